@@ -1,0 +1,174 @@
+"""Reads settings from the command lines of fio, sysbench fileio and iozone.
+
+Options are those of the tools' manuals: ``fio(1)``, ``sysbench fileio help``, ``iozone -h``. An option without a
+word in `fsbench_kit.vocabulary` is kept as ``<tool>.<option>``, with its value as it stands.
+"""
+
+from __future__ import annotations
+
+import getopt
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.records import Origin, Setting
+from fsbench_kit.units import size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def _plain(value: str) -> str:
+    return value
+
+
+def _bytes(value: str) -> str:
+    return str(size(value))
+
+
+def _kib(value: str) -> str:
+    """Read a size of iozone, which counts in kB of 1024 bytes where no suffix is given."""
+    return str(size(value if value[-1:].isalpha() else f"{value}k"))
+
+
+def _truth(value: str) -> str:
+    return {"": "true", "1": "true", "on": "true", "yes": "true", "0": "false", "off": "false"}.get(value, value)
+
+
+_TIME_UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _seconds(value: str) -> str:
+    match = re.fullmatch(r"(\d+)([smhd]?)", value)
+    if match is None:
+        raise ValueError(f"{value!r} is not a time")
+    return str(int(match[1]) * _TIME_UNITS[match[2]])
+
+
+def _percent(value: str) -> str:
+    return str(float(Decimal(value) / 100))
+
+
+def _direct(value: str) -> str:
+    return "true" if "direct" in value.split(",") else "false"
+
+
+Options = dict[str, tuple[str, "Callable[[str], str]"]]
+
+_FIO: Final[Options] = {
+    "bs": ("block_size", _bytes),
+    "blocksize": ("block_size", _bytes),
+    "direct": ("direct", _truth),
+    "directory": ("directory", _plain),
+    "end_fsync": ("final_fsync", _truth),
+    "fsync": ("fsync", _plain),
+    "group_reporting": ("grouped", _truth),
+    "iodepth": ("iodepth", _plain),
+    "ioengine": ("engine", _plain),
+    "name": ("job_name", _plain),
+    "numjobs": ("threads", _plain),
+    "output": ("output", _plain),
+    "output-format": ("output", _plain),
+    "randseed": ("seed", _plain),
+    "readwrite": ("pattern", _plain),
+    "runtime": ("time_limit", _seconds),
+    "rw": ("pattern", _plain),
+    "rwmixread": ("read_share", _percent),
+    "size": ("file_size", _bytes),
+    "sync": ("sync", _truth),
+    "time_based": ("time_based", _truth),
+}
+
+_SYSBENCH: Final[Options] = {
+    "events": ("request_limit", _plain),
+    "file-block-size": ("block_size", _bytes),
+    "file-extra-flags": ("direct", _direct),
+    "file-fsync-end": ("final_fsync", _truth),
+    "file-fsync-freq": ("fsync", _plain),
+    "file-io-mode": ("engine", _plain),
+    "file-num": ("files", _plain),
+    "file-test-mode": ("pattern", _plain),
+    "file-total-size": ("total_size", _bytes),
+    "max-requests": ("request_limit", _plain),
+    "max-time": ("time_limit", _seconds),
+    "num-threads": ("threads", _plain),
+    "rand-seed": ("seed", _plain),
+    "threads": ("threads", _plain),
+    "time": ("time_limit", _seconds),
+}
+
+_IOZONE: Final[Options] = {
+    "-I": ("direct", _truth),
+    "-b": ("output", _plain),
+    "-f": ("directory", _plain),
+    "-j": ("stride", _plain),
+    "-o": ("sync", _truth),
+    "-r": ("block_size", _kib),
+    "-s": ("file_size", _kib),
+    "-t": ("threads", _plain),
+    **{flag: (f"iozone.{flag}", _kib) for flag in ("-g", "-n", "-q", "-y", "-S", "-L")},
+}
+_IOZONE_FLAGS: Final = "ab:cd:ef:g:hi:j:kl:m:n:opq:r:s:t:u:vwxy:zAB:CDEF:G:H:IJ:K:L:MNOP:QRS:TU:V:WX:Y:Z+:"
+
+_TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone)(?=\s|-|$)")
+# Where a copy lost its spaces, two dashes follow the value before them directly.
+_LONG_OPTION: Final = re.compile(
+    r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)(?:=(?P<value>\S*?))?(?=\s|--[a-z]|$)"
+)
+_CONTINUATION: Final = re.compile(r"\\(?=\s|$)")
+
+
+def command_settings(command: str, *, origin: Origin, line: int | None = None) -> Iterator[Setting]:
+    """Yield the settings that a command line of one of the four tools makes, and the command itself.
+
+    Parameters
+    ----------
+    command
+        The command line, which may continue over line ends with back-slashes, follow a prompt, and have lost
+        spaces.
+    origin, line
+        Where the command is known from.
+
+    Examples
+    --------
+    >>> [f"{s.key}={s.value}" for s in command_settings("$ fio --bs=4k -group_reporting --rw=read", origin="log")]
+    ['command=fio --bs=4k -group_reporting --rw=read', 'block_size=4096', 'grouped=true', 'pattern=read']
+    """
+    words = " ".join(_CONTINUATION.sub(" ", command).split())
+    tool = _TOOL.search(words)
+    if tool is None:
+        yield Setting(key="command", value=words, origin=origin, line=line)
+        return
+    yield Setting(key="command", value=words[tool.start() :], origin=origin, line=line)
+    for key, value in _options(tool["name"], words[tool.end() :]):
+        yield Setting(key=key, value=value, origin=origin, line=line)
+
+
+def _options(tool: str, arguments: str) -> Iterator[tuple[str, str]]:
+    if tool == "iozone":
+        yield from _iozone_options(arguments)
+        return
+    options = _FIO if tool == "fio" else _SYSBENCH
+    for match in _LONG_OPTION.finditer(arguments):
+        if match["name"] != "test":  # sysbench 0.4 and 0.5 name the test by an option: --test=fileio
+            yield _setting(tool, options, match["name"], match["value"] or "")
+
+
+def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
+    try:
+        pairs, _ = getopt.getopt(arguments.split(), _IOZONE_FLAGS)
+    except getopt.GetoptError:
+        return  # the command itself is kept
+    for flag, value in pairs:
+        if flag == "-+":
+            yield f"iozone.-+{value[:1]}", value[1:] or "true"
+        else:
+            yield _setting("iozone", _IOZONE, flag, value or "true")
+
+
+def _setting(tool: str, options: Options, name: str, value: str) -> tuple[str, str]:
+    key, convert = options.get(name, (f"{tool}.{name}", _plain))
+    try:
+        return key, convert(value)
+    except (ValueError, InvalidOperation):
+        return key, value  # "4k,8k": not one size, but what was asked for all the same

@@ -1,0 +1,161 @@
+"""Reads a log as a sequence of phrases, and keeps account of what no phrase covers.
+
+A format declares its phrases: a name and a regular expression each. The lexer gives them in the order of the
+text, with the stretches between them. So a report reads the same whether its line breaks and indents survived
+the copying or not, and nothing can get lost in silence: what no phrase matched comes out as `UNREAD`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.records import Diagnostic, Measurement, Scope
+from fsbench_kit.units import Rounding, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.formats.text import Text
+
+UNREAD: Final = "UNREAD"
+
+_FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A phrase found in a text, or a stretch that no phrase covers (its `name` is `UNREAD`).
+
+    ``token["max"]`` is the text of a named group, or ``None`` where the group took no part.
+    """
+
+    name: str
+    text: Text
+    start: int
+    end: int
+    match: re.Match[str] | None = None
+
+    def __getitem__(self, group: str) -> str | None:
+        return self.match[group] if self.match is not None else None
+
+    @property
+    def line(self) -> int:
+        """The line on which the phrase starts."""
+        return self.text.line(self.start)
+
+    def line_of(self, group: str) -> int:
+        """Return the line on which a group stands."""
+        return self.text.line(self.match.start(group)) if self.match is not None else self.line
+
+    def measurement(
+        self,
+        group: str,
+        *,
+        operation: str,
+        metric: str,
+        statistic: str = "value",
+        unit: str = "",
+        rounding: Rounding = "nearest",
+        digits: int | None = None,
+        scope: Scope = "all",
+        part: str | None = None,
+        block_size: int | None = None,
+        file_size: int | None = None,
+        threads: int | None = None,
+        samples: int | None = None,
+        primary: bool = True,
+    ) -> Measurement:
+        """Turn the text of a group into a measurement; see `fsbench_kit.units.quantity` for its arguments.
+
+        Raises
+        ------
+        ValueError
+            If the group's text is no number.
+        """
+        text = self[group]
+        if text is None:
+            raise ValueError(f"{self.name} has no {group}")
+        amount = quantity(text, unit, rounding=rounding, digits=digits)
+        return Measurement(
+            operation=operation,
+            metric=metric,
+            statistic=statistic,
+            value=amount.value,
+            unit=amount.unit,
+            low=amount.low,
+            high=amount.high,
+            text=text,
+            line=self.line_of(group),
+            scope=scope,
+            part=part,
+            block_size=block_size,
+            file_size=file_size,
+            threads=threads,
+            samples=samples,
+            primary=primary,
+        )
+
+    def diagnostic(self, code: str, message: str) -> Diagnostic:
+        """Say something about this stretch of the log."""
+        return Diagnostic(
+            code=code,
+            message=message,
+            line=self.line,
+            start=self.text.byte(self.start),
+            end=self.text.byte(self.end),
+            excerpt=self.text.excerpt(self.start, self.end),
+        )
+
+
+class Lexer:
+    r"""Finds phrases in a text.
+
+    Parameters
+    ----------
+    phrases
+        Name -> regular expression. A space in an expression stands for any white space, also none (``\s*``),
+        because copies lose and gain it; write ``\s+`` where some is needed, and ``\s`` in a class.
+        Where two phrases match at one place, the one that is declared first wins.
+    """
+
+    def __init__(self, **phrases: str) -> None:
+        self._phrases = {
+            name: re.compile(pattern.replace(" ", r"\s*"), re.MULTILINE) for name, pattern in phrases.items()
+        }
+
+    def tokens(self, text: Text, start: int = 0, end: int | None = None) -> Iterator[Token]:
+        """Yield the phrases between two positions, and the stretches between them that hold text.
+
+        The time is linear in the length of the text for each phrase.
+        """
+        position = start
+        limit = len(text.chars) if end is None else end
+        upcoming = {name: p.search(text.chars, start, limit) for name, p in self._phrases.items()}
+        while True:
+            for name, match in upcoming.items():
+                if match is not None and match.start() < position:
+                    upcoming[name] = self._phrases[name].search(text.chars, position, limit)
+            found = [(match.start(), name, match) for name, match in upcoming.items() if match is not None]
+            if not found:
+                yield from _unread(text, position, limit)
+                return
+            at, name, match = min(found, key=lambda candidate: candidate[0])
+            yield from _unread(text, position, at)
+            yield Token(name, text, at, match.end(), match)
+            if match.end() == position == at:
+                raise ValueError(f"the phrase {name} matches nothing at all")
+            position = match.end()
+
+
+def _unread(text: Text, start: int, end: int) -> Iterator[Token]:
+    if text.chars[start:end].strip():
+        yield Token(UNREAD, text, start, end)
+
+
+def unread_figure(token: Token) -> Diagnostic | None:
+    """Return the diagnostic for a stretch that no phrase covers, or ``None`` where it holds no figure."""
+    if not _FIGURE.search(token.text.chars, token.start, token.end):
+        return None
+    return token.diagnostic("UNREAD_FIGURE", "This text holds a figure and was not understood.")

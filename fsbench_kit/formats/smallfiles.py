@@ -1,0 +1,131 @@
+"""Logs of the kit's own ``smallfiles`` workload, and of the script of 2020 that it follows.
+
+Many files of one size are created, rewritten, read and deleted; the sync after each step is timed apart::
+
+    # datasize: 4k
+    -------------------------
+    # ext4
+    file_create 100000
+    write: 16592.003/sec, write/6.027 secs, write_sync/7.022 secs
+    rewrite: 9100.009/sec, rewrite/10.989 secs, rewrite_sync/0.524 secs
+    read: 38387.716/sec, read/2.605 secs, read_sync/0.817 secs
+    delete: 28161.081/sec, delete/3.551 secs, delete_sync/0.951 secs
+
+Each ``# <filesystem>`` starts a run; ``# datasize`` holds for all that follow. ``file_create`` is the number of
+files. ``write:`` is files per second without the sync, ``write/`` and ``write_sync/`` are the seconds of the
+step and of the sync after it. All figures are rounded to three decimals. The step times determine the rates
+(files / seconds = rate), which `cross_checks` holds to.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
+from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
+from fsbench_kit.units import size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Record
+
+TOOL: Final = "smallfiles"
+
+_LEXER: Final = Lexer(
+    data_size=r"\# datasize: (?P<size>\d+[kKmMgG]?)\b",
+    rule=r"-{5,}",
+    filesystem=r"\# (?P<name>\w+)(?=\s)",
+    files=r"file_create\s+(?P<files>\d+)",
+    step=(
+        r"(?P<step>write|rewrite|read|delete): (?P<rate>[\d.]+)/sec, "
+        r"(?P=step)/(?P<elapsed>[\d.]+) secs, (?P=step)_sync/(?P<sync>[\d.]+) secs"
+    ),
+)
+
+
+def sniff(head: str) -> float:
+    """Return how sure it is that a text is a log of this format, from 0 to 1."""
+    return 1.0 if re.search(r"\bwrite_sync/[\d.]+\s*secs", head) else 0.0
+
+
+def parse(text: Text) -> Iterator[Record]:
+    """Yield a run for each filesystem, and a diagnostic for whatever holds a figure and is not understood."""
+    data_size: Setting | None = None
+    run: _OpenRun | None = None
+    for token in _LEXER.tokens(text):
+        if token.name == "data_size":
+            data_size = Setting(key="block_size", value=str(size(token["size"] or "")), line=token.line)
+        elif token.name == "filesystem":
+            if run is not None:
+                yield from run.close()
+            run = _OpenRun(token, data_size)
+        elif token.name == "files" and run is not None:
+            run.read_files(token)
+        elif token.name == "step" and run is not None:
+            run.read_step(token)
+        elif token.name != "rule" and (diagnostic := unread_figure(token)) is not None:
+            yield diagnostic
+    if run is not None:
+        yield from run.close()
+
+
+@dataclass
+class _OpenRun:
+    """A run whose log has not ended yet."""
+
+    first: Token
+    data_size: Setting | None
+    files: int | None = None
+    last: Token = field(init=False)
+    measurements: list[Measurement] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.last = self.first
+        if self.data_size is not None:
+            self.settings.append(self.data_size)
+
+    def read_files(self, token: Token) -> None:
+        self.last = token
+        self.files = int(token["files"] or "")
+        self.settings.append(Setting(key="files", value=str(self.files), line=token.line))
+
+    def read_step(self, token: Token) -> None:
+        self.last = token
+        step = token["step"] or ""
+        block_size = int(self.data_size.value) if self.data_size is not None else None
+        rate = token.measurement("rate", operation=step, metric="file_rate", unit="1/s", block_size=block_size)
+        elapsed = token.measurement("elapsed", operation=step, metric="elapsed", unit="s", block_size=block_size)
+        sync = token.measurement(
+            "sync", operation=f"{step}_sync", metric="elapsed", unit="s", block_size=block_size
+        )
+        self.measurements += [rate, elapsed, sync]
+        if self.files is not None and not _agree(self.files, rate, elapsed):
+            message = f"{self.files} files in {elapsed.text} s are not {rate.text} files/s."
+            self.diagnostics.append(token.diagnostic("FIGURES_DISAGREE", message))
+
+    def close(self) -> Iterator[Record]:
+        text = self.first.text
+        yield Run(
+            tool=TOOL,
+            start=text.byte(self.first.start),
+            end=text.byte(self.last.end),
+            line=self.first.line,
+            filesystem=self.first["name"],
+            status="ok" if self.measurements else "partial",
+            settings=tuple(self.settings),
+            measurements=tuple(self.measurements),
+        )
+        yield from self.diagnostics
+
+
+def _agree(files: int, rate: Measurement, elapsed: Measurement) -> bool:
+    """Whether a printed rate can be the number of files over a printed time, within their rounding."""
+    if not elapsed.low or elapsed.high is None or rate.low is None or rate.high is None:
+        return True
+    return files / elapsed.high <= rate.high and rate.low <= files / elapsed.low

@@ -1,0 +1,181 @@
+"""Quantities as tools print them, turned into SI base units.
+
+A quantity keeps the interval of true values that print like it: a figure that was rounded to
+``738MiB/s`` may have been anything from 737.5 to 738.5 MiB/s. How a tool rounds is the tool's own
+affair, so the modules of `fsbench_kit.formats` name the rule.
+
+Base units are ``B``, ``B/s``, ``s``, ``1/s`` and ``1`` (for counts and shares).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from typing import Final, Literal
+
+Rounding = Literal["nearest", "down", "up", "exact", "unknown"]
+"""How a tool shortened a figure for printing.
+
+``nearest``: to the nearest printed digit; ``down``: cut off; ``up``: to the next printed digit above;
+``exact``: a count, printed whole; ``unknown``: nobody knows how ("about 10 %"), so no interval is given.
+"""
+
+_BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
+_DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+
+_UNITS: Final[dict[str, tuple[str, Decimal]]] = {
+    "": ("1", Decimal(1)),
+    "1": ("1", Decimal(1)),
+    "%": ("1", Decimal("0.01")),
+    "1/s": ("1/s", Decimal(1)),
+    "s": ("s", Decimal(1)),
+    "ms": ("s", Decimal("1e-3")),
+    "us": ("s", Decimal("1e-6")),
+    "ns": ("s", Decimal("1e-9")),
+    "B": ("B", Decimal(1)),
+    "B/s": ("B/s", Decimal(1)),
+    **{f"{p}iB{s}": (f"B{s}", Decimal(f)) for p, f in _BINARY.items() for s in ("", "/s")},
+    **{f"{p}B{s}": (f"B{s}", Decimal(f)) for p, f in _DECIMAL.items() for s in ("", "/s")},
+}
+"""Unit -> (base unit, factor). A tool's own spelling (``Mb/sec``, ``usec``, ``msec``) is translated by
+the module that knows that tool, because the same letters mean different things to different tools."""
+
+_COUNT_SUFFIXES: Final = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)([kKMGTP]?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A figure in a base unit, with the true values that print like it.
+
+    Attributes
+    ----------
+    value
+        The figure as printed, in `unit`.
+    unit
+        One of ``B``, ``B/s``, ``s``, ``1/s``, ``1``.
+    low, high
+        The smallest and the largest true value that print like this. Both are ``None`` where the tool's rule
+        is unknown.
+    """
+
+    value: float
+    unit: str
+    low: float | None
+    high: float | None
+
+
+def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digits: int | None = None) -> Quantity:
+    """Read a printed number as a quantity.
+
+    Parameters
+    ----------
+    text
+        The number as printed, with or without a decimal suffix: ``12.5k``, ``738``, ``2430.4k``.
+        The suffix multiplies by a power of 1000.
+    unit
+        The unit in which it is printed: ``%``, ``ms``, ``MiB/s``, ... The result is in its base unit.
+    rounding
+        How the tool shortened the figure.
+    digits
+        The number of significant digits that the tool keeps, where it drops zeros at the end: C's ``%.5g``
+        prints 864.70 as ``864.7``, which is known to 0.01 and not to 0.1.
+
+    Raises
+    ------
+    ValueError
+        If `text` is not a number, or `unit` is unknown.
+
+    Examples
+    --------
+    >>> quantity("738", "MiB/s")
+    Quantity(value=773849088.0, unit='B/s', low=773324800.0, high=774373376.0)
+    >>> quantity("189k", "1/s")
+    Quantity(value=189000.0, unit='1/s', low=188500.0, high=189500.0)
+    >>> quantity("864.7", "MiB/s", digits=5).high / 2**20
+    864.705
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a number")
+    if unit not in _UNITS:
+        raise ValueError(f"{unit!r} is not a unit that this package knows")
+    number = Decimal(match[1])
+    base, factor = _UNITS[unit]
+    factor *= _COUNT_SUFFIXES[match[2]]
+    step = _last_place(number, digits)
+    below, above = {
+        "nearest": (step / 2, step / 2),
+        "down": (Decimal(0), step),
+        "up": (step, Decimal(0)),
+        "exact": (Decimal(0), Decimal(0)),
+        "unknown": (Decimal(0), Decimal(0)),
+    }[rounding]
+    known = rounding != "unknown"
+    low = number - below
+    if number >= 0:
+        low = max(low, Decimal(0))  # no tool here rounds a negative figure up to a printed 0
+    return Quantity(
+        value=float(number * factor),
+        unit=base,
+        low=float(low * factor) if known else None,
+        high=float((number + above) * factor) if known else None,
+    )
+
+
+def _last_place(number: Decimal, digits: int | None) -> Decimal:
+    """Return the value of one unit in the last place that was printed (or kept)."""
+    exponent = int(number.as_tuple().exponent)  # the pattern above lets no NaN pass
+    if digits is not None and number != 0:
+        exponent = min(exponent, number.adjusted() - digits + 1)
+    return Decimal(1).scaleb(exponent)
+
+
+_PREFIXES: Final = {"B": _BINARY, "B/s": _BINARY, "1/s": _DECIMAL}
+_SECONDS: Final = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+
+
+def humanise(value: float, unit: str) -> str:
+    """Print a value of a base unit for people, with three significant digits.
+
+    >>> humanise(773849088, "B/s"), humanise(189000, "1/s"), humanise(0.000336, "s"), humanise(0.12, "1")
+    ('738 MiB/s', '189 k/s', '336 µs', '0.12')
+    """
+    scaled, name = value, "" if unit == "1" else unit
+    if unit == "s" and value:
+        name, factor = next((s for s in _SECONDS if abs(value) >= s[1]), _SECONDS[-1])
+        scaled = value / factor
+    elif unit in _PREFIXES:
+        binary = _PREFIXES[unit] is _BINARY
+        for prefix, factor_int in reversed(_PREFIXES[unit].items()):
+            if abs(value) >= factor_int:
+                scaled = value / factor_int
+                name = f"{prefix}i{unit}" if binary else f"{prefix}/s"
+                break
+        else:
+            name = "/s" if unit == "1/s" else unit
+    digits = f"{scaled:.3g}" if abs(scaled) < 999.5 else f"{scaled:,.0f}"
+    return f"{digits}{name}" if name == "/s" else f"{digits} {name}".rstrip()
+
+
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)(i?)[bB]?")
+
+
+def size(text: str) -> int:
+    """Read a size as users of these tools write it on a command line: ``4k``, ``128K``, ``16G``, ``2GiB``.
+
+    All four tools mean powers of 1024 there.
+
+    Raises
+    ------
+    ValueError
+        If `text` is not a size, or is not a whole number of bytes.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a size")
+    number = Decimal(match[1]) * (_BINARY[match[2].upper()] if match[2] else 1)
+    if number != number.to_integral_value(ROUND_DOWN):
+        raise ValueError(f"{text!r} is not a whole number of bytes")
+    return int(number)

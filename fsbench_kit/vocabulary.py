@@ -1,0 +1,234 @@
+"""The words of the kit: metrics, operations, statistics, settings and diagnostics.
+
+A module of `fsbench_kit.formats` translates what its tool prints into these words, and nothing else does.
+Where a tool's figure has no word yet, a word is added here, with what it means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a figure measures.
+
+    Attributes
+    ----------
+    unit
+        The base unit of `fsbench_kit.units`.
+    better
+        Which way is better, or ``None`` where a larger figure is neither.
+    meaning
+        One sentence.
+    """
+
+    unit: str
+    better: Better | None
+    meaning: str
+
+
+METRICS: Final[dict[str, Metric]] = {
+    # what a filesystem delivers
+    "bandwidth": Metric("B/s", "higher", "Bytes moved per second."),
+    "iops": Metric("1/s", "higher", "I/O requests completed per second."),
+    "file_rate": Metric("1/s", "higher", "Files created, read, rewritten or deleted per second."),
+    "latency": Metric("s", "lower", "Time of one request, from its issue to its completion."),
+    "submission_latency": Metric("s", "lower", "The part of a request's latency spent in submitting it."),
+    "completion_latency": Metric("s", "lower", "The part of a request's latency from submission to completion."),
+    "phase_latency": Metric("s", "lower", "The longest single operation of a bonnie++ phase."),
+    "elapsed": Metric("s", "lower", "Time that a task took."),
+    # what it costs
+    "cpu": Metric("1", "lower", "Share of one processor's time."),
+    "cpu_user": Metric("1", "lower", "Share of one processor's time in user mode."),
+    "cpu_system": Metric("1", "lower", "Share of one processor's time in the kernel."),
+    "capacity": Metric("1", "higher", "Share of the device that a filesystem offers for data."),
+    "capacity_change": Metric("1", "higher", "Change of that share, in shares of the device."),
+    "context_switches": Metric("1", "lower", "Context switches."),
+    "major_faults": Metric("1", "lower", "Page faults that needed I/O."),
+    "minor_faults": Metric("1", "lower", "Page faults that needed none."),
+    # what was done: counts, which are no result in themselves
+    "bytes": Metric("B", None, "Bytes moved."),
+    "operations": Metric("1", None, "Requests completed."),
+    "short_operations": Metric("1", None, "Requests that moved fewer bytes than asked for."),
+    "dropped_operations": Metric("1", None, "Requests that were dropped."),
+    "runtime": Metric("s", None, "Time for which the load ran."),
+    "event_time": Metric("s", None, "Time in requests, summed over all threads."),
+    "thread_events": Metric("1", None, "Requests of one thread."),
+    "thread_time": Metric("s", None, "Time of one thread in requests."),
+    "group_share": Metric("1", None, "Share of a group's bandwidth."),
+    "zone_resets": Metric("1", None, "Zone resets."),
+    "depth": Metric("1", None, "Requests in flight."),
+    # what the device saw
+    "disk_ios": Metric("1", None, "Requests that a block device completed."),
+    "disk_merges": Metric("1", None, "Requests merged by the scheduler of a block device."),
+    "disk_ticks": Metric("s", None, "Time of requests in a block device, summed."),
+    "disk_queue_time": Metric("s", None, "Time of requests in a block device's queue, summed."),
+    "disk_utilisation": Metric("1", None, "Share of the time in which a block device had work."),
+}
+
+SCOPES: Final = ("all", "group", "job", "client", "thread", "disk")
+STATES: Final = ("measured", "censored", "missing")
+
+OPERATIONS: Final[dict[str, str]] = {
+    "all": "All operations of a run taken together.",
+    # one direction of a mixed or a plain load; the setting `pattern` says which load
+    "read": "Reads. In a tool with phases: the first, sequential read of a file.",
+    "write": "Writes. In a tool with phases: the first, sequential write of a file.",
+    "trim": "Discards.",
+    "mixed": "Reads and writes in one figure.",
+    "sync": "fsync, fdatasync, sync or msync.",
+    "other": "Requests that move no data (sysbench's `Other`: fsync).",
+    # phases
+    "rewrite": "Sequential write over existing data.",
+    "reread": "Sequential read of a file that was read just before.",
+    "random_read": "Reads at random offsets.",
+    "random_write": "Writes at random offsets.",
+    "backward_read": "Reads from the end to the start.",
+    "record_rewrite": "Writes of one and the same record, over and over.",
+    "stride_read": "Reads at a fixed stride.",
+    "fwrite": "Sequential write through the C library.",
+    "frewrite": "Sequential rewrite through the C library.",
+    "fread": "Sequential read through the C library.",
+    "freread": "Sequential reread through the C library.",
+    "write_char": "Sequential write by the character (putc).",
+    "read_char": "Sequential read by the character (getc).",
+    "seek": "Random seeks, each with a read and sometimes a write.",
+    "sequential_create": "Files created in the order of their names.",
+    "sequential_stat": "Files looked up in the order of their names (bonnie++ calls it read).",
+    "sequential_delete": "Files deleted in the order of their names.",
+    "random_create": "Files created in random order.",
+    "random_stat": "Files looked up in random order (bonnie++ calls it read).",
+    "random_delete": "Files deleted in random order.",
+    # many files
+    "delete": "Files deleted.",
+    "write_sync": "The sync after the writes.",
+    "rewrite_sync": "The sync after the rewrites.",
+    "read_sync": "The sync after the reads.",
+    "delete_sync": "The sync after the deletes.",
+    # a file server's tasks
+    "mkfs": "Filesystem created.",
+    "mount": "Filesystem mounted.",
+    "copy_large_file": "One large file copied from another disk.",
+    "recopy_large_file": "The large file copied within the filesystem.",
+    "remove_large_files": "Both large files removed.",
+    "large_file_tasks": "All tasks on the large files together.",
+    "copy_tree": "A tree of files copied from another disk.",
+    "recopy_tree": "The tree copied within the filesystem.",
+    "list_tree": "The tree listed.",
+    "find_in_tree": "A file searched for in the tree.",
+    "list_and_find": "Listing and searching together.",
+    "remove_trees": "Both trees removed.",
+    "tree_tasks": "All tasks on the tree together.",
+    "umount": "Filesystem unmounted.",
+    "capacity_initial": "The state right after mkfs.",
+    "capacity_residual": "The state after all files were removed.",
+}
+
+SettingKind = Literal["workload", "system", "target", "label"]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingWord:
+    """A setting: what was asked of the tool, or found on the machine.
+
+    Attributes
+    ----------
+    kind
+        ``workload``: what was asked for; ``system``: where it ran; ``target``: what comes with the filesystem
+        under test and differs with it by nature; ``label``: a name, which changes nothing.
+    meaning
+        One sentence, with the unit of the value.
+    """
+
+    kind: SettingKind
+    meaning: str
+
+
+SETTINGS: Final[dict[str, SettingWord]] = {
+    # workload
+    "pattern": SettingWord("workload", "Access pattern, in the tool's own word: randrw, seqwr, ..."),
+    "block_size": SettingWord("workload", "Size of one request or record, in bytes."),
+    "file_size": SettingWord("workload", "Size of the data of one job, or of the file, in bytes."),
+    "total_size": SettingWord("workload", "Size of all files together, in bytes."),
+    "files": SettingWord("workload", "Number of files."),
+    "threads": SettingWord("workload", "Threads or processes that make requests."),
+    "iodepth": SettingWord("workload", "Requests that each of them keeps in flight."),
+    "engine": SettingWord("workload", "How requests are made: libaio, sync, ..."),
+    "direct": SettingWord("workload", "Whether the page cache is bypassed (O_DIRECT): true or false."),
+    "sync": SettingWord("workload", "Whether each write is synchronous (O_SYNC or O_DSYNC): true or false."),
+    "fsync": SettingWord("workload", "Writes between two fsync calls."),
+    "final_fsync": SettingWord("workload", "Whether the run ends with an fsync: true or false."),
+    "read_share": SettingWord("workload", "Share of reads in a mixed load."),
+    "time_limit": SettingWord("workload", "Longest run, in seconds."),
+    "request_limit": SettingWord("workload", "Most requests of a run."),
+    "time_based": SettingWord("workload", "Whether the load repeats until its time is up: true or false."),
+    "grouped": SettingWord(
+        "workload", "Whether the figures of all jobs of a group are printed as one: true or false."
+    ),
+    "stride": SettingWord("workload", "Distance between two strided reads, in records."),
+    "open_flags": SettingWord("workload", "Extra flags with which files are opened, as the tool prints them."),
+    # system
+    "host": SettingWord("system", "Name of the machine."),
+    "os": SettingWord("system", "Operating system."),
+    "kernel": SettingWord("system", "Release of the kernel."),
+    "cpu": SettingWord("system", "Processors."),
+    "cpus": SettingWord("system", "Number of processors."),
+    "memory": SettingWord("system", "Main memory, in bytes where the figure is exact, else as stated."),
+    "device": SettingWord("system", "Block device or devices under the filesystem."),
+    "controller": SettingWord("system", "Controller of the device."),
+    "scheduler": SettingWord("system", "I/O scheduler of the device."),
+    "governor": SettingWord("system", "Frequency governor of the processors."),
+    "timer": SettingWord("system", "What the times were taken with."),
+    "tool_build": SettingWord("system", "What the tool was built for."),
+    # target
+    "raid": SettingWord("target", "How devices are joined."),
+    "filesystem_version": SettingWord("target", "Version of the filesystem's implementation."),
+    "filesystem_tools": SettingWord("target", "Version of the filesystem's tools."),
+    "mount_options": SettingWord("target", "Options of the mount."),
+    "provision": SettingWord("target", "The commands that made and mounted the filesystem."),
+    # labels
+    "job_name": SettingWord("label", "Name of a job."),
+    "directory": SettingWord("label", "Where the files were."),
+    "command": SettingWord("label", "The command line."),
+    "seed": SettingWord("label", "Seed of the tool's random numbers."),
+    "output": SettingWord("label", "Where and how the tool wrote its report."),
+}
+"""Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
+counts as workload."""
+
+ORIGINS: Final = ("log", "command", "environment", "study", "stated")
+"""Where a setting is known from, the strongest first: the log's own words; the command line that ran; the
+machine's state that a launch recorded; the study's facts; what an article states."""
+
+
+def setting_kind(key: str) -> SettingKind:
+    """Return the kind of a setting; an option that only one tool has counts as workload."""
+    word = SETTINGS.get(key)
+    return word.kind if word is not None else "workload"
+
+
+Severity = Literal["note", "warning", "error"]
+
+DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
+    "UNREAD_FIGURE": ("warning", "Text with a figure in it was not understood."),
+    "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
+    "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
+    "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),
+    "SECOND_PRINTING_DIFFERS": ("warning", "A figure is printed twice, and the two do not agree."),
+    "FIGURES_DISAGREE": ("warning", "Figures of one run that determine each other do not agree."),
+    "SETTINGS_DISAGREE": ("warning", "A setting is known from two places, and they do not agree."),
+    "DUPLICATE_FIGURE": ("warning", "Two figures of one run stand for the same thing; the first one counts."),
+    "UNKNOWN_ROUNDING": ("note", "A figure is given as approximate; how it was rounded is not known."),
+    "RUN_FAILED": ("warning", "The run reports an error."),
+    "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
+    "NO_LOG": ("error", "No log was found in the file."),
+    "EMPTY": ("error", "The file is empty."),
+    "NOT_TEXT": ("error", "The file holds binary data."),
+    "UNREADABLE": ("error", "The file cannot be read."),
+    "BAD_STUDY": ("error", "The study's description cannot be used."),
+}
+"""Codes of diagnostics, with their severity and the sentence that explains the code."""
