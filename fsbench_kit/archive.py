@@ -182,8 +182,9 @@ def read_study(folder: Path) -> Study:
         problems = [
             f"{'.'.join(str(step) for step in problem['loc'])}: {problem['msg']}" for problem in error.errors()
         ]
-        first = str(error.errors()[0]["loc"][-1])
-        line = next((n for n, row in enumerate(text.splitlines(), 1) if re.match(rf"\s*{first}\b", row)), None)
+        keys = "|".join(re.escape(str(problem["loc"][-1])) for problem in error.errors())
+        rows = enumerate(text.splitlines(), 1)
+        line = next((number for number, row in rows if re.match(rf"\s*({keys})\b", row)), None)
         raise InputError("\n".join(problems), file=path, line=line) from error
     for name in _companions(study):
         if not (folder / name).is_file():

@@ -38,7 +38,7 @@ TOOL: Final = "smallfiles"
 _LEXER: Final = Lexer(
     data_size=r"\# datasize: (?P<size>\d+[kKmMgG]?)\b",
     rule=r"-{5,}",
-    filesystem=r"\# (?P<name>\w+)(?=\s)",
+    filesystem=r"\# (?P<name>\w+)(?=\s+file_create)",
     files=r"file_create\s+(?P<files>\d+)",
     step=(
         r"(?P<step>write|rewrite|read|delete): (?P<rate>[\d.]+)/sec, "
