@@ -106,9 +106,11 @@ _IOZONE: Final[Options] = {
     "-r": ("block_size", _kib),
     "-s": ("file_size", _kib),
     "-t": ("threads", _plain),
-    **{flag: (f"iozone.{flag}", _kib) for flag in ("-g", "-n", "-q", "-y", "-S", "-L")},
+    **{flag: (f"iozone.{flag}", _kib) for flag in ("-g", "-n", "-q", "-y", "-S")},
 }
-_IOZONE_FLAGS: Final = "ab:cd:ef:g:hi:j:kl:m:n:opq:r:s:t:u:vwxy:zAB:CDEF:G:H:IJ:K:L:MNOP:QRS:TU:V:WX:Y:Z+:"
+_IOZONE_FLAGS: Final = "aABb:cCd:DeEf:F:g:GhH:i:Ij:J:k:Kl:L:mMn:NoOpP:q:Qr:Rs:S:t:Tu:U:vV:wWxX:y:Y:zZ+:"
+# The word after one of these belongs to it: -+p 30. Options of this kind are all spelled -+ and a letter.
+_IOZONE_OPERAND: Final = re.compile(r"(?<!\S)(-\+[abchimpqwxyACHKOPQRSW])\s+(?=[^\s-])")
 
 _TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone)(?=\s|-|$)")
 # Where a copy lost its spaces, two dashes follow the value before them directly.
@@ -156,14 +158,18 @@ def _options(tool: str, arguments: str) -> Iterator[tuple[str, str]]:
 
 def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
     try:
-        pairs, _ = getopt.getopt(arguments.split(), _IOZONE_FLAGS)
+        pairs, _ = getopt.gnu_getopt(_IOZONE_OPERAND.sub(r"\1", arguments).split(), _IOZONE_FLAGS)
     except getopt.GetoptError:
         return  # the command itself is kept
+    values: dict[str, list[str]] = {}  # -i, -r and -s can be given several times, and then all of them count
     for flag, value in pairs:
         if flag == "-+":
-            yield f"iozone.-+{value[:1]}", value[1:] or "true"
+            key, known = f"iozone.-+{value[:1]}", value[1:] or "true"
         else:
-            yield _setting("iozone", _IOZONE, flag, value or "true")
+            key, known = _setting("iozone", _IOZONE, flag, value or "true")
+        values.setdefault(key, []).append(known)
+    for key, known_values in values.items():
+        yield key, ",".join(dict.fromkeys(known_values))
 
 
 def _setting(tool: str, options: Options, name: str, value: str) -> tuple[str, str]:
