@@ -112,8 +112,8 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
         "exact": (Decimal(0), Decimal(0)),
         "unknown": (Decimal(0), Decimal(0)),
     }[rounding]
-    if number.is_signed():
-        below, above = above, below  # cutting off digits makes a negative figure larger
+    if number.is_signed() and rounding == "down":
+        below, above = above, below  # cutting off its digits makes a negative figure larger
     known = rounding != "unknown"
     low = number - below
     if not number.is_signed():

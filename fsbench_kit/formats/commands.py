@@ -49,10 +49,6 @@ def _percent(value: str) -> str:
     return str(float(Decimal(value) / 100))
 
 
-def _direct(value: str) -> str:
-    return "true" if "direct" in value.split(",") else "false"
-
-
 Options = dict[str, tuple[str, "Callable[[str], str]"]]
 
 _FIO: Final[Options] = {
@@ -79,10 +75,16 @@ _FIO: Final[Options] = {
     "time_based": ("time_based", _truth),
 }
 
+_FIO_FLAGS: Final = frozenset(
+    (
+        "exitall exitall_on_error group_reporting minimal new_group norandommap readonly refill_buffers stonewall "
+        "thread time_based zero_buffers"
+    ).split()
+)
+
 _SYSBENCH: Final[Options] = {
     "events": ("request_limit", _plain),
     "file-block-size": ("block_size", _bytes),
-    "file-extra-flags": ("direct", _direct),
     "file-fsync-end": ("final_fsync", _truth),
     "file-fsync-freq": ("fsync", _plain),
     "file-io-mode": ("engine", _plain),
@@ -115,7 +117,7 @@ _IOZONE_OPERAND: Final = re.compile(r"(?<!\S)(-\+[abchimpqwxyACHKOPQRSW])\s+(?=[
 _TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone)(?=\s|-|$)")
 # Where a copy lost its spaces, two dashes follow the value before them directly.
 _LONG_OPTION: Final = re.compile(
-    r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)(?:=(?P<value>\S*?))?(?=\s|--[a-z]|$)"
+    r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)(?:=(?P<value>\S*?)|\s+(?P<next>[^\s-]\S*?))?(?=\s|--[a-z]|$)"
 )
 _CONTINUATION: Final = re.compile(r"\\(?=\s|$)")
 
@@ -152,8 +154,21 @@ def _options(tool: str, arguments: str) -> Iterator[tuple[str, str]]:
         return
     options = _FIO if tool == "fio" else _SYSBENCH
     for match in _LONG_OPTION.finditer(arguments):
-        if match["name"] != "test":  # sysbench 0.4 and 0.5 name the test by an option: --test=fileio
-            yield _setting(tool, options, match["name"], match["value"] or "")
+        name, value = match["name"], match["value"]
+        if value is None:
+            # fio takes the next word for an option's value (-iodepth 4), unless the option is a mere flag.
+            value = match["next"] if tool == "fio" and name not in _FIO_FLAGS else None
+        if name == "file-extra-flags":
+            yield from _open_flags(value or "")
+        elif name != "test":  # sysbench 0.4 and 0.5 name the test by an option: --test=fileio
+            yield _setting(tool, options, name, value or "true")
+
+
+def _open_flags(flags: str) -> Iterator[tuple[str, str]]:
+    """Read sysbench's ``--file-extra-flags``: any of sync, dsync and direct."""
+    given = set(flags.split(","))
+    yield "direct", "true" if "direct" in given else "false"
+    yield "sync", "true" if given & {"sync", "dsync"} else "false"
 
 
 def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
