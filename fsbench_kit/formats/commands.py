@@ -76,10 +76,20 @@ _FIO: Final[Options] = {
 }
 
 _FIO_FLAGS: Final = frozenset(
-    (
-        "exitall exitall_on_error group_reporting minimal new_group norandommap readonly refill_buffers stonewall "
-        "thread time_based zero_buffers"
-    ).split()
+    {
+        "exitall",
+        "exitall_on_error",
+        "group_reporting",
+        "minimal",
+        "new_group",
+        "norandommap",
+        "readonly",
+        "refill_buffers",
+        "stonewall",
+        "thread",
+        "time_based",
+        "zero_buffers",
+    }
 )
 
 _SYSBENCH: Final[Options] = {
