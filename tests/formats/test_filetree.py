@@ -47,7 +47,7 @@ def test_one_run_for_each_filesystem() -> None:
 
 
 @pytest.mark.parametrize(
-    (("figure", "value", "low"), "high", "line"),
+    ("figure", "value", "low", "high", "line"),
     [
         (("ext3", "capacity_initial", "capacity"), 0.9277, 0.92765, 0.92775, 2),
         (("xfs", "capacity_initial", "capacity"), 0.9995, 0.99945, 0.99955, 5),
@@ -89,7 +89,7 @@ def test_about_leaves_the_interval_open(filesystem: str, operation: str, metric:
 
 
 @pytest.mark.parametrize(
-    (("figure", "low", "high"), "text"),
+    ("figure", "low", "high", "text"),
     [
         (("ext3", "mkfs", "cpu"), 0.585, 0.745, "59,74"),
         (("xfs", "mount", "cpu"), 0.055, 0.095, "6,9"),
