@@ -242,3 +242,26 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "BAD_STUDY": ("error", "The study's description cannot be used."),
 }
 """Codes of diagnostics, with their severity and the sentence that explains the code."""
+
+ReasonKind = Literal["no ratio", "no interval", "verdict withheld"]
+
+REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
+    "ZERO_OR_FAILED": ("no ratio", "A side has a figure of zero, or none."),
+    "CENSORED": ("no interval", "Of a figure only a bound is known."),
+    "ONE_RUN_NO_REPLICATES": (
+        "no interval",
+        "A side has a single run, which says nothing about the variation between runs.",
+    ),
+    "N_BELOW_METHOD_MIN": ("no interval", "A side has fewer runs than the method needs."),
+    "CONFIG_MISMATCH": ("verdict withheld", "The sides differ in a setting that is not the factor."),
+    "BLOCKED_ORDER": (
+        "verdict withheld",
+        "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
+    ),
+    "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "CACHED": (
+        "verdict withheld",
+        "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",
+    ),
+}
+"""Why a comparison says less than one might expect: what is not given, and the sentence that explains."""
