@@ -100,8 +100,8 @@ _END_OF_ROW: Final = r"(?![\w.+])[\s|]*+(?![\d+])"
 _LEXER: Final = Lexer(
     heading=r"Version (?P<version>1\.98|2\.00a?)[\s|]+" + r"[\s|]*".join(_HEADINGS),
     row=(
-        rf"(?P<machine>[^|\n]{0, 100})\| (?P<size>\d+[MG]){_rates(_IO_PHASES)}"
-        rf" \| (?P<files>\d*){_rates(_FILE_PHASES)}{_END_OF_ROW}"
+        r"(?P<machine>[^|\n]{0,100})\| (?P<size>\d+[MG])"
+        rf"{_rates(_IO_PHASES)} \| (?P<files>\d*){_rates(_FILE_PHASES)}{_END_OF_ROW}"
         rf"(?:Latency{_latencies(_IO_PHASES)}[\s|]+Latency{_latencies(_FILE_PHASES)}{_END_OF_ROW})?"
     ),
 )

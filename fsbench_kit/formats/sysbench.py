@@ -510,7 +510,7 @@ class _OpenRun:
         least = mean.high - deviation**2 / (run - mean.low)
         if least < _IDLE_SHARE * mean.low:
             message = (
-                f"One of the {threads:.0f} threads made requests for at most {max(least, 0):.3g} s of {run:.1f} s, "
+                f"One of {threads:.0f} threads made requests for at most {max(least, 0):.3g} s of {run:.1f} s, "
                 f"where the mean is {mean.low:.1f} s; the figures are those of the others."
             )
             yield self.tokens["thread_time"].diagnostic("IDLE_THREAD", message)
