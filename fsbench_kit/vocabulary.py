@@ -228,6 +228,8 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),
     "SECOND_PRINTING_DIFFERS": ("warning", "A figure is printed twice, and the two do not agree."),
     "FIGURES_DISAGREE": ("warning", "Figures of one run that determine each other do not agree."),
+    "IDLE_THREAD": ("warning", "A thread made requests for a small part of the run only."),
+    "WRONG_HEADING": ("note", "A heading names a unit in which the tool does not print; the tool's own counts."),
     "SETTINGS_DISAGREE": ("warning", "A setting is known from two places, and they do not agree."),
     "DUPLICATE_FIGURE": ("warning", "Two figures of one run stand for the same thing; the first one counts."),
     "UNKNOWN_ROUNDING": ("note", "A figure is given as approximate; how it was rounded is not known."),
