@@ -69,7 +69,9 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
         `NOT_KNOWN`). Labels, and settings of which only one side is known by nature of where they stand, are
         included; `kind` tells.
     """
-    known = effective(dataset.settings)
+    of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
+    of_settings = effective(dataset.settings).filter(~pl.col("key").is_in(_RUN_FACTS))
+    known = pl.concat([of_runs, of_settings.select(of_runs.columns)])
     sides = [
         known.filter(pl.col("run_id").is_in(list(runs)))
         .group_by("key", maintain_order=True)
@@ -88,6 +90,9 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
         .sort("kind", "key")
     )
 
+
+_RUN_FACTS: Final = ("host", "tool_version")
+"""Columns of a run that count as settings when runs are compared."""
 
 _KINDS: Final[dict[str, SettingKind]] = {key: setting_kind(key) for key in SETTINGS}
 

@@ -187,6 +187,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "scheduler": SettingWord("system", "I/O scheduler of the device."),
     "governor": SettingWord("system", "Frequency governor of the processors."),
     "timer": SettingWord("system", "What the times were taken with."),
+    "tool_version": SettingWord("system", "Version of the tool."),
     "tool_build": SettingWord("system", "What the tool was built for."),
     "iozone.mode": SettingWord("system", "Word size that iozone was compiled for."),
     "iozone.machine": SettingWord("system", "The machine as `uname -a` names it."),
