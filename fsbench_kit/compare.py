@@ -16,6 +16,7 @@ import polars as pl
 
 from fsbench_kit import settings, stats
 from fsbench_kit.errors import RequestError
+from fsbench_kit.units import quantity, size
 from fsbench_kit.vocabulary import METRICS
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
     from fsbench_kit.dataset import Dataset
 
-Verdict = Literal[
-    "better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable"
-]
+Values = np.ndarray[Any, np.dtype[np.float64]]
+Verdict = Literal["better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable"]
 
 STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "bandwidth": ("value",),
@@ -56,7 +56,7 @@ CELL: Final = (
 )
 """What has to be equal before two runs may be compared; everything else that differs is named as a reason."""
 
-COLUMNS: Final = {
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
     "tool": pl.String,
     "pattern": pl.String,
@@ -106,7 +106,7 @@ REASONS: Final[dict[str, str]] = {
     "CENSORED": "Of a figure only a bound is known.",
     # verdict withheld
     "CONFIG_MISMATCH": "The sides differ in a setting that is not the factor.",
-    "BLOCKED_ORDER": "All runs of one side came before all runs of the other, so drift cannot be told from effect.",
+    "BLOCKED_ORDER": "All runs of one side came before all of the other, so drift cannot be told from effect.",
     "CONCURRENT_RUNS": "Runs of the two sides ran at the same time.",
     "CACHED": "The data fit into memory and direct I/O is not known to have been used.",
 }
@@ -172,8 +172,7 @@ def compare(
             hint="Add runs, or choose another factor.",
         )
     context = _Context(dataset, factor, confidence, margin)
-    rows = [row.as_dict() for row in _pairs(figures, baseline, context)]
-    return _verdicts(pl.DataFrame(rows, schema=COLUMNS, orient="row"), confidence, margin)
+    return _verdicts(list(_pairs(figures, baseline, context)), confidence)
 
 
 def _figures(
@@ -181,19 +180,18 @@ def _figures(
 ) -> pl.DataFrame:
     """Return the figures that stand for a run, each with its cell and its level of the factor."""
     runs = dataset.runs if include_failed else dataset.runs.filter(pl.col("status") == "ok")
-    known = settings.wide(
-        dataset.settings, [*CELL_SETTINGS, *(key for key in _SIZES if key not in CELL_SETTINGS)]
-    )
+    known = settings.wide(dataset.settings, [*CELL_SETTINGS, *_SIZES, *_CACHE_SETTINGS])
+    memory = {stated: _bytes(stated) for stated in known["memory"].drop_nulls().unique()}
     if factor in runs.columns:
         level = runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
     else:
         level = settings.wide(dataset.settings, [factor]).rename({factor: "level"})
-    wanted = {m: STATISTICS.get(m, ("value", "mean")) for m in metrics} if metrics is not None else STATISTICS
+    wanted = STATISTICS
+    if metrics is not None:
+        wanted = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
     unknown = sorted(set(wanted) - set(METRICS))
     if unknown:
-        raise RequestError(
-            f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}."
-        )
+        raise RequestError(f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}.")
     names = pl.DataFrame(
         [(metric, statistic) for metric, kept in wanted.items() for statistic in kept],
         schema={"metric": pl.String, "statistic": pl.String},
@@ -214,11 +212,35 @@ def _figures(
                 for key in _SIZES
             ),
         )
+        .with_columns(
+            data_size=_DATA_SIZE,
+            memory_size=pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64),
+        )
         .filter(pl.col("level").is_not_null())
     )
 
 
 _SIZES: Final = ("block_size", "file_size", "threads")
+_CACHE_SETTINGS: Final = ("direct", "memory", "total_size", "files")
+_DATA_SIZE: Final = pl.coalesce(
+    pl.col("total_size").cast(pl.Int64, strict=False),
+    pl.when(pl.col("tool") == "smallfiles").then(
+        pl.col("files").cast(pl.Int64, strict=False) * pl.col("block_size")
+    ),
+    pl.when(pl.col("tool") == "fio").then(pl.col("file_size") * pl.col("threads")),
+    pl.col("file_size"),
+)
+"""How much data a run worked on, in bytes."""
+_NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
+"""Operations that write or read no data of files."""
+
+
+def _bytes(memory: str) -> int | None:
+    """Read a size of memory; of one that is stated in GB take the least it can mean, powers of 1000."""
+    try:
+        return size(memory) if memory.isdecimal() else int(quantity(*memory.split()).value)
+    except (ValueError, TypeError):
+        return None
 
 
 def _pairs(figures: pl.DataFrame, baseline: str | None, context: _Context) -> Iterator[_Row]:
@@ -234,7 +256,7 @@ def _pairs(figures: pl.DataFrame, baseline: str | None, context: _Context) -> It
         if base not in sides:
             continue
         for level in sorted(set(sides) - {base}):
-            yield _compare_sides(name, base, sides[base], level, sides[level], context)
+            yield _compare_sides(name, sides[base], sides[level], context)
 
 
 def _default_baseline(levels: list[str]) -> str:
@@ -275,6 +297,7 @@ class _Row:
     columns: dict[str, Any]
     reasons: list[str] = field(default_factory=list)
     footnotes: list[str] = field(default_factory=list)
+    equivalent: bool = False
 
     def because(self, code: str, *details: str) -> None:
         self.reasons.append(code)
@@ -285,12 +308,7 @@ class _Row:
 
 
 def _compare_sides(
-    name: dict[str, Any],
-    base: str,
-    baseline: pl.DataFrame,
-    level: str,
-    candidate: pl.DataFrame,
-    context: _Context,
+    name: dict[str, Any], baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context
 ) -> _Row:
     row = _Row(
         {
@@ -298,8 +316,8 @@ def _compare_sides(
             "unit": baseline["unit"][0],
             "better": METRICS[name["metric"]].better,
             "factor": context.factor,
-            "baseline": base,
-            "level": level,
+            "baseline": baseline["level"][0],
+            "level": candidate["level"][0],
             "n_baseline": baseline.height,
             "n_candidate": candidate.height,
         }
@@ -310,6 +328,8 @@ def _compare_sides(
         row.because("BLOCKED_ORDER")
     if _concurrent(baseline, candidate):
         row.because("CONCURRENT_RUNS")
+    if _cached(pl.concat([baseline, candidate])):
+        row.because("CACHED")
     averaged = set(baseline["averaged_over"].drop_nulls()) | set(candidate["averaged_over"].drop_nulls())
     row.footnotes += [f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged]
 
@@ -318,17 +338,20 @@ def _compare_sides(
         row.because("ZERO_OR_FAILED")
     elif (figures["state"] == "censored").any():
         row.because("CENSORED")
-        _bound(row, baseline, candidate)
+        if baseline.height == candidate.height == 1:
+            row.columns |= _rounding(baseline, candidate)
     else:
         _ratio(row, baseline, candidate, context)
     return row
 
 
-def _bound(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame) -> None:
-    """Give the ratios that the bounds of two single figures allow."""
-    if baseline.height == candidate.height == 1:
-        interval = stats.rounding_ratio(*_print_interval(baseline), *_print_interval(candidate))
-        row.columns |= {"rounding_low": interval.low, "rounding_high": interval.high}
+def _rounding(baseline: pl.DataFrame, candidate: pl.DataFrame) -> dict[str, float | None]:
+    """Return the ratios that the prints of two single figures allow; ``None`` where there is no bound."""
+    ends = [side[end][0] for side in (baseline, candidate) for end in ("low", "high")]
+    if all(end is None for end in ends):
+        return {}
+    bounds = stats.rounding_ratio(*ends)
+    return {"rounding_low": _known(bounds.low) or None, "rounding_high": _known(bounds.high)}
 
 
 def _ratio(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context) -> None:
@@ -340,7 +363,10 @@ def _ratio(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: 
         "estimand": "ratio of geometric means",
     }
     if len(a) == len(b) == 1:
-        _single_runs(row, baseline, candidate)
+        row.because("ONE_RUN_NO_REPLICATES")
+        noise = float(stats.break_even(row.columns["ratio"], context.confidence).cv)
+        row.columns |= {"estimand": "ratio of single figures", "method": "none", "break_even_cv": noise}
+        row.columns |= _rounding(baseline, candidate)
     elif min(len(a), len(b)) == 1:
         row.because("ONE_RUN_NO_REPLICATES")
         _predict(row, a, b, context.confidence)
@@ -348,32 +374,73 @@ def _ratio(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: 
         _interval(row, baseline, candidate, context)
 
 
-def _single_runs(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame) -> None:
-    row.because("ONE_RUN_NO_REPLICATES")
-    interval = stats.rounding_ratio(*_print_interval(baseline), *_print_interval(candidate))
-    row.columns |= {
-        "estimand": "ratio of single figures",
-        "method": "none",
-        "rounding_low": interval.low,
-        "rounding_high": interval.high,
-        "break_even_cv": stats.break_even(row.columns["ratio"]).cv,
-    }
-
-
-def _print_interval(side: pl.DataFrame) -> tuple[float | None, float | None]:
-    return side["low"][0], side["high"][0]
-
-
-def _geometric_mean(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+def _geometric_mean(values: Values) -> float:
     return math.exp(float(np.log(values).mean()))
 
 
-def _predict(row: _Row, a: Any, b: Any, confidence: float) -> None:
-    raise NotImplementedError
+def _known(value: Any) -> float | None:
+    """Return a number of `fsbench_kit.stats`, whose unknown is nan and whose open end is infinite."""
+    return float(value) if np.isfinite(value) else None
+
+
+_PREDICTION_RUNS: Final = 3
+"""The fewest runs whose spread says where one more would be expected."""
+
+
+def _predict(row: _Row, a: Values, b: Values, confidence: float) -> None:
+    """Hold the side with a single run to what the spread of the other predicts for one more run."""
+    if max(len(a), len(b)) < _PREDICTION_RUNS:
+        row.because("N_BELOW_METHOD_MIN")
+        return
+    if len(a) == 1:
+        estimate = stats.prediction_log(a[0], b, confidence).inverse()
+    else:
+        estimate = stats.prediction_log(b[0], a, confidence)
+    row.columns |= {
+        "method": estimate.method,
+        "prediction_low": _known(estimate.low),
+        "prediction_high": _known(estimate.high),
+    }
+    row.footnotes += estimate.caveats
 
 
 def _interval(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context) -> None:
-    raise NotImplementedError
+    """Give the confidence interval: of pairs where both sides ran in the same rounds, else of two samples."""
+    pairs = _rounds_in_common(baseline, candidate)
+    if pairs is not None:
+        method, a, b = stats.paired_log, pairs["value"].to_numpy(), pairs["value_right"].to_numpy()
+        row.columns["n_pairs"] = pairs.height
+        left_out = baseline.height + candidate.height - 2 * pairs.height
+        if left_out:
+            row.footnotes.append(f"{left_out} runs are without a partner in their round and were left out.")
+    else:
+        method, a, b = stats.welch_log, baseline["value"].to_numpy(), candidate["value"].to_numpy()
+    estimate = method(a, b, context.confidence)
+    row.equivalent = bool(stats.equivalent(method(a, b, _EQUIVALENCE_CONFIDENCE), context.margin))
+    row.columns |= {
+        "value_baseline": _geometric_mean(a),
+        "value_candidate": _geometric_mean(b),
+        "ratio": float(estimate.estimate),
+        "ci_low": _known(estimate.low),
+        "ci_high": _known(estimate.high),
+        "estimand": estimate.estimand,
+        "method": estimate.method,
+        "p": _known(estimate.p),
+    }
+    if row.columns["ci_low"] is not None:
+        row.columns["confidence"] = estimate.confidence
+    row.footnotes += estimate.caveats
+
+
+_EQUIVALENCE_CONFIDENCE: Final = 0.90
+"""Of the interval that has to lie within the margin, so that the test of equivalence has a size of 5 %."""
+
+
+def _rounds_in_common(baseline: pl.DataFrame, candidate: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the runs of both sides side by side by round, if there are at least two such rounds."""
+    sides = [side.drop_nulls("round").unique("round", keep="none") for side in (baseline, candidate)]
+    pairs = sides[0].join(sides[1], on="round", how="inner").sort("round")
+    return pairs if pairs.height >= 2 else None
 
 
 def _blocked_order(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
@@ -387,8 +454,58 @@ def _blocked_order(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
 
 
 def _concurrent(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
-    raise NotImplementedError
+    """Whether a run of one side ran at the same time, on the same host, as a run of the other."""
+    length = pl.duration(milliseconds=pl.col("duration") * 1000)
+    sides = [
+        side.select(
+            "host",
+            start=pl.coalesce("started_at", pl.col("ended_at") - length),
+            end=pl.coalesce("ended_at", pl.col("started_at") + length),
+        ).drop_nulls()
+        for side in (baseline, candidate)
+    ]
+    together = sides[0].join(sides[1], on="host")
+    overlap = (pl.col("start") < pl.col("end_right")) & (pl.col("start_right") < pl.col("end"))
+    return not together.filter(overlap).is_empty()
 
 
-def _verdicts(table: pl.DataFrame, confidence: float, margin: float) -> pl.DataFrame:
-    raise NotImplementedError
+def _cached(figures: pl.DataFrame) -> bool:
+    """Whether data fit into half the memory, as far as both are known, and direct I/O is not known of."""
+    return bool(
+        figures.select(
+            ~pl.col("operation").str.contains(_NO_DATA)
+            & pl.col("direct").ne_missing("true")
+            & (pl.col("data_size") < 2 * pl.col("memory_size"))
+        )
+        .to_series()
+        .any()
+    )
+
+
+def _verdicts(rows: list[_Row], confidence: float) -> pl.DataFrame:
+    """Adjust the p values over each family of rows, and say what each row shows."""
+    families: dict[tuple[str, str], list[_Row]] = {}
+    for row in rows:
+        families.setdefault((row.columns["metric"], row.columns["statistic"]), []).append(row)
+    for family in families.values():
+        tested = [row for row in family if row.columns.get("p") is not None]
+        for row, p in zip(tested, stats.holm([row.columns["p"] for row in tested]), strict=True):
+            row.columns["p_adjusted"] = float(p)
+    for row in rows:
+        row.columns["verdict"] = _verdict(row, 1 - confidence)
+    return pl.DataFrame([row.as_dict() for row in rows], schema=COLUMNS, orient="row")
+
+
+def _verdict(row: _Row, level: float) -> Verdict:
+    ratio, p = row.columns.get("ratio"), row.columns.get("p_adjusted")
+    if WITHHOLDING & set(row.reasons) or "ZERO_OR_FAILED" in row.reasons:
+        return "not comparable"
+    if "CENSORED" in row.reasons:
+        return "bound only"
+    if "ONE_RUN_NO_REPLICATES" in row.reasons:
+        return "single runs"
+    if p is None or ratio is None:
+        return "inconclusive"
+    if p < level:
+        return "better" if (ratio > 1) == (row.columns["better"] == "higher") else "worse"
+    return "equivalent" if row.equivalent else "inconclusive"

