@@ -46,7 +46,7 @@ def test_least_p_of_go_moremath(n: int, least: float) -> None:
         ([-1] * 4, [1] * 4, 0.02857142857),
         ([1, -1, -1, -1], [-1, 1, 1, 1], 0.4857142857),
         # go-moremath's own test wants 0 here. 6 of the 126 ways to deal have all three large values on side A,
-        # none is as far off on the other side: the tail is 0.0476, and twice it is the two-sided p as scipy has it.
+        # none is as far off the other way: the tail is 0.0476, and twice it is the p value, as scipy has it.
         ([2, 1, 3, 5], [1, 1, 1, 1, 1], 2 * 6 / 126),
     ],
 )
