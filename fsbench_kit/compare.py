@@ -16,8 +16,7 @@ import polars as pl
 
 from fsbench_kit import settings, stats
 from fsbench_kit.errors import RequestError
-from fsbench_kit.units import quantity, size
-from fsbench_kit.vocabulary import METRICS
+from fsbench_kit.vocabulary import METRICS, REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,21 +39,6 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "minor_faults": ("value",),
 }
 """The metrics that are compared unless others are asked for, and of each the statistics that stand for a run."""
-
-CELL_SETTINGS: Final = ("pattern", "iodepth")
-CELL: Final = (
-    "study",
-    "tool",
-    "pattern",
-    "scope",
-    "part",
-    "operation",
-    "block_size",
-    "file_size",
-    "threads",
-    "iodepth",
-)
-"""What has to be equal before two runs may be compared; everything else that differs is named as a reason."""
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
@@ -96,24 +80,6 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "reasons": pl.List(pl.String),
     "footnotes": pl.List(pl.String),
 }
-
-REASONS: Final[dict[str, str]] = {
-    # no ratio
-    "ZERO_OR_FAILED": "A side has a figure of zero, or none.",
-    # no confidence interval
-    "ONE_RUN_NO_REPLICATES": "A side has a single run, which says nothing about the variation between runs.",
-    "N_BELOW_METHOD_MIN": "There are too few runs for the method.",
-    "CENSORED": "Of a figure only a bound is known.",
-    # verdict withheld
-    "CONFIG_MISMATCH": "The sides differ in a setting that is not the factor.",
-    "BLOCKED_ORDER": "All runs of one side came before all of the other, so drift cannot be told from effect.",
-    "CONCURRENT_RUNS": "Runs of the two sides ran at the same time.",
-    "CACHED": "The data fit into memory and direct I/O is not known to have been used.",
-}
-"""Codes of reasons, with the sentence that explains the code."""
-
-WITHHOLDING: Final = frozenset({"CONFIG_MISMATCH", "BLOCKED_ORDER", "CONCURRENT_RUNS", "CACHED"})
-"""Reasons for which a ratio and its interval are given, and no verdict."""
 
 
 def compare(
@@ -158,8 +124,10 @@ def compare(
     RequestError
         If the factor or the baseline is not in the data, or nothing can be set side by side.
     """
-    figures = _figures(dataset, factor, metrics, include_failed=include_failed)
-    levels = sorted(figures["level"].drop_nulls().unique())
+    figures = settings.cells(dataset, factor).join(_wanted(metrics), on=["metric", "statistic"], how="semi")
+    if not include_failed:
+        figures = figures.filter(pl.col("status") == "ok")
+    levels = sorted(figures["level"].unique())
     if baseline is not None and baseline not in levels:
         raise RequestError(
             f"{baseline!r} is not a {factor} of these runs",
@@ -171,86 +139,30 @@ def compare(
             + (f"only {levels[0]!r}" if levels else "none"),
             hint="Add runs, or choose another factor.",
         )
-    context = _Context(dataset, factor, confidence, margin)
-    return _verdicts(list(_pairs(figures, baseline, context)), confidence)
+    context = _Context(factor, settings.Confounders(dataset, factor), confidence, margin)
+    return _verdicts(list(_rows(figures, baseline, context)), confidence)
 
 
-def _figures(
-    dataset: Dataset, factor: str, metrics: Sequence[str] | None, *, include_failed: bool
-) -> pl.DataFrame:
-    """Return the figures that stand for a run, each with its cell and its level of the factor."""
-    runs = dataset.runs if include_failed else dataset.runs.filter(pl.col("status") == "ok")
-    known = settings.wide(dataset.settings, [*CELL_SETTINGS, *_SIZES, *_CACHE_SETTINGS])
-    memory = {stated: _bytes(stated) for stated in known["memory"].drop_nulls().unique()}
-    if factor in runs.columns:
-        level = runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
-    else:
-        level = settings.wide(dataset.settings, [factor]).rename({factor: "level"})
+def _wanted(metrics: Sequence[str] | None) -> pl.DataFrame:
+    """Return the metrics and statistics to compare."""
     wanted = STATISTICS
     if metrics is not None:
         wanted = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
     unknown = sorted(set(wanted) - set(METRICS))
     if unknown:
         raise RequestError(f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}.")
-    names = pl.DataFrame(
-        [(metric, statistic) for metric, kept in wanted.items() for statistic in kept],
-        schema={"metric": pl.String, "statistic": pl.String},
-        orient="row",
-    )
-    return (
-        dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
-        .join(names, on=["metric", "statistic"], how="semi")
-        .join(runs.drop("line"), on="run_id", how="inner")
-        .join(known, on="run_id", how="left", suffix="_setting")
-        .join(level, on="run_id", how="left")
-        .with_columns(
-            pl.col("scope").cast(pl.String),
-            # A part's name is a label where a run has only one part.
-            pl.when(pl.col("part").n_unique().over("run_id", "scope") > 1).then("part").alias("part"),
-            *(
-                pl.coalesce(key, pl.col(f"{key}_setting").cast(pl.Int64, strict=False)).alias(key)
-                for key in _SIZES
-            ),
-        )
-        .with_columns(
-            data_size=_DATA_SIZE,
-            memory_size=pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64),
-        )
-        .filter(pl.col("level").is_not_null())
-    )
+    rows = [(metric, statistic) for metric, statistics in wanted.items() for statistic in statistics]
+    return pl.DataFrame(rows, schema={"metric": pl.String, "statistic": pl.String}, orient="row")
 
 
-_SIZES: Final = ("block_size", "file_size", "threads")
-_CACHE_SETTINGS: Final = ("direct", "memory", "total_size", "files")
-_DATA_SIZE: Final = pl.coalesce(
-    pl.col("total_size").cast(pl.Int64, strict=False),
-    pl.when(pl.col("tool") == "smallfiles").then(
-        pl.col("files").cast(pl.Int64, strict=False) * pl.col("block_size")
-    ),
-    pl.when(pl.col("tool") == "fio").then(pl.col("file_size") * pl.col("threads")),
-    pl.col("file_size"),
-)
-"""How much data a run worked on, in bytes."""
-_NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
-"""Operations that write or read no data of files."""
-
-
-def _bytes(memory: str) -> int | None:
-    """Read a size of memory; of one that is stated in GB take the least it can mean, powers of 1000."""
-    try:
-        return size(memory) if memory.isdecimal() else int(quantity(*memory.split()).value)
-    except (ValueError, TypeError):
-        return None
-
-
-def _pairs(figures: pl.DataFrame, baseline: str | None, context: _Context) -> Iterator[_Row]:
+def _rows(figures: pl.DataFrame, baseline: str | None, context: _Context) -> Iterator[_Row]:
     """Yield a row for each cell and level that can be set beside the cell's baseline."""
     of_study = {
         study: baseline if baseline is not None else _default_baseline(list(levels))
         for study, levels in figures.group_by("study").agg(pl.col("level").unique()).rows()
     }
-    for key, cell in figures.group_by(*CELL, "metric", "statistic", maintain_order=True):
-        name = dict(zip((*CELL, "metric", "statistic"), key, strict=True))
+    for key, cell in figures.group_by(settings.CELL, maintain_order=True):
+        name = dict(zip(settings.CELL, key, strict=True))
         base = of_study[name["study"]]
         sides = {level: side for (level,), side in cell.group_by("level", maintain_order=True)}
         if base not in sides:
@@ -263,31 +175,14 @@ def _default_baseline(levels: list[str]) -> str:
     return "ext4" if "ext4" in levels else min(levels)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Context:
     """What all rows of one comparison share."""
 
-    dataset: Dataset
     factor: str
+    confounders: settings.Confounders
     confidence: float
     margin: float
-    _mismatches: dict[tuple[frozenset[str], frozenset[str]], list[str]] = field(default_factory=dict)
-
-    def mismatches(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> list[str]:
-        """Name the settings, other than the factor, that are known of both sides and differ."""
-        sides = frozenset(baseline["run_id"]), frozenset(candidate["run_id"])
-        if sides not in self._mismatches:
-            found = settings.differences(self.dataset, *sides).filter(
-                pl.col("kind").is_in(["workload", "system"]),
-                pl.col("key") != self.factor,
-                pl.col("baseline") != settings.NOT_KNOWN,
-                pl.col("candidate") != settings.NOT_KNOWN,
-            )
-            self._mismatches[sides] = [
-                f"{key} differs: {first} against {second}."
-                for key, first, second in found.select("key", "baseline", "candidate").rows()
-            ]
-        return self._mismatches[sides]
 
 
 @dataclass
@@ -301,7 +196,7 @@ class _Row:
 
     def because(self, code: str, *details: str) -> None:
         self.reasons.append(code)
-        self.footnotes += details or [REASONS[code]]
+        self.footnotes += details or [REASONS[code][1]]
 
     def as_dict(self) -> dict[str, Any]:
         return {**self.columns, "reasons": self.reasons, "footnotes": self.footnotes}
@@ -322,14 +217,8 @@ def _compare_sides(
             "n_candidate": candidate.height,
         }
     )
-    if mismatches := context.mismatches(baseline, candidate):
-        row.because("CONFIG_MISMATCH", *mismatches)
-    if _blocked_order(baseline, candidate):
-        row.because("BLOCKED_ORDER")
-    if _concurrent(baseline, candidate):
-        row.because("CONCURRENT_RUNS")
-    if _cached(pl.concat([baseline, candidate])):
-        row.because("CACHED")
+    for code, details in context.confounders.between(baseline, candidate):
+        row.because(code, *details)
     averaged = set(baseline["averaged_over"].drop_nulls()) | set(candidate["averaged_over"].drop_nulls())
     row.footnotes += [f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged]
 
@@ -443,45 +332,6 @@ def _rounds_in_common(baseline: pl.DataFrame, candidate: pl.DataFrame) -> pl.Dat
     return pairs if pairs.height >= 2 else None
 
 
-def _blocked_order(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
-    """Whether all runs of one side came before all runs of the other, with more than one on each."""
-    if min(baseline.height, candidate.height) < 2:
-        return False
-    a, b = baseline["started_at"], candidate["started_at"]
-    if a.null_count() or b.null_count():
-        return False
-    return bool(a.max() < b.min() or b.max() < a.min())  # type: ignore[operator]
-
-
-def _concurrent(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
-    """Whether a run of one side ran at the same time, on the same host, as a run of the other."""
-    length = pl.duration(milliseconds=pl.col("duration") * 1000)
-    sides = [
-        side.select(
-            "host",
-            start=pl.coalesce("started_at", pl.col("ended_at") - length),
-            end=pl.coalesce("ended_at", pl.col("started_at") + length),
-        ).drop_nulls()
-        for side in (baseline, candidate)
-    ]
-    together = sides[0].join(sides[1], on="host")
-    overlap = (pl.col("start") < pl.col("end_right")) & (pl.col("start_right") < pl.col("end"))
-    return not together.filter(overlap).is_empty()
-
-
-def _cached(figures: pl.DataFrame) -> bool:
-    """Whether data fit into half the memory, as far as both are known, and direct I/O is not known of."""
-    return bool(
-        figures.select(
-            ~pl.col("operation").str.contains(_NO_DATA)
-            & pl.col("direct").ne_missing("true")
-            & (pl.col("data_size") < 2 * pl.col("memory_size"))
-        )
-        .to_series()
-        .any()
-    )
-
-
 def _verdicts(rows: list[_Row], confidence: float) -> pl.DataFrame:
     """Adjust the p values over each family of rows, and say what each row shows."""
     families: dict[tuple[str, str], list[_Row]] = {}
@@ -498,7 +348,7 @@ def _verdicts(rows: list[_Row], confidence: float) -> pl.DataFrame:
 
 def _verdict(row: _Row, level: float) -> Verdict:
     ratio, p = row.columns.get("ratio"), row.columns.get("p_adjusted")
-    if WITHHOLDING & set(row.reasons) or "ZERO_OR_FAILED" in row.reasons:
+    if {REASONS[code][0] for code in row.reasons} & {"no ratio", "verdict withheld"}:
         return "not comparable"
     if "CENSORED" in row.reasons:
         return "bound only"

@@ -228,6 +228,8 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),
     "SECOND_PRINTING_DIFFERS": ("warning", "A figure is printed twice, and the two do not agree."),
     "FIGURES_DISAGREE": ("warning", "Figures of one run that determine each other do not agree."),
+    "IDLE_THREAD": ("warning", "A thread made requests for a small part of the run only."),
+    "WRONG_HEADING": ("note", "A heading names a unit in which the tool does not print; the tool's own counts."),
     "SETTINGS_DISAGREE": ("warning", "A setting is known from two places, and they do not agree."),
     "DUPLICATE_FIGURE": ("warning", "Two figures of one run stand for the same thing; the first one counts."),
     "UNKNOWN_ROUNDING": ("note", "A figure is given as approximate; how it was rounded is not known."),
@@ -242,3 +244,26 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "BAD_STUDY": ("error", "The study's description cannot be used."),
 }
 """Codes of diagnostics, with their severity and the sentence that explains the code."""
+
+ReasonKind = Literal["no ratio", "no interval", "verdict withheld"]
+
+REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
+    "ZERO_OR_FAILED": ("no ratio", "A side has a figure of zero, or none."),
+    "CENSORED": ("no interval", "Of a figure only a bound is known."),
+    "ONE_RUN_NO_REPLICATES": (
+        "no interval",
+        "A side has a single run, which says nothing about the variation between runs.",
+    ),
+    "N_BELOW_METHOD_MIN": ("no interval", "A side has fewer runs than the method needs."),
+    "CONFIG_MISMATCH": ("verdict withheld", "The sides differ in a setting that is not the factor."),
+    "BLOCKED_ORDER": (
+        "verdict withheld",
+        "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
+    ),
+    "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "CACHED": (
+        "verdict withheld",
+        "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",
+    ),
+}
+"""Why a comparison says less than one might expect: what is not given, and the sentence that explains."""

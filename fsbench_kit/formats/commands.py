@@ -76,11 +76,22 @@ _FIO: Final[Options] = {
 }
 
 _FIO_FLAGS: Final = frozenset(
-    (
-        "exitall exitall_on_error group_reporting minimal new_group norandommap readonly refill_buffers stonewall "
-        "thread time_based zero_buffers"
-    ).split()
+    {
+        "exitall",
+        "exitall_on_error",
+        "group_reporting",
+        "minimal",
+        "new_group",
+        "norandommap",
+        "readonly",
+        "refill_buffers",
+        "stonewall",
+        "thread",
+        "time_based",
+        "zero_buffers",
+    }
 )
+"""Options that take no value, so that the word after one is not its own."""
 
 _SYSBENCH: Final[Options] = {
     "events": ("request_limit", _plain),
