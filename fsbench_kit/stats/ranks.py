@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from fsbench_kit.stats.ratio import paired_ratios
-from fsbench_kit.stats.values import DECIMALS, positive
+from fsbench_kit.stats.values import DECIMALS, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,14 +46,14 @@ def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If a value is not positive and finite.
+        If a side is empty, or a value is not positive and finite.
 
     Notes
     -----
     Lehmann, E. L. (1975), *Nonparametrics*: the distribution of the statistic over all ways to deal the
     observed values to the two sides.
     """
-    values_a, values_b = positive(a, "a"), positive(b, "b")
+    values_a, values_b = runs(a, "a", at_least=1), runs(b, "b", at_least=1)
     n_a, n_b = values_a.shape[-1], values_b.shape[-1]
     cells = np.broadcast_shapes(values_a.shape[:-1], values_b.shape[:-1])
     values_a = np.broadcast_to(values_a, (*cells, n_a))

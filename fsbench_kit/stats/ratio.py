@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from fsbench_kit.stats.result import Caveat, RatioEstimate
-from fsbench_kit.stats.values import checked_confidence, positive, without_spread
+from fsbench_kit.stats.values import checked_confidence, runs, without_spread
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -57,8 +57,8 @@ def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEsti
     which only a random order of running mends. Two runs against 3, 4, 5, 10, 30: 97, 95, 93, 90, 87, hence
     `Caveat.LOPSIDED`.
     """
-    log_a = np.log(positive(a, "a", at_least=2))
-    log_b = np.log(positive(b, "b", at_least=2))
+    log_a = np.log(runs(a, "a", at_least=2))
+    log_b = np.log(runs(b, "b", at_least=2))
     n_a, n_b = log_a.shape[-1], log_b.shape[-1]
     still_a, still_b = without_spread(log_a), without_spread(log_b)
     share_a = np.where(still_a, 0.0, log_a.var(axis=-1, ddof=1) / n_a)
@@ -140,7 +140,7 @@ def paired_ratios(a: ArrayLike, b: ArrayLike, *, at_least: int) -> Floats:
     ValueError
         As `paired_log`.
     """
-    values_a, values_b = positive(a, "a", at_least=at_least), positive(b, "b", at_least=at_least)
+    values_a, values_b = runs(a, "a", at_least=at_least), runs(b, "b", at_least=at_least)
     if values_a.shape[-1] != values_b.shape[-1]:
         raise ValueError(f"{values_a.shape[-1]} runs cannot be paired with {values_b.shape[-1]}")
     return np.log(values_b) - np.log(values_a)

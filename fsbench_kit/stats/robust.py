@@ -9,7 +9,7 @@ import numpy as np
 from fsbench_kit.stats.ranks import mann_whitney_null, mann_whitney_p, signed_rank_null, signed_rank_p
 from fsbench_kit.stats.ratio import paired_ratios
 from fsbench_kit.stats.result import RatioEstimate
-from fsbench_kit.stats.values import checked_confidence, positive
+from fsbench_kit.stats.values import checked_confidence, runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -58,7 +58,7 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
     95; a slow mode on both sides 97, 95, 96, on one side 96, 95, 95; one side six times as noisy 94, 92, **92**;
     each run half like the run before 80, 77, 76.
     """
-    values_a, values_b = positive(a, "a", at_least=MIN_RUNS), positive(b, "b", at_least=MIN_RUNS)
+    values_a, values_b = runs(a, "a", at_least=MIN_RUNS), runs(b, "b", at_least=MIN_RUNS)
     n_a, n_b = values_a.shape[-1], values_b.shape[-1]
     ratios = np.log(values_b)[..., :, None] - np.log(values_a)[..., None, :]
     null = mann_whitney_null(n_a, (1,) * (n_a + n_b))
@@ -141,6 +141,7 @@ def _invert(contrasts: Floats, null: Floats, confidence: float) -> tuple[Floats,
     outside = int((tail <= 1 - checked_confidence(confidence) + 1e-12).sum())
     if outside == 0:
         raise ValueError(f"so few runs give no interval of {confidence:.3%}; the widest has {1 - tail[0]:.3%}")
-    ordered = np.exp(np.sort(contrasts, axis=-1))
-    estimate = np.exp(np.median(contrasts, axis=-1))
-    return estimate, ordered[..., outside - 1], ordered[..., -outside], 1 - float(tail[outside - 1])
+    ordered = np.sort(contrasts, axis=-1)
+    ends = ordered[..., outside - 1], ordered[..., -outside]
+    estimate = np.median(ordered, axis=-1)
+    return np.exp(estimate), np.exp(ends[0]), np.exp(ends[1]), 1 - float(tail[outside - 1])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.stats.values import DECIMALS, positive
+from fsbench_kit.stats.values import DECIMALS, runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,8 +41,8 @@ def run_cv(values: ArrayLike) -> Floats:
     ValueError
         If there are fewer than two runs, or a value is not positive and finite.
     """
-    runs = positive(values, "values", at_least=2)
-    cv: Floats = runs.std(axis=-1, ddof=1) / runs.mean(axis=-1)
+    figures = runs(values, "values", at_least=2)
+    cv: Floats = figures.std(axis=-1, ddof=1) / figures.mean(axis=-1)
     return cv
 
 
@@ -66,7 +66,7 @@ def two_modes(values: ArrayLike) -> Bools:
     ValueError
         If there are fewer than three runs, or a value has no logarithm.
     """
-    logs = np.sort(np.log(positive(values, "values", at_least=3)), axis=-1)
+    logs = np.sort(np.log(runs(values, "values", at_least=3)), axis=-1)
     n = logs.shape[-1]
     gaps = np.diff(logs, axis=-1)
     below = np.arange(n) <= gaps.argmax(axis=-1)[..., None]

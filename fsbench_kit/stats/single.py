@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from fsbench_kit.stats.ratio import t_estimate
 from fsbench_kit.stats.result import Caveat, RatioEstimate
-from fsbench_kit.stats.values import checked_confidence, positive, without_spread
+from fsbench_kit.stats.values import checked_confidence, positive, runs, without_spread
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -150,8 +150,8 @@ def prediction_log(single: ArrayLike, many: ArrayLike, confidence: float = 0.95)
     3, 5, 10, 30: lognormal 95, 95, 95, 95; single side twice as noisy 86, 79, 72, 70; a slow mode on both sides
     88, 93, 92, 92.
     """
-    log_many = np.log(positive(many, "many", at_least=3))
-    log_single = np.log(positive(np.asarray(single)[..., None], "single")[..., 0])
+    log_many = np.log(runs(many, "many", at_least=3))
+    log_single = np.log(positive(single, "single"))
     k = log_many.shape[-1]
     still = without_spread(log_many)
     log_ratio = log_single - log_many.mean(axis=-1)

@@ -1,4 +1,4 @@
-"""What may enter: positive finite values, runs along the last axis, a confidence between 0 and 1."""
+"""What may enter: positive finite values, enough of them, and a confidence between 0 and 1."""
 
 from __future__ import annotations
 
@@ -15,34 +15,46 @@ DECIMALS: Final = 12
 """Logarithms that agree to so many decimals are equal: no tool prints as finely, and floating point blurs less."""
 
 
-def positive(values: ArrayLike, side: str, *, at_least: int = 1) -> Floats:
-    """Return values as an array, after a check that they have logarithms and are enough.
+def runs(values: ArrayLike, side: str, *, at_least: int) -> Floats:
+    """Return runs as an array, after a check that they are enough and have logarithms.
 
     Parameters
     ----------
     values
         Shape ``(..., n)``, in any unit.
     side
-        How to call them in a message.
+        What to call them in a message.
     at_least
         The smallest n that will do.
 
     Raises
     ------
     ValueError
-        If a value is zero, negative, infinite or nan, or if there are too few. Whoever calls decides first why
-        such a value is there; a small constant added to a zero would invent a ratio.
+        If they are too few, or as `positive`.
+    """
+    array = positive(values, side)
+    n = array.shape[-1] if array.ndim else 0
+    if n < at_least:
+        found = f"has {n} runs" if array.ndim else "is a single number"
+        raise ValueError(f"{side} {found}; this method needs at least {at_least} runs along the last axis")
+    return array
+
+
+def positive(values: ArrayLike, name: str) -> Floats:
+    """Return values of any shape as an array, after a check that they have logarithms.
+
+    Raises
+    ------
+    ValueError
+        If a value is zero, negative, infinite or nan. Whoever calls decides first why such a value is there;
+        a small constant added to a zero would invent a ratio.
     """
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 0:
-        raise ValueError(f"{side} is a single number; runs are expected along the last axis")
-    if array.shape[-1] < at_least:
-        raise ValueError(f"{side} has {array.shape[-1]} values; this method needs at least {at_least}")
     unusable = ~(np.isfinite(array) & (array > 0))
     if unusable.any():
         first = tuple(int(i) for i in np.argwhere(unusable)[0])
         raise ValueError(
-            f"{side} holds {unusable.sum()} values without a logarithm, the first is {array[first]} at {first}; "
+            f"{name} holds {unusable.sum()} values without a logarithm, the first is {array[first]} at {first}; "
             "decide first why it is there"
         )
     return array
