@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from fsbench_kit.formats import smallfiles
+from fsbench_kit.formats import fio_normal, smallfiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Format(Protocol):
         """Yield what the text says, in its order; what is wrong with it comes as diagnostics."""
 
 
-FORMATS: Final[tuple[Format, ...]] = (smallfiles,)
+FORMATS: Final[tuple[Format, ...]] = (fio_normal, smallfiles)
 
 SNIFF_LENGTH: Final = 65536
 
