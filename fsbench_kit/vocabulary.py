@@ -60,10 +60,14 @@ METRICS: Final[dict[str, Metric]] = {
     "thread_events": Metric("1", None, "Requests of one thread."),
     "thread_time": Metric("s", None, "Time of one thread in requests."),
     "group_share": Metric("1", None, "Share of a group's bandwidth."),
+    "errors": Metric("1", "lower", "Requests that failed."),
     "zone_resets": Metric("1", None, "Zone resets."),
     "depth": Metric("1", None, "Requests in flight."),
+    "submit_batch": Metric("1", None, "Requests handed over by one call."),
+    "complete_batch": Metric("1", None, "Requests taken back by one call."),
     # what the device saw
     "disk_ios": Metric("1", None, "Requests that a block device completed."),
+    "disk_sectors": Metric("1", None, "Sectors of 512 bytes that a block device moved."),
     "disk_merges": Metric("1", None, "Requests merged by the scheduler of a block device."),
     "disk_ticks": Metric("s", None, "Time of requests in a block device, summed."),
     "disk_queue_time": Metric("s", None, "Time of requests in a block device's queue, summed."),
@@ -201,6 +205,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "provision": SettingWord("target", "The commands that made and mounted the filesystem."),
     # labels
     "job_name": SettingWord("label", "Name of a job."),
+    "description": SettingWord("label", "What a job says of itself."),
     "directory": SettingWord("label", "Where the files were."),
     "command": SettingWord("label", "The command line."),
     "seed": SettingWord("label", "Seed of the tool's random numbers."),
@@ -223,6 +228,7 @@ def setting_kind(key: str) -> SettingKind:
 Severity = Literal["note", "warning", "error"]
 
 DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
+    "PROGRESS": ("note", "Progress was shown while the run went on; its momentary figures are no result."),
     "UNREAD_FIGURE": ("warning", "Text with a figure in it was not understood."),
     "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
     "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
