@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -16,8 +17,9 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
+import rich.box
+import rich.console
 import rich.table
-from rich.console import Console
 from rich.text import Text
 
 from fsbench_kit.units import humanise
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.dataset import Dataset
+    from fsbench_kit.launch import Machine
 
 Row = dict[str, Any]
 
@@ -111,29 +114,31 @@ class Table:
         )
         return f"<tbody>{head}{rows}</tbody>"
 
-    def __rich__(self) -> rich.table.Table:
-        notes = "\n".join(
-            f"{mark}  {note}" for mark, note in zip(_marks(self.footnotes), self.footnotes, strict=True)
+    def __rich__(self) -> rich.console.Group:
+        # A table for each group, because a terminal's table has no cell that spans columns.
+        notes = zip(_marks(self.footnotes), self.footnotes, strict=True)
+        return rich.console.Group(
+            Text(self.caption, style="bold"),
+            *(self._rich_group(group) for group in self.groups),
+            *(Text(f"{mark}  {note}", style="dim") for mark, note in notes),
         )
+
+    def _rich_group(self, group: Group) -> rich.table.Table:
         table = rich.table.Table(
-            title=Text(self.caption, style="bold"),
+            title=Text(group.head, style="italic") if group.head is not None else None,
             title_justify="left",
-            caption=Text(notes) if notes else None,
-            caption_justify="left",
+            box=rich.box.SIMPLE_HEAD,
+            pad_edge=False,
         )
         for column in self.columns:
             table.add_column(Text(column.head), justify=column.justify)
-        for group in self.groups:
-            if group.head is not None:
-                table.add_row(Text(group.head, style="bold"))
-            for row in group.rows:
-                table.add_row(*(Text(text) for text in row))
-            table.add_section()
+        for row in group.rows:
+            table.add_row(*(Text(text) for text in row))
         return table
 
     def __repr__(self) -> str:
         text = StringIO()
-        Console(file=text, width=_TERMINAL_WIDTH).print(self)
+        rich.console.Console(file=text, width=_TERMINAL_WIDTH).print(self)
         return text.getvalue()
 
 
@@ -560,3 +565,28 @@ def provenance_table(dataset: Dataset) -> Table:
         "The data",
         heads={"sha256": "SHA-256 over the runs' SHA-256"},
     )
+
+
+# --- machines ----------------------------------------------------------------------------------------------------
+
+
+def machine_table(machine: Machine) -> Table:
+    """Make the table of what a machine has for launches."""
+    loop = "yes" if machine.loop_devices else "the kernel has none"
+    rows = [
+        *((program.name, _version_number(version)) for program, version in machine.programs),
+        *((program.name, f"missing (Debian package {program.package})") for program in machine.missing),
+    ]
+    able = [
+        ("filesystems of the kernel", ", ".join(machine.filesystems)),
+        ("loop devices", loop),
+        ("loop images in mounts of their own", machine.isolation_problem or "yes"),
+        ("free space here", humanise(machine.free_bytes, "B")),
+    ]
+    groups = (Group("Programs", tuple(rows)), Group("What launches can do", tuple(able)))
+    return Table("This machine", (Column("what"), Column("here")), groups)
+
+
+def _version_number(version: str | None) -> str:
+    number = re.search(r"\d+(?:\.\d+)+\w*", version or "")
+    return number[0] if number is not None else version or "there; it does not tell its version"
