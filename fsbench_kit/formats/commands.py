@@ -91,6 +91,7 @@ _FIO_FLAGS: Final = frozenset(
         "zero_buffers",
     }
 )
+"""Options that take no value, so that the word after one is not its own."""
 
 _SYSBENCH: Final[Options] = {
     "events": ("request_limit", _plain),
