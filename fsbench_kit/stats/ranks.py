@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from fsbench_kit.stats.ratio import paired_ratios
 from fsbench_kit.stats.values import DECIMALS, runs
@@ -91,6 +90,8 @@ def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Pratt, J. W. (1959), JASA 54, 655-667.
     """
     ratios = np.round(paired_ratios(a, b, at_least=1), DECIMALS)
+    from scipy.stats import rankdata  # noqa: PLC0415  # takes a second to import, and few need it
+
     ranks = np.where(ratios == 0, 0, 2 * rankdata(np.abs(ratios), axis=-1)).astype(np.int64)
     statistic = np.where(ratios > 0, ranks, 0).sum(axis=-1)
     return _two_sided(statistic, np.sort(ranks, axis=-1), lambda row: signed_rank_null(tuple(row.tolist())))

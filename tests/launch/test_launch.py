@@ -115,7 +115,9 @@ def test_record_of_a_run(tmp_path: Path, make_plan: Callable[..., Plan]) -> None
     assert (found["target"], found["workload"], found["tool"]) == ("here", "small", "smallfiles")
     assert (found["exit_code"], found["status"], found["logs"]) == (0, "ok", ["stdout.txt"])
     findmnt = ["findmnt", "--noheadings", "--output", "FSTYPE", "--target", str(tmp_path)]
-    assert found["filesystem"] == subprocess.run(findmnt, capture_output=True, text=True, check=True).stdout.strip()
+    assert (
+        found["filesystem"] == subprocess.run(findmnt, capture_output=True, text=True, check=True).stdout.strip()
+    )
     assert found["argv"][1:3] == ["-m", "fsbench_kit.launch.workloads.smallfiles"]
     assert found["settings"].keys() <= SETTINGS.keys()
     assert all(isinstance(value, str) for value in found["settings"].values())
