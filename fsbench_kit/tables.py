@@ -579,6 +579,7 @@ def machine_table(machine: Machine) -> Table:
     ]
     able = [
         ("filesystems of the kernel", ", ".join(machine.filesystems)),
+        ("privileges", "may mount" if machine.administrator else "may not mount: launches take directories"),
         ("loop devices", loop),
         ("loop images in mounts of their own", machine.isolation_problem or "yes"),
         ("free space here", humanise(machine.free_bytes, "B")),
