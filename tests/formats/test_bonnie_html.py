@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsbench_kit.formats import FORMATS, bonnie_html
@@ -233,6 +233,7 @@ MANGLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(LOGS)), st.lists(st.sampled_from(sorted(MANGLINGS)), max_size=4, unique=True))
 def test_mangling_changes_no_figure(log: str, manglings: list[str]) -> None:
     chars = LOGS[log]
@@ -255,6 +256,7 @@ def test_a_log_that_is_cut_gives_no_other_figures(log: str, cut: int) -> None:
         assert set(found) <= {replace(m, line=0) for m in whole}
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=" \n0123456789.+|#GMus", max_size=40), st.sampled_from(sorted(LOGS)), st.data())
 def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(LOGS[log])))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from fsbench_kit.formats import FORMATS, sysbench
@@ -249,6 +250,69 @@ def test_time_in_fsync_is_no_idle_thread() -> None:
     assert "IDLE_THREAD" not in codes(MIXED.replace("4.8000", "3.7500").replace("2.4000/0.05", "1.8750/0.01"))
 
 
+def test_waiting_for_a_target_rate_is_no_request() -> None:
+    limited = LOGS["rndwr-xfs"].replace(
+        "Number of threads: 4", "Number of threads: 4\nTarget transaction rate: 9/sec"
+    )
+    assert settings(run_of(limited), "log")["sysbench.rate"] == "9"
+    assert codes(limited) == []
+
+
+def test_the_logs_own_words_come_before_the_command() -> None:
+    run = run_of("# sysbench --test=fileio --num-threads=8 --file-test-mode=rndrd run\n" + MIXED)
+    assert {m.threads for m in run.measurements} == {2}
+    assert ("mixed", "iops", "value") in values(run)
+    assert settings(run, "command")["threads"] == "8"
+
+
+def test_a_spread_between_threads_says_how_many() -> None:
+    samples = {key[1]: m.samples for key, m in figures(run_of(MIXED)).items() if m.samples is not None}
+    assert samples == {"thread_events": 2, "thread_time": 2}
+
+
+@pytest.mark.parametrize(
+    ("flags", "direct", "sync"),
+    [
+        ("(none)", "false", "false"),
+        ("directio", "true", "false"),
+        ("sync", "false", "true"),
+        ("dsync", "false", "true"),
+    ],
+)
+def test_open_flags_in_words(flags: str, direct: str, sync: str) -> None:
+    found = settings(run_of(MIXED.replace("open flags: 16384", f"open flags: {flags}")), "log")
+    assert (found["open_flags"], found["direct"], found["sync"]) == (flags, direct, sync)
+    assert "direct" not in settings(run_of(MIXED), "log")  # the number differs between platforms
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "value"),
+    [
+        ("Using asynchronous", "Using fast mmaped", "engine", "mmap"),
+        ("Using asynchronous", "Using slow mmaped", "engine", "mmap"),
+        ("Doing random r/w", "Doing sequential rewrite", "pattern", "seqrewr"),
+        ("calling fsync() each 50 requests", "calling fsync() each 7 requests", "fsync", "7"),
+        ("Periodic FSYNC enabled, calling fsync() each 50 requests.", "", "fsync", None),
+        ("Block size 8Kb", "Merging requests up to 1Mb for sequential IO", "sysbench.merged-size", "1048576"),
+        (
+            "4 files, 4Mb each",
+            "3 files, 5.3333Mb each",
+            "file_size",
+            "5.3333Mb",
+        ),  # rounded: no whole number of bytes
+        (
+            "Periodic FSYNC enabled, calling fsync() each 50 requests.",
+            "Calling fsync() after each write operation.",
+            "fsync",
+            "1",
+        ),
+    ],
+)
+def test_words_of_the_header(old: str, new: str, key: str, value: str | None) -> None:
+    assert old in MIXED
+    assert settings(run_of(MIXED.replace(old, new)), "log").get(key) == value
+
+
 def test_a_mixed_load() -> None:
     run = run_of(MIXED)
     assert values(run) == pytest.approx(
@@ -310,9 +374,17 @@ def test_figures_that_do_not_agree_are_said(old: str, new: str, words: str) -> N
     assert any(words in item.message for item in said)
 
 
-def test_blocks_that_do_not_fill_a_file_are_not_held_against_bytes() -> None:
-    odd = MIXED.replace("4 files, 4Mb each", "4 files, 3.9063Mb each").replace("Read 5.4688Mb", "Read 5.4600Mb")
-    assert not any("block size" in item.message for item in diagnostics(odd))
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("4 files, 4Mb each", "4 files, 4100Kb each"),  # the last request on a file is half a block
+        ("Block size 8Kb", "Block size 8Kb\nMerging requests up to 64Kb for sequential IO."),
+    ],
+)
+def test_requests_of_several_sizes_are_not_held_against_bytes(old: str, new: str) -> None:
+    fewer_bytes = MIXED.replace("Read 5.4688Mb", "Read 5.4600Mb")
+    assert any("block size" in item.message for item in diagnostics(fewer_bytes))
+    assert not any("block size" in item.message for item in diagnostics(fewer_bytes.replace(old, new)))
 
 
 def test_1_0_names_its_figures_like_0_5() -> None:
@@ -509,7 +581,8 @@ def without_place(run: Run) -> tuple[object, ...]:
     )
 
 
-@given(st.sampled_from(sorted(TEXTS)), st.lists(st.sampled_from(sorted(MANGLINGS)), max_size=4))
+@hypothesis_settings(deadline=None)
+@given(st.sampled_from(sorted(TEXTS)), st.lists(st.sampled_from(sorted(MANGLINGS)), max_size=4, unique=True))
 def test_mangling_changes_no_figure(log: str, manglings: list[str]) -> None:
     chars = TEXTS[log]
     for name in manglings:
@@ -518,6 +591,7 @@ def test_mangling_changes_no_figure(log: str, manglings: list[str]) -> None:
     assert codes(chars) == codes(TEXTS[log])
 
 
+@hypothesis_settings(deadline=None)
 @given(st.sampled_from(sorted(TEXTS)), st.data())
 def test_a_log_that_is_cut_gives_no_other_figures(log: str, data: st.DataObject) -> None:
     lines = TEXTS[log].splitlines(keepends=True)
@@ -531,6 +605,7 @@ def test_a_log_that_is_cut_gives_no_other_figures(log: str, data: st.DataObject)
         assert {(key[1:], text) for key, text in unknown} <= {(key[1:], text) for key, text in whole}
 
 
+@hypothesis_settings(deadline=None)
 @given(st.text(alphabet=" \n0123456789.ab/():=\u00a0", max_size=60), st.sampled_from(sorted(TEXTS)), st.data())
 def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(TEXTS[log])))
