@@ -9,6 +9,7 @@ Examples
 """
 
 from fsbench_kit.archive import read
+from fsbench_kit.compare import compare
 from fsbench_kit.dataset import Dataset
 
-__all__ = ["Dataset", "read"]
+__all__ = ["Dataset", "compare", "read"]

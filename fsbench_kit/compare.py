@@ -16,16 +16,15 @@ import polars as pl
 
 from fsbench_kit import settings, stats
 from fsbench_kit.errors import RequestError
-from fsbench_kit.vocabulary import METRICS
+from fsbench_kit.vocabulary import METRICS, REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.dataset import Dataset
 
-Verdict = Literal[
-    "better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable"
-]
+Values = np.ndarray[Any, np.dtype[np.float64]]
+Verdict = Literal["better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable"]
 
 STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "bandwidth": ("value",),
@@ -37,26 +36,10 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "elapsed": ("value",),
     "cpu": ("value",),
     "capacity": ("value",),
-    "minor_faults": ("value",),
 }
 """The metrics that are compared unless others are asked for, and of each the statistics that stand for a run."""
 
-CELL_SETTINGS: Final = ("pattern", "iodepth")
-CELL: Final = (
-    "study",
-    "tool",
-    "pattern",
-    "scope",
-    "part",
-    "operation",
-    "block_size",
-    "file_size",
-    "threads",
-    "iodepth",
-)
-"""What has to be equal before two runs may be compared; everything else that differs is named as a reason."""
-
-COLUMNS: Final = {
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
     "tool": pl.String,
     "pattern": pl.String,
@@ -96,24 +79,6 @@ COLUMNS: Final = {
     "reasons": pl.List(pl.String),
     "footnotes": pl.List(pl.String),
 }
-
-REASONS: Final[dict[str, str]] = {
-    # no ratio
-    "ZERO_OR_FAILED": "A side has a figure of zero, or none.",
-    # no confidence interval
-    "ONE_RUN_NO_REPLICATES": "A side has a single run, which says nothing about the variation between runs.",
-    "N_BELOW_METHOD_MIN": "There are too few runs for the method.",
-    "CENSORED": "Of a figure only a bound is known.",
-    # verdict withheld
-    "CONFIG_MISMATCH": "The sides differ in a setting that is not the factor.",
-    "BLOCKED_ORDER": "All runs of one side came before all runs of the other, so drift cannot be told from effect.",
-    "CONCURRENT_RUNS": "Runs of the two sides ran at the same time.",
-    "CACHED": "The data fit into memory and direct I/O is not known to have been used.",
-}
-"""Codes of reasons, with the sentence that explains the code."""
-
-WITHHOLDING: Final = frozenset({"CONFIG_MISMATCH", "BLOCKED_ORDER", "CONCURRENT_RUNS", "CACHED"})
-"""Reasons for which a ratio and its interval are given, and no verdict."""
 
 
 def compare(
@@ -158,8 +123,10 @@ def compare(
     RequestError
         If the factor or the baseline is not in the data, or nothing can be set side by side.
     """
-    figures = _figures(dataset, factor, metrics, include_failed=include_failed)
-    levels = sorted(figures["level"].drop_nulls().unique())
+    figures = settings.cells(dataset, factor).join(_wanted(metrics), on=["metric", "statistic"], how="semi")
+    if not include_failed:
+        figures = figures.filter(pl.col("status") == "ok")
+    levels = sorted(figures["level"].unique())
     if baseline is not None and baseline not in levels:
         raise RequestError(
             f"{baseline!r} is not a {factor} of these runs",
@@ -171,101 +138,50 @@ def compare(
             + (f"only {levels[0]!r}" if levels else "none"),
             hint="Add runs, or choose another factor.",
         )
-    context = _Context(dataset, factor, confidence, margin)
-    rows = [row.as_dict() for row in _pairs(figures, baseline, context)]
-    return _verdicts(pl.DataFrame(rows, schema=COLUMNS, orient="row"), confidence, margin)
+    context = _Context(factor, settings.Confounders(dataset, factor), confidence, margin)
+    return _verdicts(list(_rows(figures, baseline, context)), confidence)
 
 
-def _figures(
-    dataset: Dataset, factor: str, metrics: Sequence[str] | None, *, include_failed: bool
-) -> pl.DataFrame:
-    """Return the figures that stand for a run, each with its cell and its level of the factor."""
-    runs = dataset.runs if include_failed else dataset.runs.filter(pl.col("status") == "ok")
-    known = settings.wide(
-        dataset.settings, [*CELL_SETTINGS, *(key for key in _SIZES if key not in CELL_SETTINGS)]
-    )
-    if factor in runs.columns:
-        level = runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
-    else:
-        level = settings.wide(dataset.settings, [factor]).rename({factor: "level"})
-    wanted = {m: STATISTICS.get(m, ("value", "mean")) for m in metrics} if metrics is not None else STATISTICS
+def _wanted(metrics: Sequence[str] | None) -> pl.DataFrame:
+    """Return the metrics and statistics to compare."""
+    wanted = STATISTICS
+    if metrics is not None:
+        wanted = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
     unknown = sorted(set(wanted) - set(METRICS))
     if unknown:
-        raise RequestError(
-            f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}."
-        )
-    names = pl.DataFrame(
-        [(metric, statistic) for metric, kept in wanted.items() for statistic in kept],
-        schema={"metric": pl.String, "statistic": pl.String},
-        orient="row",
-    )
-    return (
-        dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
-        .join(names, on=["metric", "statistic"], how="semi")
-        .join(runs.drop("line"), on="run_id", how="inner")
-        .join(known, on="run_id", how="left", suffix="_setting")
-        .join(level, on="run_id", how="left")
-        .with_columns(
-            pl.col("scope").cast(pl.String),
-            # A part's name is a label where a run has only one part.
-            pl.when(pl.col("part").n_unique().over("run_id", "scope") > 1).then("part").alias("part"),
-            *(
-                pl.coalesce(key, pl.col(f"{key}_setting").cast(pl.Int64, strict=False)).alias(key)
-                for key in _SIZES
-            ),
-        )
-        .filter(pl.col("level").is_not_null())
-    )
+        raise RequestError(f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}.")
+    rows = [(metric, statistic) for metric, statistics in wanted.items() for statistic in statistics]
+    return pl.DataFrame(rows, schema={"metric": pl.String, "statistic": pl.String}, orient="row")
 
 
-_SIZES: Final = ("block_size", "file_size", "threads")
-
-
-def _pairs(figures: pl.DataFrame, baseline: str | None, context: _Context) -> Iterator[_Row]:
+def _rows(figures: pl.DataFrame, baseline: str | None, context: _Context) -> Iterator[_Row]:
     """Yield a row for each cell and level that can be set beside the cell's baseline."""
     of_study = {
         study: baseline if baseline is not None else _default_baseline(list(levels))
         for study, levels in figures.group_by("study").agg(pl.col("level").unique()).rows()
     }
-    for key, cell in figures.group_by(*CELL, "metric", "statistic", maintain_order=True):
-        name = dict(zip((*CELL, "metric", "statistic"), key, strict=True))
+    for key, cell in figures.group_by(settings.CELL, maintain_order=True):
+        name = dict(zip(settings.CELL, key, strict=True))
         base = of_study[name["study"]]
         sides = {level: side for (level,), side in cell.group_by("level", maintain_order=True)}
         if base not in sides:
             continue
         for level in sorted(set(sides) - {base}):
-            yield _compare_sides(name, base, sides[base], level, sides[level], context)
+            yield _compare_sides(name, sides[base], sides[level], context)
 
 
 def _default_baseline(levels: list[str]) -> str:
     return "ext4" if "ext4" in levels else min(levels)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Context:
     """What all rows of one comparison share."""
 
-    dataset: Dataset
     factor: str
+    confounders: settings.Confounders
     confidence: float
     margin: float
-    _mismatches: dict[tuple[frozenset[str], frozenset[str]], list[str]] = field(default_factory=dict)
-
-    def mismatches(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> list[str]:
-        """Name the settings, other than the factor, that are known of both sides and differ."""
-        sides = frozenset(baseline["run_id"]), frozenset(candidate["run_id"])
-        if sides not in self._mismatches:
-            found = settings.differences(self.dataset, *sides).filter(
-                pl.col("kind").is_in(["workload", "system"]),
-                pl.col("key") != self.factor,
-                pl.col("baseline") != settings.NOT_KNOWN,
-                pl.col("candidate") != settings.NOT_KNOWN,
-            )
-            self._mismatches[sides] = [
-                f"{key} differs: {first} against {second}."
-                for key, first, second in found.select("key", "baseline", "candidate").rows()
-            ]
-        return self._mismatches[sides]
 
 
 @dataclass
@@ -275,22 +191,18 @@ class _Row:
     columns: dict[str, Any]
     reasons: list[str] = field(default_factory=list)
     footnotes: list[str] = field(default_factory=list)
+    equivalent: bool = False
 
     def because(self, code: str, *details: str) -> None:
         self.reasons.append(code)
-        self.footnotes += details or [REASONS[code]]
+        self.footnotes += details or [REASONS[code][1]]
 
     def as_dict(self) -> dict[str, Any]:
         return {**self.columns, "reasons": self.reasons, "footnotes": self.footnotes}
 
 
 def _compare_sides(
-    name: dict[str, Any],
-    base: str,
-    baseline: pl.DataFrame,
-    level: str,
-    candidate: pl.DataFrame,
-    context: _Context,
+    name: dict[str, Any], baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context
 ) -> _Row:
     row = _Row(
         {
@@ -298,18 +210,14 @@ def _compare_sides(
             "unit": baseline["unit"][0],
             "better": METRICS[name["metric"]].better,
             "factor": context.factor,
-            "baseline": base,
-            "level": level,
+            "baseline": baseline["level"][0],
+            "level": candidate["level"][0],
             "n_baseline": baseline.height,
             "n_candidate": candidate.height,
         }
     )
-    if mismatches := context.mismatches(baseline, candidate):
-        row.because("CONFIG_MISMATCH", *mismatches)
-    if _blocked_order(baseline, candidate):
-        row.because("BLOCKED_ORDER")
-    if _concurrent(baseline, candidate):
-        row.because("CONCURRENT_RUNS")
+    for code, details in context.confounders.between(baseline, candidate):
+        row.because(code, *details)
     averaged = set(baseline["averaged_over"].drop_nulls()) | set(candidate["averaged_over"].drop_nulls())
     row.footnotes += [f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged]
 
@@ -318,17 +226,20 @@ def _compare_sides(
         row.because("ZERO_OR_FAILED")
     elif (figures["state"] == "censored").any():
         row.because("CENSORED")
-        _bound(row, baseline, candidate)
+        if baseline.height == candidate.height == 1:
+            row.columns |= _rounding(baseline, candidate)
     else:
         _ratio(row, baseline, candidate, context)
     return row
 
 
-def _bound(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame) -> None:
-    """Give the ratios that the bounds of two single figures allow."""
-    if baseline.height == candidate.height == 1:
-        interval = stats.rounding_ratio(*_print_interval(baseline), *_print_interval(candidate))
-        row.columns |= {"rounding_low": interval.low, "rounding_high": interval.high}
+def _rounding(baseline: pl.DataFrame, candidate: pl.DataFrame) -> dict[str, float | None]:
+    """Return the ratios that the prints of two single figures allow; ``None`` where there is no bound."""
+    ends = [side[end][0] for side in (baseline, candidate) for end in ("low", "high")]
+    if all(end is None for end in ends):
+        return {}
+    bounds = stats.rounding_ratio(*ends)
+    return {"rounding_low": _known(bounds.low) or None, "rounding_high": _known(bounds.high)}
 
 
 def _ratio(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context) -> None:
@@ -340,7 +251,10 @@ def _ratio(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: 
         "estimand": "ratio of geometric means",
     }
     if len(a) == len(b) == 1:
-        _single_runs(row, baseline, candidate)
+        row.because("ONE_RUN_NO_REPLICATES")
+        noise = float(stats.break_even(row.columns["ratio"], context.confidence).cv)
+        row.columns |= {"estimand": "ratio of single figures", "method": "none", "break_even_cv": noise}
+        row.columns |= _rounding(baseline, candidate)
     elif min(len(a), len(b)) == 1:
         row.because("ONE_RUN_NO_REPLICATES")
         _predict(row, a, b, context.confidence)
@@ -348,47 +262,99 @@ def _ratio(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: 
         _interval(row, baseline, candidate, context)
 
 
-def _single_runs(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame) -> None:
-    row.because("ONE_RUN_NO_REPLICATES")
-    interval = stats.rounding_ratio(*_print_interval(baseline), *_print_interval(candidate))
-    row.columns |= {
-        "estimand": "ratio of single figures",
-        "method": "none",
-        "rounding_low": interval.low,
-        "rounding_high": interval.high,
-        "break_even_cv": stats.break_even(row.columns["ratio"]).cv,
-    }
-
-
-def _print_interval(side: pl.DataFrame) -> tuple[float | None, float | None]:
-    return side["low"][0], side["high"][0]
-
-
-def _geometric_mean(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+def _geometric_mean(values: Values) -> float:
     return math.exp(float(np.log(values).mean()))
 
 
-def _predict(row: _Row, a: Any, b: Any, confidence: float) -> None:
-    raise NotImplementedError
+def _known(value: Any) -> float | None:
+    """Return a number of `fsbench_kit.stats`, whose unknown is nan and whose open end is infinite."""
+    return float(value) if np.isfinite(value) else None
+
+
+_PREDICTION_RUNS: Final = 3
+"""The fewest runs whose spread says where one more would be expected."""
+
+
+def _predict(row: _Row, a: Values, b: Values, confidence: float) -> None:
+    """Hold the side with a single run to what the spread of the other predicts for one more run."""
+    if max(len(a), len(b)) < _PREDICTION_RUNS:
+        row.because("N_BELOW_METHOD_MIN")
+        return
+    if len(a) == 1:
+        estimate = stats.prediction_log(a[0], b, confidence).inverse()
+    else:
+        estimate = stats.prediction_log(b[0], a, confidence)
+    row.columns |= {
+        "method": estimate.method,
+        "prediction_low": _known(estimate.low),
+        "prediction_high": _known(estimate.high),
+    }
+    row.footnotes += estimate.caveats
 
 
 def _interval(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context) -> None:
-    raise NotImplementedError
+    """Give the confidence interval: of pairs where both sides ran in the same rounds, else of two samples."""
+    pairs = _rounds_in_common(baseline, candidate)
+    if pairs is not None:
+        method, a, b = stats.paired_log, pairs["value"].to_numpy(), pairs["value_right"].to_numpy()
+        row.columns["n_pairs"] = pairs.height
+        left_out = baseline.height + candidate.height - 2 * pairs.height
+        if left_out:
+            row.footnotes.append(f"{left_out} runs are without a partner in their round and were left out.")
+    else:
+        method, a, b = stats.welch_log, baseline["value"].to_numpy(), candidate["value"].to_numpy()
+    estimate = method(a, b, context.confidence)
+    row.equivalent = bool(stats.equivalent(method(a, b, _EQUIVALENCE_CONFIDENCE), context.margin))
+    row.columns |= {
+        "value_baseline": _geometric_mean(a),
+        "value_candidate": _geometric_mean(b),
+        "ratio": float(estimate.estimate),
+        "ci_low": _known(estimate.low),
+        "ci_high": _known(estimate.high),
+        "estimand": estimate.estimand,
+        "method": estimate.method,
+        "p": _known(estimate.p),
+    }
+    if row.columns["ci_low"] is not None:
+        row.columns["confidence"] = estimate.confidence
+    row.footnotes += estimate.caveats
 
 
-def _blocked_order(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
-    """Whether all runs of one side came before all runs of the other, with more than one on each."""
-    if min(baseline.height, candidate.height) < 2:
-        return False
-    a, b = baseline["started_at"], candidate["started_at"]
-    if a.null_count() or b.null_count():
-        return False
-    return bool(a.max() < b.min() or b.max() < a.min())  # type: ignore[operator]
+_EQUIVALENCE_CONFIDENCE: Final = 0.90
+"""Of the interval that has to lie within the margin, so that the test of equivalence has a size of 5 %."""
 
 
-def _concurrent(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
-    raise NotImplementedError
+def _rounds_in_common(baseline: pl.DataFrame, candidate: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the runs of both sides side by side by round, if there are at least two such rounds."""
+    sides = [side.drop_nulls("round").unique("round", keep="none") for side in (baseline, candidate)]
+    pairs = sides[0].join(sides[1], on="round", how="inner").sort("round")
+    return pairs if pairs.height >= 2 else None
 
 
-def _verdicts(table: pl.DataFrame, confidence: float, margin: float) -> pl.DataFrame:
-    raise NotImplementedError
+def _verdicts(rows: list[_Row], confidence: float) -> pl.DataFrame:
+    """Adjust the p values over each family of rows, and say what each row shows."""
+    families: dict[tuple[str, str], list[_Row]] = {}
+    for row in rows:
+        families.setdefault((row.columns["metric"], row.columns["statistic"]), []).append(row)
+    for family in families.values():
+        tested = [row for row in family if row.columns.get("p") is not None]
+        for row, p in zip(tested, stats.holm([row.columns["p"] for row in tested]), strict=True):
+            row.columns["p_adjusted"] = float(p)
+    for row in rows:
+        row.columns["verdict"] = _verdict(row, 1 - confidence)
+    return pl.DataFrame([row.as_dict() for row in rows], schema=COLUMNS, orient="row")
+
+
+def _verdict(row: _Row, level: float) -> Verdict:
+    ratio, p = row.columns.get("ratio"), row.columns.get("p_adjusted")
+    if {REASONS[code][0] for code in row.reasons} & {"no ratio", "verdict withheld"}:
+        return "not comparable"
+    if "CENSORED" in row.reasons:
+        return "bound only"
+    if "ONE_RUN_NO_REPLICATES" in row.reasons:
+        return "single runs"
+    if p is None or ratio is None:
+        return "inconclusive"
+    if p < level:
+        return "better" if (ratio > 1) == (row.columns["better"] == "higher") else "worse"
+    return "equivalent" if row.equivalent else "inconclusive"

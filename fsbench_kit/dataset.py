@@ -290,9 +290,10 @@ class _Builder:
                 "tool_version": run.tool_version or log.tool_version,
                 "filesystem": filesystem,
                 "host": run.host or log.host,
-                "started_at": run.started_at or log.started_at,
-                "ended_at": run.ended_at or log.ended_at,
-                "duration": run.duration if run.duration is not None else log.duration,
+                # A launch takes its times itself, by one clock for all runs; tools print theirs in whole seconds.
+                "started_at": log.started_at or run.started_at,
+                "ended_at": log.ended_at or run.ended_at,
+                "duration": log.duration if log.duration is not None else run.duration,
                 "status": _worst(run.status, log.status),
                 "exit_code": run.exit_code if run.exit_code is not None else log.exit_code,
                 "averaged_over": log.averaged_over,

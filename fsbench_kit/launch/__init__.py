@@ -1,0 +1,21 @@
+"""Makes runs: a plan, targets made ready for each run, tools run on them in random order, and all of it recorded.
+
+::
+
+    from fsbench_kit.launch import launch, read_plan
+
+    result = launch(read_plan(Path("plans/first-steps.toml")), root=Path.cwd())
+
+What a plan may say is in `plan` and `workloads`; what this machine can do is in `tools`. The doing is in `runner`,
+a process that `launcher` starts, with `targets`, `execution` and `observation`.
+"""
+
+from __future__ import annotations
+
+from fsbench_kit.launch.events import Event
+from fsbench_kit.launch.launcher import LaunchResult, launch
+from fsbench_kit.launch.plan import Plan, read_plan
+from fsbench_kit.launch.progress import shown
+from fsbench_kit.launch.tools import Machine, machine
+
+__all__ = ["Event", "LaunchResult", "Machine", "Plan", "launch", "machine", "read_plan", "shown"]

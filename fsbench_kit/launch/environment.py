@@ -1,0 +1,237 @@
+"""The machine and its state around a run, as the kernel tells them.
+
+What a machine does not tell is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SECTOR: Final = 512  # the unit of /sys/block/*/stat, whatever the device's own sectors are
+_DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A line of ``/proc/self/mountinfo``.
+
+    Attributes
+    ----------
+    line
+        As it stands there.
+    point
+        Where it is mounted.
+    device
+        Major and minor number of the filesystem, or of the device that it names as its source.
+    filesystem
+        Its type.
+    options
+        Those of the mount and those of the filesystem, each once.
+    """
+
+    line: str
+    point: Path
+    device: tuple[int, int]
+    filesystem: str
+    options: str
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A block device under a filesystem.
+
+    Attributes
+    ----------
+    name
+        As the kernel calls it.
+    folder
+        Its folder in ``/sys``.
+    backing_file
+        The file under a loop device.
+    """
+
+    name: str
+    folder: Path
+    backing_file: Path | None
+
+    @property
+    def disk(self) -> Path:
+        """The folder in ``/sys`` of the whole disk, where this is a partition."""
+        return self.folder.parent if (self.folder / "partition").exists() else self.folder
+
+    @property
+    def scheduler(self) -> str | None:
+        """The I/O scheduler in use."""
+        chosen = re.search(r"\[(\S+)\]", _read(self.disk / "queue" / "scheduler") or "")
+        return chosen[1] if chosen else None
+
+    @property
+    def bypasses_cache(self) -> bool:
+        """Whether a loop device reads and writes its file past the page cache."""
+        return _read(self.folder / "loop" / "dio") == "1"
+
+    def counters(self) -> dict[str, int]:
+        """Return the bytes read from and written to it since the machine started."""
+        fields = (_read(self.folder / "stat") or "").split()
+        return {"read_bytes": int(fields[2]) * _SECTOR, "written_bytes": int(fields[6]) * _SECTOR}
+
+
+def mounts() -> Iterator[Mount]:
+    """Yield what is mounted, in the order of mounting."""
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+        left, _, right = line.partition(" - ")
+        _, _, number, _, point, options, *_ = left.split(" ")
+        filesystem, source, more = right.split(" ")
+        yield Mount(
+            line=line,
+            point=Path(_unescaped(point)),
+            device=_source_device(_unescaped(source)) or _numbers(number),
+            filesystem=filesystem,
+            options=",".join(dict.fromkeys(f"{options},{more}".split(","))),
+        )
+
+
+def mount_of(path: Path) -> Mount:
+    """Return the mount on which a path lies."""
+    path = path.resolve()
+    over = [mount for mount in mounts() if path.is_relative_to(mount.point)]
+    deepest = max(len(mount.point.parts) for mount in over)
+    return [mount for mount in over if len(mount.point.parts) == deepest][-1]  # the last one hides the others
+
+
+def devices_under(path: Path) -> tuple[Device, ...]:
+    """Return the block devices under a path, from the filesystem's own down to that under a loop device's file.
+
+    Empty where there is none, as in memory or on a network.
+    """
+    found: list[Device] = []
+    while True:
+        device = _device(mount_of(path).device)
+        if device is None or device in found:
+            return tuple(found)
+        found.append(device)
+        if device.backing_file is None:
+            return tuple(found)
+        path = device.backing_file
+
+
+def machine_settings() -> dict[str, str]:
+    """Return what is known of the machine, by the words of `fsbench_kit.vocabulary.SETTINGS`."""
+    model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
+    governors = {_read(path) for path in Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")}
+    known = {
+        "host": platform.node(),
+        "os": _operating_system(),
+        "kernel": platform.release(),
+        "cpu": model[1] if model else None,
+        "cpus": str(os.cpu_count()),
+        "memory": str(psutil.virtual_memory().total),
+        "governor": ", ".join(sorted(filter(None, governors))),
+    }
+    return {key: value for key, value in known.items() if value}
+
+
+def storage_settings(directory: Path) -> dict[str, str]:
+    """Return what is known of the storage under a directory, by the same words.
+
+    Numbers of loop devices are left out: they change from run to run and mean nothing.
+    """
+    devices = devices_under(directory)
+    described = [_description(device) for device in devices]
+    known = {
+        "device": " on ".join(described),
+        "scheduler": ", ".join(device.scheduler or "unknown" for device in devices),
+        "mount_options": mount_of(directory).options,
+    }
+    return {key: value for key, value in known.items() if value}
+
+
+def state(directory: Path) -> dict[str, Any]:
+    """Return what changes from run to run: load, memory, free space, what devices have done so far."""
+    space = os.statvfs(directory)
+    return {
+        "load_average": list(os.getloadavg()),
+        "memory_available": psutil.virtual_memory().available,
+        "free_bytes": space.f_bavail * space.f_frsize,
+        "devices": {device.name: device.counters() for device in devices_under(directory)},
+    }
+
+
+def settle(*, drop_caches: bool) -> str:
+    """Let the machine write out what it holds, and forget what it has read.
+
+    Returns
+    -------
+    str
+        What became of the caches: ``dropped``, ``kept`` as asked, or ``kept: <why>``.
+    """
+    os.sync()
+    if not drop_caches:
+        return "kept"
+    try:
+        _DROP_CACHES.write_text("3\n", encoding="ascii")  # page cache, directory entries and inodes
+    except OSError as error:
+        return f"kept: {error.strerror}"
+    return "dropped"
+
+
+def _operating_system() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def _device(number: tuple[int, int]) -> Device | None:
+    link = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
+    if not link.exists():
+        return None
+    folder = link.resolve()
+    backing = _read(folder / "loop" / "backing_file")
+    return Device(folder.name, folder, Path(backing) if backing else None)
+
+
+def _description(device: Device) -> str:
+    if device.backing_file is not None:
+        cache = "past the page cache" if device.bypasses_cache else "through the page cache"
+        return f"loop image ({cache}) on {mount_of(device.backing_file).filesystem}"
+    model = _read(device.disk / "device" / "model")
+    return f"{device.name} ({model})" if model else device.name
+
+
+def _source_device(source: str) -> tuple[int, int] | None:
+    """Return the numbers of a source in ``/dev``: some filesystems (btrfs) have made-up numbers of their own."""
+    if not source.startswith("/dev/"):
+        return None
+    try:
+        number = Path(source).stat().st_rdev
+    except OSError:
+        return None
+    return os.major(number), os.minor(number)
+
+
+def _numbers(text: str) -> tuple[int, int]:
+    major, minor = text.split(":")
+    return int(major), int(minor)
+
+
+def _unescaped(text: str) -> str:
+    r"""Undo the kernel's writing of white space and back-slashes as ``\040``."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None

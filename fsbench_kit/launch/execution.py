@@ -1,0 +1,151 @@
+"""Runs one tool: with a time limit, and never longer than this process and whoever started it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, WORKLOAD_PROGRAMS, find_program, program_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+STDOUT: Final = "stdout.txt"
+STDERR: Final = "stderr.txt"
+
+_LIFELINE: Final = 0  # standard input
+_MERCY: Final = 3.0  # seconds between asking a tool to end and ending it
+_PATIENCE: Final = 10.0  # seconds for the kernel to end what was killed
+
+
+class LifelineError(Exception):
+    """The lifeline has ended: whoever started this process is gone, or wants it gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What became of a tool.
+
+    Attributes
+    ----------
+    exit_code
+        ``None`` where the tool did not run or did not end by itself; negative for a signal.
+    failure
+        A sentence, where it did not end with 0.
+    duration
+        Seconds.
+    """
+
+    argv: tuple[str, ...]
+    exit_code: int | None
+    failure: str | None
+    started_at: datetime
+    ended_at: datetime
+    duration: float
+
+
+def guard_lifeline() -> None:
+    """Make a SIGTERM to this process the same as the end of its lifeline."""
+    # /dev/null is always at its end; a select that waits for the lifeline goes on with the new file.
+    signal.signal(signal.SIGTERM, lambda *_: os.dup2(os.open(os.devnull, os.O_RDONLY), _LIFELINE))
+
+
+def check_lifeline() -> None:
+    """Raise `LifelineError` if the lifeline has ended."""
+    if select.select([_LIFELINE], [], [], 0)[0]:
+        raise LifelineError
+
+
+def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
+    """Run a tool in a folder, with its output in `STDOUT` and `STDERR` there.
+
+    Raises
+    ------
+    LifelineError
+        If the lifeline ends before the tool does. The tool has been ended then.
+    LaunchError
+        If the tool cannot be ended.
+    """
+    started_at, start = datetime.now(UTC), time.perf_counter()
+    exit_code: int | None = None
+    failure: str | None = None
+    with (folder / STDOUT).open("wb") as stdout, (folder / STDERR).open("wb") as stderr:
+        if find_program(argv[0]) is None:
+            failure = _not_installed(argv[0])
+        else:
+            process = subprocess.Popen(
+                [*_mortality(), *argv],
+                cwd=folder,
+                env=program_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                process_group=0,
+            )
+            in_time = _wait(process, timeout)
+            if in_time:
+                exit_code = process.returncode
+            else:
+                failure = f"{argv[0]} did not end within {timeout:g} s, and was ended"
+    duration = time.perf_counter() - start
+    if exit_code:
+        failure = _failure(argv[0], exit_code, folder / STDERR)
+    return Execution(tuple(argv), exit_code, failure, started_at, datetime.now(UTC), duration)
+
+
+def _mortality() -> tuple[str, ...]:
+    """Return the words before a command that make the kernel end it with this process."""
+    return ("setpriv", "--pdeathsig", "KILL") if SYSTEM_PROGRAMS["setpriv"].path else ()
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Wait for a process, then end all that is left of its group. Return whether it ended in time."""
+    ended = os.pidfd_open(process.pid)
+    try:
+        ready, _, _ = select.select([ended, _LIFELINE], [], [], timeout)
+        if ended not in ready:
+            _signal_group(process, signal.SIGTERM)
+            select.select([ended], [], [], _MERCY)
+    finally:
+        # As long as the process has not been waited for, no other can have got its number.
+        _signal_group(process, signal.SIGKILL)
+        os.close(ended)
+        _bury(process)
+    if _LIFELINE in ready and ended not in ready:
+        raise LifelineError
+    return ended in ready
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _bury(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        what = f"a tool cannot be ended (process {process.pid}); it waits for a device, it seems"
+        raise LaunchError(what, hint="Look into the kernel's log: dmesg") from None
+
+
+def _not_installed(program: str) -> str:
+    known = WORKLOAD_PROGRAMS.get(program)
+    return f"the program {program} is not installed" + (f" (Debian package {known.package})" if known else "")
+
+
+def _failure(program: str, exit_code: int, stderr: Path) -> str:
+    how = f"ended with exit code {exit_code}"
+    if exit_code < 0:
+        how = f"was ended by {signal.Signals(-exit_code).name}"
+    said = stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return f"{program} {how}" + (f": {said[-1]}" if said else "")

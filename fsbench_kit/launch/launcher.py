@@ -1,0 +1,221 @@
+"""Starts the process that does a launch, listens to it, and sees to its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+import psutil
+
+from fsbench_kit.errors import LaunchError, RequestError
+from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, RunEnded, from_line
+from fsbench_kit.launch.runner import Request
+from fsbench_kit.launch.tools import ISOLATION, isolation_problem, program_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fsbench_kit.launch.plan import Plan
+
+_RUNNER: Final = (sys.executable, "-P", "-m", "fsbench_kit.launch.runner")
+_PATIENCE: Final = 60.0  # seconds for a runner to clean up: an unmount may have much to write
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchResult:
+    """What came of a launch.
+
+    Attributes
+    ----------
+    study
+        The study's name.
+    folder
+        Its folder, with one folder for each run.
+    planned
+        How many runs there were to make.
+    runs
+        The folders of those that were made, in order.
+    failures
+        Folder -> why that run failed.
+    notes
+        What was left out, or had to stand in.
+    stopped
+        Why the launch ended before its plan was done; ``None`` where it did not.
+    """
+
+    study: str
+    folder: Path
+    planned: int
+    runs: tuple[Path, ...]
+    failures: dict[Path, str]
+    notes: tuple[str, ...]
+    stopped: str | None
+
+
+def launch(
+    plan: Plan,
+    *,
+    root: Path,
+    study: str | None = None,
+    replace: bool = False,
+    progress: Callable[[Event], None] | None = None,
+) -> LaunchResult:
+    """Make the runs of a plan, and write each to ``<root>/raw_results/runs/<study>/``.
+
+    The runs are made by a process of its own, where possible with mounts and processes of its own, so that nothing
+    of them outlives it. Interrupting this call ends that process; runs that were finished stay.
+
+    Parameters
+    ----------
+    plan
+        What to run.
+    root
+        The project's root.
+    study
+        The study's name. Without one, it is the plan's `id` and the time, so that launching a plan twice makes two
+        studies.
+    replace
+        Whether an earlier launch of the same name is to be replaced. Otherwise that is an error.
+    progress
+        Is called with each event.
+
+    Raises
+    ------
+    RequestError
+        If `study` cannot be the name of a folder.
+    LaunchError
+        If the launch cannot start: a target cannot be had, space is lacking, the study exists, another launch is
+        at work in the same place. Or if its process was killed.
+    """
+    name = study or f"{plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
+        what = f'a study cannot be called "{name}"'
+        raise RequestError(what, hint='A name consists of letters, digits, ".", "_" and "-".')
+    problem = isolation_problem()
+    request = Request(
+        plan=plan.model_dump(mode="json"),
+        root=str(root.resolve()),
+        study=name,
+        replace=replace,
+        launcher=os.getpid(),
+        isolation_problem=problem,
+    )
+    command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
+    told = _Told()
+    with tempfile.TemporaryFile("w+") as errors:
+        with _running(command, errors) as runner:
+            _ask(runner, request)
+            for line in runner.stdout or ():
+                event = from_line(line)
+                told.hear(event)
+                if progress is not None:
+                    progress(event)
+        errors.seek(0)
+        return told.result(runner.returncode, errors.read())
+
+
+def _ask(runner: subprocess.Popen[str], request: Request) -> None:
+    if runner.stdin is not None:
+        with suppress(BrokenPipeError):  # a runner that could not start says why on standard error
+            runner.stdin.write(json.dumps(asdict(request)) + "\n")
+            runner.stdin.flush()
+
+
+@contextmanager
+def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start a runner, and end it with everything that it started, whatever happens in between."""
+    runner = subprocess.Popen(
+        command,
+        env=program_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        # In a session of its own, Ctrl-C at a terminal does not reach it: it is ended by its lifeline, in order.
+        start_new_session=True,
+    )
+    try:
+        yield runner
+    finally:
+        try:
+            # These are its lifeline, and what it might be waiting for to tell something.
+            for pipe in (runner.stdin, runner.stdout):
+                if pipe is not None:
+                    with suppress(BrokenPipeError):
+                        pipe.close()
+            _await_end(runner)
+        finally:
+            # It has not been waited for yet, so no other process or session can have got its number.
+            _kill_session(runner.pid)
+            runner.wait()
+
+
+def _await_end(runner: subprocess.Popen[str]) -> None:
+    ended = os.pidfd_open(runner.pid)
+    try:
+        select.select([ended], [], [], _PATIENCE)
+    finally:
+        os.close(ended)
+
+
+def _kill_session(session: int) -> None:
+    """Kill all processes of a session."""
+    for number in psutil.pids():
+        with suppress(ProcessLookupError, PermissionError):
+            if os.getsid(number) == session:
+                os.kill(number, signal.SIGKILL)
+
+
+@dataclass
+class _Told:
+    """What a runner has told so far."""
+
+    planned: Planned | None = None
+    ended: list[RunEnded] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    refused: Refused | None = None
+    finished: Finished | None = None
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case Planned():
+                self.planned = event
+            case RunEnded():
+                self.ended.append(event)
+            case Note():
+                self.notes.append(event.text)
+            case Refused():
+                self.refused = event
+            case Finished():
+                self.finished = event
+
+    def result(self, exit_code: int, errors: str) -> LaunchResult:
+        if self.refused is not None:
+            raise LaunchError(self.refused.what, file=self.refused.file, hint=self.refused.hint)
+        if self.planned is None or self.finished is None:
+            raise LaunchError(
+                f"the launch's process was ended after {len(self.ended)} runs (exit code {exit_code})",
+                file=self.planned.folder if self.planned else None,
+                excerpt=errors.strip() or None,
+                hint="Finished runs are kept. What it left behind is removed by the next launch.",
+            )
+        return LaunchResult(
+            study=self.planned.study,
+            folder=Path(self.planned.folder),
+            planned=self.planned.runs,
+            runs=tuple(Path(run.folder) for run in self.ended),
+            failures={Path(run.folder): run.failure for run in self.ended if run.failure},
+            notes=tuple(self.notes),
+            stopped=self.finished.stopped,
+        )

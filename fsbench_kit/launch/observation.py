@@ -1,0 +1,119 @@
+"""What is written down of a run: its ``run.json``."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.launch.environment import machine_settings
+from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
+from fsbench_kit.launch.plan import LoopTarget
+from fsbench_kit.launch.tools import MKFS_PROGRAMS, WORKLOAD_PROGRAMS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fsbench_kit.launch.plan import Cell
+    from fsbench_kit.launch.targets import Step
+
+RECORD: Final = "run.json"
+SCHEMA: Final = 1
+
+
+@dataclass
+class Observation:
+    """What is to be written down of one run, as it becomes known.
+
+    Attributes
+    ----------
+    cell, folder
+        Which run it is, and where its files are while it goes on.
+    filesystem, steps, settings
+        What there is to say of the target and the machine.
+    before, after
+        The state of the machine around the run.
+    execution
+        What became of the tool; ``None`` as long as it was not started.
+    """
+
+    cell: Cell
+    folder: Path
+    filesystem: str | None = None
+    steps: list[Step] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=machine_settings)
+    before: dict[str, Any] = field(default_factory=dict)
+    after: dict[str, Any] = field(default_factory=dict)
+    execution: Execution | None = None
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __post_init__(self) -> None:
+        for name in (STDOUT, STDERR):
+            (self.folder / name).touch()
+        self.before["versions"] = {"fsbench_kit": version("fsbench-kit")}
+        program = WORKLOAD_PROGRAMS.get(self.cell.workload.program or "")
+        if program is not None:
+            self.before["versions"][program.name] = program.version
+        if isinstance(self.cell.target, LoopTarget):
+            self.filesystem = self.cell.target.filesystem
+            tools = MKFS_PROGRAMS[f"mkfs.{self.filesystem}"].version
+            if tools is not None:
+                self.settings["filesystem_tools"] = tools
+
+    @property
+    def logs(self) -> list[str]:
+        """The files with figures that are there."""
+        return [name for name in self.cell.workload.logs if _holds_something(self.folder / name)]
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run is not ``ok``."""
+        if self.execution is None:
+            step = self.steps[-1]
+            return f"the target could not be made ready: {' '.join(step.argv)}: {step.output.strip()}"
+        if self.execution.failure is None and self.logs != list(self.cell.workload.logs):
+            return f"{self.cell.workload.tool} ended without its log"
+        return self.execution.failure
+
+    def record(self, *, study: str, order: int) -> dict[str, Any]:
+        """Return the content of ``run.json``; to be called when the run's folder holds all other files."""
+        execution = self.execution
+        ended_at = execution.ended_at if execution else datetime.now(UTC)
+        started_at = execution.started_at if execution else self.started_at
+        settings = dict(self.settings)
+        return {
+            "schema": SCHEMA,
+            "study": study,
+            "round": self.cell.round,
+            "order": order,
+            "target": self.cell.target.name,
+            "workload": self.cell.workload.name,
+            "tool": self.cell.workload.tool,
+            "filesystem": self.filesystem,
+            "host": settings.pop("host"),
+            "argv": list(execution.argv) if execution else [],
+            "exit_code": execution.exit_code if execution else None,
+            "status": "failed" if self.failure else "ok",
+            "started_at": started_at.isoformat(),
+            "ended_at": ended_at.isoformat(),
+            "duration": execution.duration if execution else (ended_at - started_at).total_seconds(),
+            "logs": self.logs,
+            "settings": settings,
+            "environment": {
+                "before": self.before,
+                "after": self.after | ({"failure": self.failure} if self.failure else {}),
+            },
+            "provision": [asdict(step) for step in self.steps],
+            "sha256": {path.name: _sha256(path) for path in sorted(self.folder.iterdir())},
+        }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _holds_something(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0

@@ -1,0 +1,65 @@
+"""Shows how a launch goes on: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from fsbench_kit.launch.events import Note, Planned, RunEnded, RunStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fsbench_kit.launch.events import Event
+
+
+@contextmanager
+def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
+    """Yield what to give to `fsbench_kit.launch.launch` as `progress`.
+
+    Notebooks get lines: these stay readable in a published notebook, where a bar would be an empty box.
+    """
+    console = console or Console()
+    if not console.is_terminal or console.is_jupyter:
+        yield lambda event: _print(console, event)
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(event: Event) -> None:
+            if isinstance(event, Planned):
+                bar.update(task, total=event.runs)
+            elif isinstance(event, RunStarted):
+                bar.update(task, description=describe(event))
+            elif text := describe(event):
+                bar.console.print(text, markup=False, highlight=False)
+            if isinstance(event, RunEnded):
+                bar.advance(task)
+
+        yield show
+
+
+def _print(console: Console, event: Event) -> None:
+    if text := describe(event):
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def describe(event: Event) -> str | None:
+    """Say an event in a line, or return ``None`` where a person need not know."""
+    match event:
+        case Planned():
+            return f"{event.runs} runs, to {event.folder}"
+        case Note():
+            return event.text
+        case RunStarted(remaining=None):
+            return f"run {event.order}/{event.runs}, round {event.round}: {event.workload} on {event.target}"
+        case RunStarted():
+            head = f"run {event.order}/{event.runs}, round {event.round}: {event.workload} on {event.target}"
+            return f"{head} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
+        case RunEnded(failure=str()):
+            return f"run {event.order}/{event.runs} failed: {event.failure}"
+    return None

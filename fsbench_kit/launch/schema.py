@@ -1,0 +1,57 @@
+"""What all tables of a plan have in common.
+
+Every field says in its `description` what it must be, and in `examples` what to write: messages about mistakes are
+made from these two.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from fsbench_kit.units import size
+
+
+class Table(BaseModel):
+    """A table of a plan: no keys but its own, no conversions, no changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _bytes(value: Any) -> Any:
+    return size(value) if isinstance(value, str) else value
+
+
+Size = Annotated[
+    int,
+    BeforeValidator(_bytes),
+    Field(gt=0, description='a size: a number of bytes, or text like "4k", "512M" or "2G"', examples=["64M"]),
+]
+"""A size in bytes. Suffixes are powers of 1024."""
+
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        description='a name of letters, digits, ".", "_" and "-" that starts with a letter or digit',
+        examples=["ext4"],
+    ),
+]
+"""A name that can be part of a folder's name."""
+
+Count = Annotated[int, Field(ge=1, description="a whole number of at least 1", examples=[6])]
+Seconds = Annotated[float, Field(gt=0, description="a number of seconds above 0", examples=[60])]
+Truth = Annotated[bool, Field(description="true or false", examples=[True])]
+
+
+def short_size(number: int) -> str:
+    """Write a size as users of these tools do.
+
+    >>> short_size(4096), short_size(67108864), short_size(1000)
+    ('4k', '64m', '1000')
+    """
+    for factor, suffix in ((2**30, "g"), (2**20, "m"), (2**10, "k")):
+        if number % factor == 0:
+            return f"{number // factor}{suffix}"
+    return str(number)

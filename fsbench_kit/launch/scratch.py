@@ -1,0 +1,92 @@
+"""Folders for what must not outlive a launch: images, targets, runs that are not finished.
+
+A scratch folder holds a lock for as long as its launch lives; the kernel gives the lock free when the process
+ends, however it ends. So a scratch folder whose lock is free was left behind, and is removed by the next launch
+there; one whose lock is held means that another launch is at work there, which would spoil the figures of both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from filelock import FileLock, Timeout
+
+from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.environment import mounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PREFIX: Final = ".fsbench-scratch-"
+_UNBORN: Final = ".fsbench-unborn-"
+_LOCK: Final = "launch.lock"
+_OWNER: Final = "launch.json"  # not in the lock itself: some versions of filelock empty that when they try it
+
+
+@contextmanager
+def scratch(place: Path, *, launcher: int) -> Iterator[Path]:
+    """Make a scratch folder in a directory, after removing those that killed launches left there.
+
+    Parameters
+    ----------
+    place
+        An existing directory.
+    launcher
+        The process that a person would end to end this launch.
+
+    Raises
+    ------
+    LaunchError
+        If the directory cannot be written, or another launch is at work in it.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_UNBORN, dir=place))
+    except OSError as error:
+        hint = "Name a directory that you may write to in the plan."
+        raise LaunchError(f"nothing can be written here: {error.strerror}", file=place, hint=hint) from None
+    with FileLock(folder / _LOCK):
+        (folder / _OWNER).write_text(json.dumps({"launcher": launcher}), encoding="utf-8")
+        # Only now that it is locked may others find it.
+        folder = folder.rename(folder.with_name(folder.name.replace(_UNBORN, _PREFIX)))
+        try:
+            for other in _scratch_folders(place):
+                if other != folder:
+                    _sweep(other)
+            yield folder
+        finally:
+            shutil.rmtree(folder)
+
+
+def _scratch_folders(place: Path) -> Iterator[Path]:
+    """Yield the folders that are this user's and look like scratch folders."""
+    for folder in sorted(place.glob(f"{_PREFIX}*")):
+        marked = (folder / _LOCK).is_file() and (folder / _OWNER).is_file()
+        if marked and not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
+            yield folder
+
+
+def _sweep(folder: Path) -> None:
+    """Remove a scratch folder that was left behind.
+
+    Raises
+    ------
+    LaunchError
+        If its launch is alive.
+    """
+    try:
+        with FileLock(folder / _LOCK, blocking=False):
+            if not any(mount.point.is_relative_to(folder) for mount in mounts()):
+                shutil.rmtree(folder, ignore_errors=True)
+    except Timeout:
+        owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))["launcher"]
+        raise LaunchError(
+            f"another launch is at work here (process {owner})",
+            file=folder.parent,
+            hint=f"Wait until it is done, or end it: kill {owner}",
+        ) from None
