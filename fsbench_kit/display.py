@@ -79,7 +79,7 @@ def _theme() -> alt.theme.ThemeConfig:
             "view": {"stroke": None, "continuousWidth": 560, "continuousHeight": 240},
             "title": {
                 "anchor": "start",
-                "frame": "group",
+                "frame": "bounds",
                 "color": _INK,
                 "fontSize": 16,
                 "fontWeight": 600,

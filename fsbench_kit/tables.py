@@ -16,10 +16,12 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
+import rich.box
+import rich.console
 import rich.table
-from rich.console import Console
 from rich.text import Text
 
+from fsbench_kit import settings
 from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import METRICS, OPERATIONS
 
@@ -34,18 +36,7 @@ NOTHING: Final = "–"
 NOT_SHOWN: Final = "~"
 """Stands for a verdict where these runs show neither a difference nor its absence."""
 
-CELL: Final = (
-    "study",
-    "tool",
-    "pattern",
-    "scope",
-    "part",
-    "operation",
-    "block_size",
-    "file_size",
-    "threads",
-    "iodepth",
-)
+CELL: Final = tuple(name for name in settings.CELL if name not in ("metric", "statistic"))
 """The columns that name a cell of a comparison."""
 _SIZES: Final = ("block_size", "file_size")
 _LONGEST_TEXT: Final = 160
@@ -111,29 +102,26 @@ class Table:
         )
         return f"<tbody>{head}{rows}</tbody>"
 
-    def __rich__(self) -> rich.table.Table:
-        notes = "\n".join(
-            f"{mark}  {note}" for mark, note in zip(_marks(self.footnotes), self.footnotes, strict=True)
+    def __rich__(self) -> rich.console.Group:
+        notes = zip(_marks(self.footnotes), self.footnotes, strict=True)
+        return rich.console.Group(
+            Text(self.caption, style="bold"),
+            *(self._rich_group(group) for group in self.groups),
+            *(Text(f"{mark}  {note}") for mark, note in notes),
         )
-        table = rich.table.Table(
-            title=Text(self.caption, style="bold"),
-            title_justify="left",
-            caption=Text(notes) if notes else None,
-            caption_justify="left",
-        )
+
+    def _rich_group(self, group: Group) -> rich.table.Table:
+        title = Text(group.head) if group.head is not None else None
+        grid = rich.table.Table(title=title, title_justify="left", box=rich.box.SIMPLE_HEAD)
         for column in self.columns:
-            table.add_column(Text(column.head), justify=column.justify)
-        for group in self.groups:
-            if group.head is not None:
-                table.add_row(Text(group.head, style="bold"))
-            for row in group.rows:
-                table.add_row(*(Text(text) for text in row))
-            table.add_section()
-        return table
+            grid.add_column(Text(column.head), justify=column.justify)
+        for row in group.rows:
+            grid.add_row(*(Text(text) for text in row))
+        return grid
 
     def __repr__(self) -> str:
         text = StringIO()
-        Console(file=text, width=_TERMINAL_WIDTH).print(self)
+        rich.console.Console(file=text, width=_TERMINAL_WIDTH).print(self)
         return text.getvalue()
 
 
@@ -207,10 +195,11 @@ def ratio_text(value: float) -> str:
 def percent(share: float) -> str:
     """Print a share as a percentage with two significant digits, or as whole per cent from ten on.
 
-    >>> percent(0.25), percent(0.034), percent(0.952), percent(1.5)
-    ('25 %', '3.4 %', '95 %', '150 %')
+    >>> print(percent(0.25), percent(0.034), percent(0.952), percent(1.5))
+    25 % 3.4 % 95 % 150 %
     """
-    return f"{share:.0%}".replace("%", " %") if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
+    number = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.2g}"
+    return f"{number}\N{NO-BREAK SPACE}%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +273,9 @@ def cell_text(name: str, value: object) -> str:
     """Print one of a cell's coordinates; null is nothing."""
     if value is None:
         return ""
-    return humanise(float(str(value)), "B") if name in _SIZES else _shorten(str(value))
+    if name in _SIZES:
+        return humanise(float(str(value)), "B")
+    return str(value).replace("_", " ") if name == "operation" else _shorten(str(value))
 
 
 def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -371,6 +362,8 @@ def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:
 
 def _ratio_head(rows: pl.DataFrame) -> str:
     confidences = rows["confidence"].drop_nulls().unique()
+    if confidences.is_empty():
+        return "ratio"
     return f"ratio [{percent(confidences[0])} CI]" if len(confidences) == 1 else "ratio [CI]"
 
 
@@ -413,11 +406,11 @@ def verdict_text(verdict: str) -> str:
 
 
 def sentence(row: Mapping[str, Any]) -> str:
-    """Say what a comparison row shows, and what it does not.
+    r"""Say what a comparison row shows, and what it does not.
 
     >>> sentence({"level": "xfs", "baseline": "ext4", "ratio": 1.84, "ci_low": 1.71, "ci_high": 1.98,
     ...           "confidence": 0.95, "n_pairs": 5, "method": "paired t on logs", "verdict": "better"})
-    'xfs/ext4 = 1.84×, 95 % CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
+    'xfs/ext4 = 1.84×, 95\xa0% CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
     """
     sides = f"{_shorten(row['level'])}/{_shorten(row['baseline'])}"
     if row["ratio"] is None:
@@ -460,19 +453,22 @@ def _up_to(low: float, high: float) -> str:
     return f"up to {percent(furthest - 1)}" if furthest < 2 else f"up to a factor of {ratio_text(furthest)}"
 
 
-def summary(comparison: pl.DataFrame) -> str:
-    """Say what a comparison shows, in one sentence for each level.
+def summary(comparison: pl.DataFrame) -> list[str]:
+    """Say what a comparison shows, in one sentence for each baseline and level.
 
     The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
     """
     sentences = []
     for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
+        if rows.height == 1:
+            sentences.append(sentence(rows.row(0, named=True)))
+            continue
         counts = rows["verdict"].value_counts()
         count = dict(zip(counts["verdict"], counts["count"], strict=True))
         said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
         sides = f"{_shorten(str(level))} against {_shorten(str(baseline))}"
         sentences.append(f"{sides}, {_counted(rows.height, 'comparison')}: {', '.join(said)}.")
-    return " ".join(sentences) or "Nothing could be set side by side."
+    return sentences
 
 
 _SUMMARY: Final = {
@@ -482,7 +478,7 @@ _SUMMARY: Final = {
     "inconclusive": "not decided",
     "single runs": "no interval (single runs)",
     "bound only": "only a bound",
-    "not comparable": "verdict withheld",
+    "not comparable": "not comparable",
 }
 
 
