@@ -117,13 +117,17 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
     if data.is_empty():
         raise RequestError("no row of this comparison has a ratio or a bound", hint="Its footnotes say why.")
     low, high = _ratio_domain(data, margin)
+    known = pl.col("ci_low").is_not_null()
+    # A mark is not drawn where its place is null, so that each kind of mark has a column of its own.
     data = data.with_columns(
         pl.col("ci_low", "ci_high").clip(low, high),
-        cut_low=pl.col("ci_low") < low,
-        cut_high=pl.col("ci_high") > high,
+        filled=pl.when(known).then("place"),
+        hollow=pl.when(~known).then("place"),
+        cut_low=pl.when(pl.col("ci_low") < low).then(low),
+        cut_high=pl.when(pl.col("ci_high") > high).then(high),
     )
     places = alt.X(
-        "place:Q",
+        "filled:Q",
         title=f"ratio to {_joined(rows['baseline'])} (log scale)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(values=_ratio_ticks(low, high), format="~g", labelOverlap="greedy"),
@@ -141,16 +145,14 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
         opacity=alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("words", "cell", "ratio", "verdict", "reasons")],
     )
-    intervals = cells.transform_filter("datum.ci_low !== null")
-    single = cells.transform_filter("datum.ci_low === null")
     layers = alt.layer(
         once_a_panel.mark_rect(color=_BAND).encode(x=alt.XDatum(1 / margin), x2=alt.X2Datum(margin)),
         once_a_panel.mark_rule(color=_REFERENCE, strokeDash=[4, 3]).encode(x=alt.XDatum(1.0)),
-        intervals.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q"),
-        intervals.transform_filter("datum.cut_low").mark_text(text="◂", dx=-4).encode(x="ci_low:Q"),
-        intervals.transform_filter("datum.cut_high").mark_text(text="▸", dx=4).encode(x="ci_high:Q"),
-        intervals.mark_point(size=80, filled=True).encode(x=places, shape=shape),
-        single.mark_point(size=80, strokeWidth=1.8).encode(x=places, shape=shape),
+        cells.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q"),
+        cells.mark_text(text="◂", dx=-4).encode(x="cut_low:Q"),
+        cells.mark_text(text="▸", dx=4).encode(x="cut_high:Q"),
+        cells.mark_point(size=80, filled=True).encode(x=places, shape=shape),
+        cells.mark_point(size=80, strokeWidth=1.8).encode(x="hollow:Q", shape=shape),
         data=data,
     )
     heading = [title] if title else summary(rows)

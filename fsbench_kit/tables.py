@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+import platform
 from dataclasses import dataclass
 from html import escape
+from importlib.metadata import version
 from io import StringIO
 from itertools import islice, product
 from string import ascii_lowercase
@@ -121,14 +123,15 @@ class Table:
 
     def __repr__(self) -> str:
         text = StringIO()
-        rich.console.Console(file=text, width=_TERMINAL_WIDTH).print(self)
+        rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False).print(self)
         return text.getvalue()
 
 
 def _html_cell(tag: str, text: str, column: Column, **attributes: str) -> str:
     # The alignment stands in the cell because JupyterLab's own style would override a class.
     more = "".join(f' {name}="{value}"' for name, value in attributes.items())
-    return f'<{tag}{more} style="text-align:{column.justify}">{escape(text)}</{tag}>'
+    wrap = ";white-space:nowrap" if column.justify == "right" else ""
+    return f'<{tag}{more} style="text-align:{column.justify}{wrap}">{escape(text)}</{tag}>'
 
 
 def _marks(of: Sequence[object]) -> list[str]:
@@ -402,7 +405,7 @@ def interval_text(row: Mapping[str, Any]) -> str:
 
 def verdict_text(verdict: str) -> str:
     """Print a verdict for a table."""
-    return {"inconclusive": NOT_SHOWN, "single runs": "none: single runs"}.get(verdict, verdict)
+    return {"inconclusive": NOT_SHOWN, "single runs": "none (single runs)"}.get(verdict, verdict)
 
 
 def sentence(row: Mapping[str, Any]) -> str:
@@ -539,20 +542,36 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
     return table(rows.head(most), f"{_counted(dataset.diagnostics.height, 'remark')} about the logs{left_out}")
 
 
-def provenance_table(dataset: Dataset) -> Table:
-    """Make the table of where the data are from: of each study a hash over the bytes of all its runs."""
-    rows = (
-        dataset.runs.group_by("study", "origin", maintain_order=True)
-        .agg(
-            pl.col("source").n_unique().alias("files"),
-            pl.len().alias("runs"),
-            pl.col("sha256").sort().str.join("\n"),
-        )
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages whose results end up in a report."""
+    packages = ("fsbench-kit", "altair", "numpy", "polars", "scipy")
+    return {"Python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Table:
+    """Make the table of what a notebook's figures rest on: data, versions, parameters.
+
+    The hash of a study is the SHA-256 over the sorted SHA-256 of its runs' own bytes.
+    """
+    studies = (
+        dataset.runs.group_by("study", "origin")
+        .agg(pl.len().alias("runs"), pl.col("source").n_unique().alias("files"), pl.col("sha256").sort())
         .sort("study", nulls_last=True)
     )
-    digests = [hashlib.sha256(hashes.encode()).hexdigest() for hashes in rows["sha256"]]
-    return table(
-        rows.with_columns(pl.Series("sha256", digests, pl.String)),
-        "The data",
-        heads={"sha256": "SHA-256 over the runs' SHA-256"},
+    data = tuple(
+        (
+            _text(study),
+            f"{_counted(runs, 'run')} in {_counted(files, 'file')}{f', {origin}' if origin else ''}; "
+            f"SHA-256 {hashlib.sha256(''.join(hashes).encode()).hexdigest()}",
+        )
+        for study, origin, runs, files, hashes in studies.rows()
+    )
+    return Table(
+        "What these figures rest on",
+        (Column("what"), Column("which")),
+        (
+            Group("Data", data),
+            Group("Versions", tuple(versions().items())),
+            Group("Parameters", tuple((name, _shorten(repr(value))) for name, value in parameters.items())),
+        ),
     )
