@@ -17,9 +17,10 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import archive, launch, tables
+from fsbench_kit import archive, tables
 from fsbench_kit.compare import compare
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, RequestError
+from fsbench_kit.launch import launch, machine, read_plan, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,9 +63,9 @@ def doctor_command(
     ] = False,
 ) -> None:
     """Say what this machine has for benchmarks, and what is missing."""
-    machine = launch.machine(Path.cwd())
-    out.print(tables.machine_table(machine))
-    wanted = [package for package in machine.packages_to_install if package in BENCHMARK_PACKAGES]
+    here = machine(Path.cwd())
+    out.print(tables.machine_table(here))
+    wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
     if not wanted:
         return
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *wanted]
@@ -148,10 +149,8 @@ def launch_command(
     replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
-    with launch.shown(out) as progress:
-        result = launch.launch(
-            launch.read_plan(plan), root=Path.cwd(), study=study, replace=replace, progress=progress
-        )
+    with shown(out) as progress:
+        result = launch(read_plan(plan), root=Path.cwd(), study=study, replace=replace, progress=progress)
     out.print(f"{len(result.runs)} of {result.planned} runs are in {result.folder}")
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")

@@ -54,6 +54,7 @@ Options = dict[str, tuple[str, "Callable[[str], str]"]]
 _FIO: Final[Options] = {
     "bs": ("block_size", _bytes),
     "blocksize": ("block_size", _bytes),
+    "description": ("description", _plain),
     "direct": ("direct", _truth),
     "directory": ("directory", _plain),
     "end_fsync": ("final_fsync", _truth),
@@ -157,6 +158,15 @@ def command_settings(command: str, *, origin: Origin, line: int | None = None) -
     yield Setting(key="command", value=words[tool.start() :], origin=origin, line=line)
     for key, value in _options(tool["name"], words[tool.end() :]):
         yield Setting(key=key, value=value, origin=origin, line=line)
+
+
+def job_option(name: str, value: str) -> tuple[str, str]:
+    """Return the key and the canonical value of a fio job's option, as job files and fio's JSON have them.
+
+    >>> job_option("bs", "4k"), job_option("group_reporting", "")
+    (('block_size', '4096'), ('grouped', 'true'))
+    """
+    return _setting("fio", _FIO, name, value or "true")
 
 
 def _options(tool: str, arguments: str) -> Iterator[tuple[str, str]]:

@@ -114,7 +114,7 @@ _LEXER: Final = Lexer(
         r"io_u error on file [^\n]*?, buflen= \d+)"
     ),
     job=(
-        _JOB + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d+)\): err= (?P<error>-?\d+)(?: \([^\n]*?\))?: "
+        _JOB + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d{1,9})\): err= (?P<error>-?\d+)(?: \([^\n]*?\))?: "
         r"pid= (?P<pid>\d+)(?:: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2}) "
         r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4}))?"
     ),
@@ -235,7 +235,7 @@ class _Place:
     group: str | None = None
     part: str | None = None
     jobs: int | None = None
-    operation: str | None = None
+    operations: list[str] = field(default_factory=list)
     block_sizes: dict[str, int | None] = field(default_factory=dict)
 
     def of(self, operation: str) -> dict[str, Any]:
@@ -429,8 +429,8 @@ class _Reader:
         self._set("description", token["description"], token, self.place.name)
 
     def _read_rate(self, token: Token) -> None:
-        self.place.operation = token["operation"] or ""
-        job = partial(self._figure, token, self.place.of(self.place.operation))
+        self.place.operations.append(token["operation"] or "")
+        job = partial(self._figure, token, self.place.of(self._operation()))
         job("iops", "iops", unit="1/s", rounding=_cut(token["iops"]))
         job("rate", "bandwidth", **_unit(token, "rate"))
         job("rate_again", "bandwidth", **_unit(token, "rate_again"), primary=False)
@@ -439,8 +439,8 @@ class _Reader:
         job("resets", "zone_resets", rounding="exact")
 
     def _read_old_rate(self, token: Token) -> None:
-        self.place.operation = token["operation"] or ""
-        job = partial(self._figure, token, self.place.of(self.place.operation))
+        self.place.operations.append(token["operation"] or "")
+        job = partial(self._figure, token, self.place.of(self._operation()))
         job("iops", "iops", unit="1/s", rounding="down")
         for group, metric in (("rate", "bandwidth"), ("bytes", "bytes")):
             job(group, metric, **_old_unit(token, group))
@@ -448,9 +448,10 @@ class _Reader:
         job("runtime", "runtime", unit="ms", rounding="exact")
 
     def _operation(self) -> str:
-        if self.place.operation is None:
+        """Return the operation whose lines are being read."""
+        if not self.place.operations:
             raise ValueError("a figure of an operation that the log does not name")
-        return self.place.operation
+        return self.place.operations[-1]
 
     def _read_latency(self, token: Token) -> None:
         kind = token["kind"] or ""
@@ -544,13 +545,15 @@ class _Reader:
         job("minor", "minor_faults", rounding="exact")
 
     def _read_issued(self, token: Token) -> None:
-        for operation in ("read", "write", "trim"):
-            counts = [token[f"{name}_{operation}"] for name in ("total", "short", "dropped")]
+        # Where reads and writes are reported as one, all of them are counted as reads.
+        first = "mixed" if self.place.operations == ["mixed"] else "read"
+        for column, operation in (("read", first), ("write", "write"), ("trim", "trim")):
+            counts = [token[f"{name}_{column}"] for name in ("total", "short", "dropped")]
             if any(int(count or "0") for count in counts):
                 job = partial(self._figure, token, self.place.of(operation), rounding="exact")
-                job(f"total_{operation}", "operations")
-                job(f"short_{operation}", "short_operations")
-                job(f"dropped_{operation}", "dropped_operations")
+                job(f"total_{column}", "operations")
+                job(f"short_{column}", "short_operations")
+                job(f"dropped_{column}", "dropped_operations")
         if int(token["total_sync"] or "0"):
             self._figure(token, self.place.of("sync"), "total_sync", "operations", rounding="exact")
 

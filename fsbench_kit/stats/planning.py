@@ -5,7 +5,7 @@ is an assumption: take it from a pilot or from earlier runs of the same workload
 deviation of logarithms between runs; up to 10 % it is as good as their coefficient of variation, 0.05 for 5 %.
 
 Welch's t, which will judge the runs, is a little wider where they are few: of a planned power of 80 % it was
-measured to reach 73 to 83 % at three runs, 78 % at four, and 80 % and more from six on (20,000 repetitions).
+measured to reach 73 to 96 % at three runs, 78 % at four, and 80 % and more from six on (20,000 repetitions).
 """
 
 from __future__ import annotations
