@@ -97,7 +97,8 @@ def _outside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
 def _documents(text: Text) -> Iterator[tuple[int, int, Object, list[_Number]]]:
     """Yield where each of fio's documents starts and ends, what it says, and its numbers."""
     position = 0
-    while _DOCUMENT.search(text.chars, position):
+    mark = _DOCUMENT.search(text.chars)
+    while mark is not None:
         start = text.chars.find("{", position)
         if start < 0:
             return
@@ -107,6 +108,8 @@ def _documents(text: Text) -> Iterator[tuple[int, int, Object, list[_Number]]]:
             yield start, position, document, numbers
         else:
             position = start + 1  # it may be wrapped in an object of somebody else's
+        if mark.start() < position:
+            mark = _DOCUMENT.search(text.chars, position)
 
 
 def _decode(text: Text, start: int) -> tuple[int, Object, list[_Number]] | None:

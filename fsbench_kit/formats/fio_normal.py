@@ -97,8 +97,8 @@ _STATISTICS: Final = (
 
 _LEXER: Final = Lexer(
     command=(
-        r"(?:^[^\n]*?@(?P<host>[\w.-]+)[^\n#$]*[#$] )?"
-        r"(?<![\w./-])(?:[\w./-]*/)?fio\s+(?=-{1,2}[a-z]|\S+\.(?:fio|job|ini|cfg)\b|\\)"
+        r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
+        r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
         r"(?:\\ \n|(?!\S{1,100}: \(g(?:=|roupid)|fio-\d)[^\n])*"
     ),
     header=(
@@ -110,11 +110,13 @@ _LEXER: Final = Lexer(
     layout=_JOB + r"Laying out IO file[()s]* \((?P<files>\d+) file[()s]* / (?:total )?(?P<size>\d+) Mi?B\)",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
     trouble=(
-        r"fio: (?:pid= \d+, err= -?\d+/[^,\n]*, func= [^,\n]*, error= [A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*|"
-        r"io_u error on file [^\n]*?, buflen= \d+)"
+        r"fio: (?:pid= \d+, err= -?\d+/[^,\n]{1,200}, func= [^,\n]{1,200}, "
+        r"error= [A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*|"
+        r"io_u error on file [^\n]{1,500}?, buflen= \d+)"
     ),
     job=(
-        _JOB + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d{1,9})\): err= (?P<error>-?\d+)(?: \([^\n]*?\))?: "
+        _JOB
+        + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d{1,9})\): err= (?P<error>-?\d+)(?: \([^\n]{1,500}?\))?: "
         r"pid= (?P<pid>\d+)(?:: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2}) "
         r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4}))?"
     ),
@@ -168,7 +170,8 @@ _LEXER: Final = Lexer(
     ),
     disks=r"Disk stats \(read/write\):",
     disk=(
-        rf"(?P<name>[\w.!-]+): {_pair('ios')}, (?:{_pair('sectors')}, )?{_pair('merge')}, {_pair('ticks')}, "
+        r"(?P<name>[\w.!-]{1,64}): "
+        rf"{_pair('ios')}, (?:{_pair('sectors')}, )?{_pair('merge')}, {_pair('ticks')}, "
         r"in_queue= (?P<queue>\d+), util= (?P<util>[\d.]+)%"
         rf"(?P<members>, {_pair('all_ios', 'aggrios')}, (?:{_pair('all_sectors', 'aggsectors')}, )?"
         rf"{_pair('all_merge', 'aggrmerge')}, {_pair('all_ticks', 'aggrticks')}, "
@@ -232,7 +235,6 @@ class _Place:
     """What the figures of a job belong to."""
 
     name: str | None = None
-    group: str | None = None
     part: str | None = None
     jobs: int | None = None
     operations: list[str] = field(default_factory=list)
@@ -398,7 +400,6 @@ class _Reader:
         name = token["name"]
         self.place = _Place(
             name=name,
-            group=token["group"],
             part=next(self.parts),
             jobs=int(token["jobs"] or ""),
             block_sizes=self._block_sizes(token),
