@@ -153,9 +153,13 @@ def read(*paths: str | Path) -> Dataset:
     logs = list(chain.from_iterable(_logs_at(Path(path)) for path in paths))
     dataset = assemble(logs)
     if dataset.runs.is_empty():
-        problems = dataset.diagnostics.select("source", "message").unique(maintain_order=True).rows()
+        problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
+        lines = (
+            f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
+            for source, message, excerpt in problems.rows()
+        )
         raise InputError(
-            "\n".join(f"{source}: {message}" for source, message in problems) or "no path was given",
+            "\n".join(lines) or "no path was given",
             hint="Give files that hold logs of fio, bonnie++, sysbench fileio or iozone, or folders with such.",
         )
     return dataset

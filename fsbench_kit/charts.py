@@ -29,7 +29,7 @@ from fsbench_kit.tables import (
 from fsbench_kit.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from fsbench_kit.dataset import Dataset
 
@@ -55,15 +55,23 @@ _PLOT_WIDTH: Final = 520
 _PANEL_WIDTH: Final = 330
 _PANEL_HEIGHT: Final = 130
 _LABEL_WIDTH: Final = 280
+_ROW_HEIGHT: Final = 15
 _MOST_PANELS: Final = 40
-_TITLE_CHARACTERS: Final = 84
+_TITLE_CHARACTERS: Final = 92
 _SUBTITLE_CHARACTERS: Final = 112
 _MOST_LINES: Final = 4
 _MOST_DESCRIBED: Final = 12
 
 _BAND: Final = "#e4e7eb"
 _REFERENCE: Final = "#52606d"
-_TICKS: Final = tuple(m * 10.0**e for e in range(-6, 7) for m in (1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 9))
+# The span of a ratio axis up to which its ticks are these multiples of powers of ten.
+_TICKS: Final = {
+    4.0: (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
+    20.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
+    1e3: (1.0, 2.0, 5.0),
+    1e5: (1.0, 3.0),
+    math.inf: (1.0,),
+}
 _LONGEST_RULE: Final = 4.0
 """How far, as a factor, an interval's end may lie from its point before the axis cuts it off."""
 _EDGE: Final = 1.06
@@ -86,7 +94,7 @@ def colour_scale(levels: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=[spare.get(name) or COLOURS[name.lower()] for name in names])
 
 
-def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None = None) -> alt.Chart:
+def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None = None) -> alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
     Parameters
@@ -109,50 +117,49 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
     if data.is_empty():
         raise RequestError("no row of this comparison has a ratio or a bound", hint="Its footnotes say why.")
     low, high = _ratio_domain(data, margin)
+    known = pl.col("ci_low").is_not_null()
+    # A mark is not drawn where its place is null, so that each kind of mark has a column of its own.
     data = data.with_columns(
         pl.col("ci_low", "ci_high").clip(low, high),
-        cut_low=pl.col("ci_low") < low,
-        cut_high=pl.col("ci_high") > high,
+        filled=pl.when(known).then("place"),
+        hollow=pl.when(~known).then("place"),
+        cut_low=pl.when(pl.col("ci_low") < low).then(low),
+        cut_high=pl.when(pl.col("ci_high") > high).then(high),
     )
-    colours = colour_scale(data["level"])
     places = alt.X(
-        "place:Q",
+        "filled:Q",
         title=f"ratio to {_joined(rows['baseline'])} (log scale)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(values=[tick for tick in _TICKS if low <= tick <= high], format="~g", labelOverlap="greedy"),
+        axis=alt.Axis(values=_ratio_ticks(low, high), format="~g", labelOverlap="greedy"),
+    )
+    shape = alt.Shape(
+        "evidence:N", legend=None, scale=alt.Scale(domain=list(_EVIDENCE), range=list(_EVIDENCE.values()))
     )
     once_a_panel = alt.Chart().transform_aggregate(rows="count()")
     cells = alt.Chart().encode(
-        y=alt.Y("cell:N", sort=None, title=None, axis=alt.Axis(labelLimit=_LABEL_WIDTH, ticks=False)),
+        y=alt.Y(
+            "cell:N", sort=None, title=None, axis=alt.Axis(labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False)
+        ),
         yOffset=alt.YOffset("level:N", sort=None),
-        color=alt.Color("level:N", title=None, scale=colours),
+        color=alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
         opacity=alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("words", "cell", "ratio", "verdict", "reasons")],
     )
-    intervals = cells.transform_filter("datum.ci_low !== null")
     layers = alt.layer(
         once_a_panel.mark_rect(color=_BAND).encode(x=alt.XDatum(1 / margin), x2=alt.X2Datum(margin)),
         once_a_panel.mark_rule(color=_REFERENCE, strokeDash=[4, 3]).encode(x=alt.XDatum(1.0)),
-        intervals.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q"),
-        intervals.transform_filter("datum.cut_low").mark_text(text="◂", dx=-4).encode(x="ci_low:Q"),
-        intervals.transform_filter("datum.cut_high").mark_text(text="▸", dx=4).encode(x="ci_high:Q"),
-        cells.mark_point(size=80, strokeWidth=1.8).encode(
-            x=places,
-            shape=alt.Shape(
-                "evidence:N",
-                scale=alt.Scale(domain=list(_EVIDENCE), range=list(_EVIDENCE.values())),
-                legend=None,
-            ),
-            fill=alt.Fill("level:N", scale=colours, legend=None),
-            fillOpacity=alt.condition("datum.ci_low !== null", alt.value(1.0), alt.value(0.0)),
-        ),
+        cells.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q"),
+        cells.mark_text(text="◂", dx=-4).encode(x="cut_low:Q"),
+        cells.mark_text(text="▸", dx=4).encode(x="cut_high:Q"),
+        cells.mark_point(size=80, filled=True).encode(x=places, shape=shape),
+        cells.mark_point(size=80, strokeWidth=1.8).encode(x="hollow:Q", shape=shape),
         data=data,
     )
-    heading = title or summary(rows)
+    heading = [title] if title else summary(rows)
     explained = _explain_forest(rows, data, margin)
     groups = data["group"].unique(maintain_order=True).to_list()
-    return (
-        layers.properties(width=_PLOT_WIDTH, height=alt.Step(10 + 12 * data["level"].n_unique()))
+    chart: alt.FacetChart = (
+        layers.properties(width=_PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT))
         .facet(row=alt.Row("group:N", sort=groups, header=_panel_header(_PLOT_WIDTH)))
         .resolve_scale(y="independent")
         .properties(
@@ -160,6 +167,7 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
             description=_description("Forest plot.", heading, explained, data["words"]),
         )
     )
+    return chart
 
 
 def _forest_data(rows: pl.DataFrame) -> pl.DataFrame:
@@ -224,6 +232,12 @@ def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
     return min(ends[0], 1 / margin**2) / _EDGE, max(ends[1], margin**2) * _EDGE
 
 
+def _ratio_ticks(low: float, high: float) -> list[float]:
+    multiples = next(multiples for span, multiples in _TICKS.items() if high / low <= span)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+    return [tick for decade in decades for m in multiples if low <= (tick := m * 10.0**decade) <= high]
+
+
 def _explain_forest(rows: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:
     """Say how the marks of a forest plot are to be read, as far as it has them."""
     seen = set(data["evidence"])
@@ -286,7 +300,8 @@ def run_order(
             hint="Select the runs that your question is about: dataset.select(pl.col('tool') == 'fio').",
         )
     timed = bool(data["timed"].all())
-    heading = title or _spread_sentence(data, metric_text(metric, statistic))
+    heading = [title or _spread_sentence(data, metric_text(metric, statistic))]
+    levels = colour_scale(data["level"])
     explained = (
         "Each dot is one run; the vertical axes do not start at 0. "
         + ("" if timed else "When the runs were made is not known: they stand in the order of their files. ")
@@ -297,19 +312,24 @@ def run_order(
         .mark_point(filled=True, size=55, opacity=0.85)
         .encode(
             x=alt.X(
-                "order:Q",
+                "place:Q",
                 title="order of execution" if timed else "order in the files",
                 axis=alt.Axis(format="d", tickMinStep=1, grid=False),
-                scale=alt.Scale(nice=False, padding=8),
+                scale=alt.Scale(domain=[0.5, data.select(pl.col("place").max()).item() + 0.5], nice=False),
             ),
-            y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False, padding=8), axis=alt.Axis(tickCount=4)),
-            color=alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
-            shape=alt.Shape("level:N", title=None),
-            tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "figure", "order", "round", "source")],
+            y=alt.Y(
+                "value:Q",
+                title=None,
+                scale=alt.Scale(zero=False, padding=8),
+                axis=alt.Axis(tickCount=4, minExtent=44),
+            ),
+            color=alt.Color("level:N", title=None, scale=levels),
+            shape=alt.Shape("level:N", title=None, scale=alt.Scale(domain=levels.domain)),
+            tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "figure", "place", "round", "source")],
         )
         .properties(width=_PANEL_WIDTH, height=_PANEL_HEIGHT)
     )
-    return (
+    chart: alt.FacetChart = (
         dots.facet(alt.Facet("panel:N", sort=panels, header=_panel_header(_PANEL_WIDTH)), columns=2)
         .resolve_scale(y="independent")
         .resolve_axis(x="independent")
@@ -320,35 +340,21 @@ def run_order(
             ),
         )
     )
+    return chart
 
 
 def _figures(dataset: Dataset, metric: str, statistic: str, factor: str) -> pl.DataFrame:
     """Return one row for each run and cell, with the run's place in the order of its study."""
-    runs = dataset.runs.filter(pl.col("status") == "ok").sort(
-        "study", "order", "started_at", "source", "start", nulls_last=True
+    figures = settings.cells(dataset, factor).filter(
+        pl.col("status") == "ok", metric=metric, statistic=statistic, state="measured"
     )
-    runs = runs.select(
+    runs = figures.unique("run_id").sort("study", "order", "started_at", "source", "start", nulls_last=True)
+    places = runs.select(
         "run_id",
-        "study",
-        "tool",
-        "round",
-        "source",
-        pl.col(factor).cast(pl.String).fill_null("not known").alias("level"),
-        pl.int_range(1, pl.len() + 1).over("study").alias("order"),
-        (pl.col("order").is_not_null() | pl.col("started_at").is_not_null()).alias("timed"),
+        place=pl.int_range(1, pl.len() + 1).over("study"),
+        timed=pl.col("order").is_not_null() | pl.col("started_at").is_not_null(),
     )
-    return (
-        dataset.measurements.filter(
-            "primary",
-            pl.col("scope").is_in(["all", "job"]),
-            metric=metric,
-            statistic=statistic,
-            state="measured",
-        )
-        .drop("line", "unit", "low", "high", "text", "samples")
-        .join(runs, on="run_id")
-        .join(settings.wide(dataset.settings, ["pattern", "iodepth"]), on="run_id", how="left")
-    )
+    return figures.join(places, on="run_id")
 
 
 def _in_panel_units(cell: pl.DataFrame, metric: str, label: str) -> pl.DataFrame:
@@ -358,7 +364,7 @@ def _in_panel_units(cell: pl.DataFrame, metric: str, label: str) -> pl.DataFrame
         pl.lit(f"{label}, {scale.unit}" if scale.unit else label).alias("panel"),
         pl.lit(label).alias("cell"),
         "level",
-        "order",
+        "place",
         "timed",
         "round",
         "source",
@@ -403,17 +409,16 @@ def _joined(names: pl.Series) -> str:
     return ", ".join(names.unique().sort())
 
 
-def _title(heading: str, explained: str) -> alt.TitleParams:
-    return alt.TitleParams(
-        text=_lines(heading, _TITLE_CHARACTERS), subtitle=_lines(explained, _SUBTITLE_CHARACTERS)
-    )
+def _title(heading: Sequence[str], explained: str) -> alt.TitleParams:
+    lines = [line for text in heading for line in _lines(text, _TITLE_CHARACTERS)]
+    return alt.TitleParams(text=lines, subtitle=_lines(explained, _SUBTITLE_CHARACTERS))
 
 
 def _lines(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, max_lines=_MOST_LINES, placeholder=" …")
 
 
-def _description(kind: str, heading: str, explained: str, rows: pl.Series) -> str:
+def _description(kind: str, heading: Sequence[str], explained: str, rows: pl.Series) -> str:
     """Say in words what a chart shows, for those who do not see it."""
     more = f" And {len(rows) - _MOST_DESCRIBED} more." if len(rows) > _MOST_DESCRIBED else ""
-    return " ".join([kind, heading, explained, *rows.head(_MOST_DESCRIBED)]) + more
+    return " ".join([kind, *heading, explained, *rows.head(_MOST_DESCRIBED)]) + more

@@ -36,7 +36,6 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "elapsed": ("value",),
     "cpu": ("value",),
     "capacity": ("value",),
-    "minor_faults": ("value",),
 }
 """The metrics that are compared unless others are asked for, and of each the statistics that stand for a run."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import struct
+import zlib
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
@@ -14,7 +16,7 @@ VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
 """What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
 FINDING_MIME: Final = "application/vnd.fsbench.finding"
 
-FONT: Final = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Liberation Sans", sans-serif'
+FONT: Final = '"Segoe UI", Roboto, "Helvetica Neue", Arial, "Liberation Sans", sans-serif'
 _INK: Final = "#1f2933"
 _MUTED: Final = "#52606d"
 _LINE: Final = "#cbd2d9"
@@ -34,10 +36,30 @@ def setup() -> None:
 
 def png(spec: dict[str, Any]) -> bytes:
     """Draw a Vega-Lite specification as an image."""
-    return vl_convert.vegalite_to_png(spec, vl_version=_vegalite(), scale=_PRINT_SCALE)
+    return _packed(vl_convert.vegalite_to_png(spec, vl_version=vegalite_version(), scale=_PRINT_SCALE))
 
 
-def _vegalite() -> str:
+def _packed(image: bytes) -> bytes:
+    """Compress a PNG again: vl-convert is in a hurry, and every chart's image is in its notebook and its page."""
+    packed, pixels, position = [image[:8]], b"", 8
+    while position < len(image):
+        length, kind = struct.unpack_from(">I4s", image, position)
+        body = image[position + 8 : position + 8 + length]
+        if kind == b"IDAT":
+            pixels += body
+        elif kind == b"IEND":
+            packed += [_chunk(b"IDAT", zlib.compress(zlib.decompress(pixels))), _chunk(kind, body)]
+        else:
+            packed.append(_chunk(kind, body))
+        position += 12 + length
+    return b"".join(packed)
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def vegalite_version() -> str:
     """Return the version of Vega-Lite for which Altair writes, as vl-convert names it: ``6.1``."""
     return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 
@@ -79,7 +101,7 @@ def _theme() -> alt.theme.ThemeConfig:
             "view": {"stroke": None, "continuousWidth": 560, "continuousHeight": 240},
             "title": {
                 "anchor": "start",
-                "frame": "group",
+                "frame": "bounds",
                 "color": _INK,
                 "fontSize": 16,
                 "fontWeight": 600,

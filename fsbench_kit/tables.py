@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import math
+import platform
+import re
 from dataclasses import dataclass
 from html import escape
+from importlib.metadata import version
 from io import StringIO
 from itertools import islice, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
+import rich.box
+import rich.console
 import rich.table
-from rich.console import Console
 from rich.text import Text
 
+from fsbench_kit import settings
 from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import METRICS, OPERATIONS
 
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.dataset import Dataset
+    from fsbench_kit.launch import Machine
 
 Row = dict[str, Any]
 
@@ -34,18 +40,7 @@ NOTHING: Final = "–"
 NOT_SHOWN: Final = "~"
 """Stands for a verdict where these runs show neither a difference nor its absence."""
 
-CELL: Final = (
-    "study",
-    "tool",
-    "pattern",
-    "scope",
-    "part",
-    "operation",
-    "block_size",
-    "file_size",
-    "threads",
-    "iodepth",
-)
+CELL: Final = tuple(name for name in settings.CELL if name not in ("metric", "statistic"))
 """The columns that name a cell of a comparison."""
 _SIZES: Final = ("block_size", "file_size")
 _LONGEST_TEXT: Final = 160
@@ -111,36 +106,34 @@ class Table:
         )
         return f"<tbody>{head}{rows}</tbody>"
 
-    def __rich__(self) -> rich.table.Table:
-        notes = "\n".join(
-            f"{mark}  {note}" for mark, note in zip(_marks(self.footnotes), self.footnotes, strict=True)
+    def __rich__(self) -> rich.console.Group:
+        notes = zip(_marks(self.footnotes), self.footnotes, strict=True)
+        return rich.console.Group(
+            Text(self.caption, style="bold"),
+            *(self._rich_group(group) for group in self.groups),
+            *(Text(f"{mark}  {note}") for mark, note in notes),
         )
-        table = rich.table.Table(
-            title=Text(self.caption, style="bold"),
-            title_justify="left",
-            caption=Text(notes) if notes else None,
-            caption_justify="left",
-        )
+
+    def _rich_group(self, group: Group) -> rich.table.Table:
+        title = Text(group.head) if group.head is not None else None
+        grid = rich.table.Table(title=title, title_justify="left", box=rich.box.SIMPLE_HEAD)
         for column in self.columns:
-            table.add_column(Text(column.head), justify=column.justify)
-        for group in self.groups:
-            if group.head is not None:
-                table.add_row(Text(group.head, style="bold"))
-            for row in group.rows:
-                table.add_row(*(Text(text) for text in row))
-            table.add_section()
-        return table
+            grid.add_column(Text(column.head), justify=column.justify)
+        for row in group.rows:
+            grid.add_row(*(Text(text) for text in row))
+        return grid
 
     def __repr__(self) -> str:
         text = StringIO()
-        Console(file=text, width=_TERMINAL_WIDTH).print(self)
+        rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False).print(self)
         return text.getvalue()
 
 
 def _html_cell(tag: str, text: str, column: Column, **attributes: str) -> str:
     # The alignment stands in the cell because JupyterLab's own style would override a class.
     more = "".join(f' {name}="{value}"' for name, value in attributes.items())
-    return f'<{tag}{more} style="text-align:{column.justify}">{escape(text)}</{tag}>'
+    wrap = ";white-space:nowrap" if column.justify == "right" else ""
+    return f'<{tag}{more} style="text-align:{column.justify}{wrap}">{escape(text)}</{tag}>'
 
 
 def _marks(of: Sequence[object]) -> list[str]:
@@ -207,10 +200,11 @@ def ratio_text(value: float) -> str:
 def percent(share: float) -> str:
     """Print a share as a percentage with two significant digits, or as whole per cent from ten on.
 
-    >>> percent(0.25), percent(0.034), percent(0.952), percent(1.5)
-    ('25 %', '3.4 %', '95 %', '150 %')
+    >>> print(percent(0.25), percent(0.034), percent(0.952), percent(1.5))
+    25 % 3.4 % 95 % 150 %
     """
-    return f"{share:.0%}".replace("%", " %") if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
+    number = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.2g}"
+    return f"{number}\N{NO-BREAK SPACE}%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +278,9 @@ def cell_text(name: str, value: object) -> str:
     """Print one of a cell's coordinates; null is nothing."""
     if value is None:
         return ""
-    return humanise(float(str(value)), "B") if name in _SIZES else _shorten(str(value))
+    if name in _SIZES:
+        return humanise(float(str(value)), "B")
+    return str(value).replace("_", " ") if name == "operation" else _shorten(str(value))
 
 
 def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -371,6 +367,8 @@ def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:
 
 def _ratio_head(rows: pl.DataFrame) -> str:
     confidences = rows["confidence"].drop_nulls().unique()
+    if confidences.is_empty():
+        return "ratio"
     return f"ratio [{percent(confidences[0])} CI]" if len(confidences) == 1 else "ratio [CI]"
 
 
@@ -409,15 +407,15 @@ def interval_text(row: Mapping[str, Any]) -> str:
 
 def verdict_text(verdict: str) -> str:
     """Print a verdict for a table."""
-    return {"inconclusive": NOT_SHOWN, "single runs": "none: single runs"}.get(verdict, verdict)
+    return {"inconclusive": NOT_SHOWN, "single runs": "none (single runs)"}.get(verdict, verdict)
 
 
 def sentence(row: Mapping[str, Any]) -> str:
-    """Say what a comparison row shows, and what it does not.
+    r"""Say what a comparison row shows, and what it does not.
 
     >>> sentence({"level": "xfs", "baseline": "ext4", "ratio": 1.84, "ci_low": 1.71, "ci_high": 1.98,
     ...           "confidence": 0.95, "n_pairs": 5, "method": "paired t on logs", "verdict": "better"})
-    'xfs/ext4 = 1.84×, 95 % CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
+    'xfs/ext4 = 1.84×, 95\xa0% CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
     """
     sides = f"{_shorten(row['level'])}/{_shorten(row['baseline'])}"
     if row["ratio"] is None:
@@ -460,19 +458,22 @@ def _up_to(low: float, high: float) -> str:
     return f"up to {percent(furthest - 1)}" if furthest < 2 else f"up to a factor of {ratio_text(furthest)}"
 
 
-def summary(comparison: pl.DataFrame) -> str:
-    """Say what a comparison shows, in one sentence for each level.
+def summary(comparison: pl.DataFrame) -> list[str]:
+    """Say what a comparison shows, in one sentence for each baseline and level.
 
     The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
     """
     sentences = []
     for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
+        if rows.height == 1:
+            sentences.append(sentence(rows.row(0, named=True)))
+            continue
         counts = rows["verdict"].value_counts()
         count = dict(zip(counts["verdict"], counts["count"], strict=True))
         said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
         sides = f"{_shorten(str(level))} against {_shorten(str(baseline))}"
         sentences.append(f"{sides}, {_counted(rows.height, 'comparison')}: {', '.join(said)}.")
-    return " ".join(sentences) or "Nothing could be set side by side."
+    return sentences
 
 
 _SUMMARY: Final = {
@@ -482,7 +483,7 @@ _SUMMARY: Final = {
     "inconclusive": "not decided",
     "single runs": "no interval (single runs)",
     "bound only": "only a bound",
-    "not comparable": "verdict withheld",
+    "not comparable": "not comparable",
 }
 
 
@@ -543,20 +544,62 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
     return table(rows.head(most), f"{_counted(dataset.diagnostics.height, 'remark')} about the logs{left_out}")
 
 
-def provenance_table(dataset: Dataset) -> Table:
-    """Make the table of where the data are from: of each study a hash over the bytes of all its runs."""
-    rows = (
-        dataset.runs.group_by("study", "origin", maintain_order=True)
-        .agg(
-            pl.col("source").n_unique().alias("files"),
-            pl.len().alias("runs"),
-            pl.col("sha256").sort().str.join("\n"),
-        )
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages whose results end up in a report."""
+    packages = ("fsbench-kit", "altair", "numpy", "polars", "scipy")
+    return {"Python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Table:
+    """Make the table of what a notebook's figures rest on: data, versions, parameters.
+
+    The hash of a study is the SHA-256 over the sorted SHA-256 of its runs' own bytes.
+    """
+    studies = (
+        dataset.runs.group_by("study", "origin")
+        .agg(pl.len().alias("runs"), pl.col("source").n_unique().alias("files"), pl.col("sha256").sort())
         .sort("study", nulls_last=True)
     )
-    digests = [hashlib.sha256(hashes.encode()).hexdigest() for hashes in rows["sha256"]]
-    return table(
-        rows.with_columns(pl.Series("sha256", digests, pl.String)),
-        "The data",
-        heads={"sha256": "SHA-256 over the runs' SHA-256"},
+    data = tuple(
+        (
+            _text(study),
+            f"{_counted(runs, 'run')} in {_counted(files, 'file')}{f', {origin}' if origin else ''}; "
+            f"SHA-256 {hashlib.sha256(''.join(hashes).encode()).hexdigest()}",
+        )
+        for study, origin, runs, files, hashes in studies.rows()
     )
+    return Table(
+        "What these figures rest on",
+        (Column("what"), Column("which")),
+        (
+            Group("Data", data),
+            Group("Versions", tuple(versions().items())),
+            Group("Parameters", tuple((name, _shorten(repr(value))) for name, value in parameters.items())),
+        ),
+    )
+
+
+# --- machines ----------------------------------------------------------------------------------------------------
+
+
+def machine_table(machine: Machine) -> Table:
+    """Make the table of what a machine has for launches."""
+    loop = "yes" if machine.loop_devices else "the kernel has none"
+    rows = [
+        *((program.name, _version_number(version)) for program, version in machine.programs),
+        *((program.name, f"missing (Debian package {program.package})") for program in machine.missing),
+    ]
+    able = [
+        ("filesystems of the kernel", ", ".join(machine.filesystems)),
+        ("privileges", "may mount" if machine.administrator else "may not mount: launches take directories"),
+        ("loop devices", loop),
+        ("loop images in mounts of their own", machine.isolation_problem or "yes"),
+        ("free space here", humanise(machine.free_bytes, "B")),
+    ]
+    groups = (Group("Programs", tuple(rows)), Group("What launches can do", tuple(able)))
+    return Table("This machine", (Column("what"), Column("here")), groups)
+
+
+def _version_number(version: str | None) -> str:
+    number = re.search(r"\d+(?:\.\d+)+\w*", version or "")
+    return number[0] if number is not None else version or "there; it does not tell its version"

@@ -102,7 +102,7 @@ _LEXER: Final = Lexer(
     row=(
         r"(?P<machine>[^|\n]{0,100})\| (?P<size>\d+[MG])"
         rf"{_rates(_IO_PHASES)} \| (?P<files>\d*){_rates(_FILE_PHASES)}{_END_OF_ROW}"
-        rf"(?:Latency{_latencies(_IO_PHASES)}[\s|]+Latency{_latencies(_FILE_PHASES)}{_END_OF_ROW})?"
+        rf"(?P<latencies>Latency{_latencies(_IO_PHASES)} \|[\s|]*Latency{_latencies(_FILE_PHASES)}{_END_OF_ROW})?"
     ),
 )
 
@@ -126,8 +126,9 @@ def parse(text: Text) -> Iterator[Record]:
             version = token["version"]
         elif version is None:
             yield token.diagnostic("UNREAD_FIGURE", "No headings say what the figures of this row are.")
+        elif not (row := _Row(token)).fits:
+            yield token.diagnostic("UNREAD_FIGURE", "The cells of this row do not fit its headings.")
         else:
-            row = _Row(token)
             yield row.run(version)
             yield from row.diagnostics()
 
@@ -137,6 +138,19 @@ class _Row:
     """A machine's figures, and its latencies in the row below."""
 
     token: Token
+
+    @property
+    def fits(self) -> bool:
+        """Whether each rate has its CPU share, or its mark; where a cell is lost, all that follow are shifted."""
+        cells = [
+            (phase, self.token[name] or "", self.token[f"{name}_cpu"] or "") for name, phase in _PHASES.items()
+        ]
+        return all(_kind(rate) == _kind(cpu) or (phase is _BLOCK and rate == "0") for phase, rate, cpu in cells)
+
+    @property
+    def _latencies_fit(self) -> bool:
+        """Whether there is a latency for each phase that ran, and for no other."""
+        return all(bool(self.token[f"{name}_latency"]) == bool(self.token[f"{name}_cpu"]) for name in _PHASES)
 
     def run(self, version: str) -> Run:
         token = self.token
@@ -169,7 +183,7 @@ class _Row:
         if cpu:  # or else the phase did not run
             yield self._cut_short(name, phase) if "+" in cpu else self._rate(name, phase)
             yield self._cpu(name, cpu)
-        if self.token[f"{name}_latency"]:
+        if self.token[f"{name}_latency"] and self._latencies_fit:
             unit = self.token[f"{name}_unit"] or ""
             yield self.token.measurement(
                 f"{name}_latency",
@@ -214,6 +228,9 @@ class _Row:
                 text = self.token[cell] or ""
                 if "+" in text and text != mark:
                     yield self._cell(cell).diagnostic("DAMAGED_MARK", f"{text} was read as {mark}.")
+        if self.token["latencies"] and not self._latencies_fit:
+            message = "The cells of this row do not fit the phases above them."
+            yield self._cell("latencies").diagnostic("UNREAD_FIGURE", message)
         if self.token["write_char_cpu"]:
             message = "M/sec stands above the rates by the character, which bon_csv2html prints in KiB/s."
             yield self._cell("write_char").diagnostic("WRONG_HEADING", message)
@@ -222,3 +239,7 @@ class _Row:
         match = self.token.match
         start, end = match.span(group) if match is not None else (self.token.start, self.token.end)
         return Token(group, self.token.text, start, end)
+
+
+def _kind(cell: str) -> Literal["mark", "figure", "nothing"]:
+    return "mark" if "+" in cell else "figure" if cell else "nothing"

@@ -195,4 +195,4 @@ def _contradicts(qualifier: str, row: _Row, other: _Row) -> bool:
 def _above(row: _Row, other: _Row) -> bool:
     """Whether the whole interval of a row's figure lies above that of another."""
     low, high = row.figure.low, other.figure.high
-    return low is not None and high is not None and low > high
+    return low is not None and high is not None and low >= high  # rounding takes no figure from 2 to 3

@@ -491,7 +491,7 @@ class _OpenRun:
 
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_DATE: Final = re.compile(rf"[A-Z][a-z]{{2}}\s+({'|'.join(_MONTHS)})\s+(\d+)\s+(\d+):(\d+):(\d+)\s+(\d{{4}})")
+_DATE: Final = re.compile(rf"[A-Z][a-z]{{2}}\s+({'|'.join(_MONTHS)})\s+(\d\d?)\s+(\d\d):(\d\d):(\d\d)\s+(\d{{4}})")
 
 
 def _date(text: str) -> datetime | None:

@@ -358,6 +358,7 @@ class _OpenRun:
             self.settings += [Setting(key=k, value=str(v).lower(), line=token.line) for k, v in truth.items()]
 
     def _read_figure(self, token: Token, name: str) -> None:
+        """Keep a figure; what the same report prints once more is no second figure."""
         figure = self._measurement(token, name)
         key = (figure.operation, figure.metric, figure.statistic)
         earlier = self.figures.get(name)
@@ -505,7 +506,7 @@ class _OpenRun:
             return
         threads, run = known["threads"].high, known["total_time"].high
         mean, deviation = known["thread_time"], known["thread_time_stdev"].low
-        if run <= mean.low:
+        if run <= mean.low or "target_rate" in self.phrases:  # with a target rate, waiting in the queue counts too
             return
         least = mean.high - deviation**2 / (run - mean.low)
         if least < _IDLE_SHARE * mean.low:

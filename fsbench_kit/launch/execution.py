@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import subprocess
 import time
@@ -14,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch.tools import SEARCH_PATH, SYSTEM_PROGRAMS, WORKLOAD_PROGRAMS, program_environment
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, WORKLOAD_PROGRAMS, find_program, program_environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +79,7 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
     exit_code: int | None = None
     failure: str | None = None
     with (folder / STDOUT).open("wb") as stdout, (folder / STDERR).open("wb") as stderr:
-        if shutil.which(argv[0], path=SEARCH_PATH) is None:
+        if find_program(argv[0]) is None:
             failure = _not_installed(argv[0])
         else:
             process = subprocess.Popen(

@@ -254,13 +254,18 @@ def _mounted(target: LoopTarget, folder: Path) -> Iterator[Ready]:
 def _unmount(folder: Path) -> None:
     # A process of the tool may still be about to end, and then the mount is in use.
     for words in (("umount", "mount"), ("umount", "--lazy", "mount")):
-        if (
-            subprocess.run(
-                words, cwd=folder, env=program_environment(), capture_output=True, check=False
-            ).returncode
-            == 0
-        ):
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            env=program_environment(),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode == 0:
             return
+    raise LaunchError(f"an image cannot be unmounted: {done.stderr.strip()}", file=folder)
 
 
 def _run(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False) -> None:

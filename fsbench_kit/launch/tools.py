@@ -18,9 +18,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SEARCH_PATH: Final = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
-"""Where programs are looked for. Distributions keep mkfs where a user's PATH does not lead."""
-
 _CAP_SYS_ADMIN: Final = 21  # linux/capability.h
 
 ISOLATION: Final = (
@@ -28,6 +25,17 @@ ISOLATION: Final = (
     *("--pid", "--fork", "--kill-child", "--mount-proc"),
 )
 """Runs a command with mounts and processes of its own, which the kernel takes away when the command ends."""
+
+
+def search_path() -> str:
+    """Return where programs are looked for. Distributions keep mkfs where a user's PATH does not lead."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+
+
+def find_program(name: str) -> Path | None:
+    """Return where a program is, or ``None`` where it is not installed."""
+    found = shutil.which(name, path=search_path())
+    return Path(found) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,7 @@ class Program:
     @property
     def path(self) -> Path | None:
         """Where it is, or ``None`` where it is not installed."""
-        found = shutil.which(self.name, path=SEARCH_PATH)
-        return Path(found) if found else None
+        return find_program(self.name)
 
     @property
     def version(self) -> str | None:
@@ -219,4 +226,4 @@ def isolation_problem() -> str | None:
 
 def program_environment() -> dict[str, str]:
     """Return the environment in which programs are started: they speak English, and all are found."""
-    return {**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+    return {**os.environ, "PATH": search_path(), "LC_ALL": "C.UTF-8", "LANGUAGE": ""}

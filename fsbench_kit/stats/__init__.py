@@ -16,6 +16,7 @@ is there a difference at all?          the p of an estimate; over a family `holm
 which of many cells to look at         `benjamini_hochberg`
 is there none?                         `equivalent` on a 90 % interval; `tost_p`
 is a side one heap of runs?            `two_modes`, `run_cv`
+how many runs will it take?            `runs_for_width`, `runs_for_effect`, `runs_for_equivalence`
 =====================================  ==========================================================
 
 What is not here is not here on purpose: percentile and BCa bootstraps cover 50 to 92 % at ten runs or fewer, and
@@ -25,6 +26,7 @@ measures the coverage of what is here; the docstrings quote it.
 
 from fsbench_kit.stats.equivalence import equivalent, tost_p
 from fsbench_kit.stats.multiplicity import benjamini_hochberg, holm
+from fsbench_kit.stats.planning import runs_for_effect, runs_for_equivalence, runs_for_width
 from fsbench_kit.stats.ranks import mann_whitney_p, signed_rank_p
 from fsbench_kit.stats.ratio import paired_log, welch_log
 from fsbench_kit.stats.result import Caveat, RatioEstimate
@@ -47,6 +49,9 @@ __all__ = [
     "prediction_log",
     "rounding_ratio",
     "run_cv",
+    "runs_for_effect",
+    "runs_for_equivalence",
+    "runs_for_width",
     "signed_rank_log",
     "signed_rank_p",
     "tost_p",

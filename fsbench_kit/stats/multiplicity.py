@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,6 +68,8 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
     Benjamini, Y. and Hochberg, Y. (1995), J. R. Stat. Soc. B 57, 289-300. Holds under independence and positive
     dependence.
     """
+    from scipy.stats import false_discovery_control  # noqa: PLC0415  # takes a second to import, and few need it
+
     adjusted, tested = _family(p)
     adjusted[tested] = false_discovery_control(adjusted[tested], method="bh")
     return adjusted

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from fsbench_kit.stats.result import Caveat, RatioEstimate
+from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
 from fsbench_kit.stats.values import checked_confidence, runs, without_spread
 
 if TYPE_CHECKING:
@@ -167,8 +167,6 @@ def t_estimate(
     standard_error = np.where(unknown, np.nan, standard_error)[()]
     df = np.where(unknown, np.nan, df)[()]
     half_width = stdtrit(df, (1 + checked_confidence(confidence)) / 2) * standard_error
-    cells = np.shape(log_ratio)
-    masks = {caveat: np.broadcast_to(mask, cells)[()] for caveat, mask in caveats.items()}
     return RatioEstimate(
         estimate=np.exp(log_ratio),
         low=np.exp(log_ratio - half_width),
@@ -182,5 +180,5 @@ def t_estimate(
         n_a=n_a,
         n_b=n_b,
         n_pairs=n_pairs,
-        caveats={caveat: mask for caveat, mask in masks.items() if mask.any()},
+        caveats=caveats_that_apply(np.shape(log_ratio), caveats),
     )

@@ -78,3 +78,9 @@ class RatioEstimate:
             n_a=self.n_b,
             n_b=self.n_a,
         )
+
+
+def caveats_that_apply(cells: tuple[int, ...], caveats: Mapping[Caveat, Bools | bool]) -> dict[Caveat, Bools]:
+    """Spread each caveat over the cells, and leave out those that apply to none."""
+    spread = {caveat: np.broadcast_to(applies, cells)[()] for caveat, applies in caveats.items()}
+    return {caveat: applies for caveat, applies in spread.items() if applies.any()}

@@ -8,8 +8,8 @@ import numpy as np
 
 from fsbench_kit.stats.ranks import mann_whitney_null, mann_whitney_p, signed_rank_null, signed_rank_p
 from fsbench_kit.stats.ratio import paired_ratios
-from fsbench_kit.stats.result import RatioEstimate
-from fsbench_kit.stats.values import checked_confidence, runs
+from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
+from fsbench_kit.stats.values import checked_confidence, runs, without_spread
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,7 +41,8 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
     Returns
     -------
     RatioEstimate
-        Of B/A. ``p`` is exact with ties; the interval is closed, so ties can only raise its coverage.
+        Of B/A. ``p`` is exact with ties; the interval is closed, so ties can only raise its coverage. Where
+        rounding leaves no spread, the interval is narrower than the print can tell, and says so.
 
     Raises
     ------
@@ -60,7 +61,8 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
     """
     values_a, values_b = runs(a, "a", at_least=MIN_RUNS), runs(b, "b", at_least=MIN_RUNS)
     n_a, n_b = values_a.shape[-1], values_b.shape[-1]
-    ratios = np.log(values_b)[..., :, None] - np.log(values_a)[..., None, :]
+    log_a, log_b = np.log(values_a), np.log(values_b)
+    ratios = log_b[..., :, None] - log_a[..., None, :]
     null = mann_whitney_null(n_a, (1,) * (n_a + n_b))
     estimate, low, high, achieved = _invert(ratios.reshape(*ratios.shape[:-2], n_a * n_b), null, confidence)
     return RatioEstimate(
@@ -73,7 +75,9 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
         p=mann_whitney_p(values_a, values_b),
         n_a=n_a,
         n_b=n_b,
-        caveats={},
+        caveats=caveats_that_apply(
+            estimate.shape, {Caveat.NO_SPREAD: without_spread(log_a) | without_spread(log_b)}
+        ),
     )
 
 
@@ -91,7 +95,8 @@ def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Rat
     Returns
     -------
     RatioEstimate
-        Of B/A. ``p`` is exact with ties; the interval is closed, so ties can only raise its coverage.
+        Of B/A. ``p`` is exact with ties; the interval is closed, so ties can only raise its coverage. Where
+        rounding leaves no spread, the interval is narrower than the print can tell, and says so.
 
     Raises
     ------
@@ -123,7 +128,7 @@ def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Rat
         n_a=n,
         n_b=n,
         n_pairs=n,
-        caveats={},
+        caveats=caveats_that_apply(estimate.shape, {Caveat.NO_SPREAD: without_spread(ratios)}),
     )
 
 

@@ -76,8 +76,7 @@ def break_even(ratio: ArrayLike, confidence: float = 0.95) -> BreakEven:
     (array([0.0176, 0.2501]), array([0.018, 0.254]), array(['fragile', 'robust to noise'], dtype='<U15'))
     """
     quantile = ndtri((1 + checked_confidence(confidence)) / 2)
-    single = positive(np.asarray(ratio)[..., None], "ratio")[..., 0]
-    log_sd = np.abs(np.log(single)) / (quantile * np.sqrt(2))
+    log_sd = np.abs(np.log(positive(ratio, "ratio"))) / (quantile * np.sqrt(2))
     cv = np.sqrt(np.expm1(log_sd**2))
     return BreakEven(log_sd=log_sd, cv=cv, label=np.array(LABELS)[np.searchsorted(LABEL_BOUNDS, cv, side="right")])
 
@@ -105,8 +104,7 @@ def rounding_ratio(
             raise ValueError(f"the ends of {side} are not in order: from {least} to {most}")
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = least_b / most_a, most_b / least_a
-    zero_by_zero = np.isnan(low), np.isnan(high)  # allow every ratio
-    return Bounds(low=np.where(zero_by_zero[0], 0.0, low)[()], high=np.where(zero_by_zero[1], np.inf, high)[()])
+    return Bounds(low=_end(low, otherwise=0.0)[()], high=_end(high, otherwise=np.inf)[()])  # 0/0 is open, too
 
 
 def _end(value: ArrayLike | None, *, otherwise: float) -> Floats:

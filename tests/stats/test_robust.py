@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsbench_kit.stats import hodges_lehmann_log, mann_whitney_p, signed_rank_log, signed_rank_p
+from fsbench_kit.stats import Caveat, hodges_lehmann_log, mann_whitney_p, signed_rank_log, signed_rank_p
 
 
 def test_confidence_that_ranks_allow() -> None:
@@ -55,6 +55,16 @@ def test_the_paired_interval_excludes_1_only_where_the_test_rejects(pairs: list[
     estimate = signed_rank_log(a, b)
     if estimate.high < 1 - 1e-12 or estimate.low > 1 + 1e-12:
         assert signed_rank_p(a, b) <= 1 - estimate.confidence + 1e-12
+
+
+def test_equal_values_are_labelled() -> None:
+    spread, still = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0] * 6
+    assert hodges_lehmann_log([spread, spread], [spread, still]).caveats[Caveat.NO_SPREAD].tolist() == [
+        False,
+        True,
+    ]
+    assert signed_rank_log([spread, still], [spread, spread]).caveats[Caveat.NO_SPREAD].tolist() == [True, False]
+    assert not hodges_lehmann_log(spread, spread).caveats
 
 
 def test_too_few_runs_are_refused() -> None:

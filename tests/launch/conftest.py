@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsbench_kit.launch import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BASE = {
+    "id": "test",
+    "title": "A test",
+    "rounds": 2,
+    "seed": 1,
+    "timeout": 30,
+    "drop_caches": False,
+    "budget": {"seconds": 100, "bytes": "1G"},
+    "target": [{"kind": "directory", "name": "here", "directory": "."}],
+    "workload": [{"tool": "smallfiles", "name": "small", "files": 20, "size": "4k"}],
+}
+
+FIO = {"tool": "fio", "name": "random", "rw": "randwrite", "bs": "4k", "size": "4M"}
+
+
+@pytest.fixture
+def fio() -> dict[str, object]:
+    """One fio workload, as a plan's table."""
+    return dict(FIO)
+
+
+@pytest.fixture
+def make_plan() -> Callable[..., Plan]:
+    """A small plan on a directory, with changes to its top-level keys."""
+    return lambda **changes: Plan.model_validate({**BASE, **changes})
+
+
+@pytest.fixture
+def fake_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Put a shell script in fio's place."""
+
+    def put(script: str) -> Path:
+        programs = tmp_path / "programs"
+        programs.mkdir()
+        program = programs / "fio"
+        version = '[ "$1" = --version ] && echo fio-0.0 && exit'
+        program.write_text(f"#!/bin/sh\n{version}\n{script}\n", encoding="ascii")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        return program
+
+    return put

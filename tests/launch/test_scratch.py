@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.scratch import scratch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOLD = """
+import sys
+from pathlib import Path
+from fsbench_kit.launch.scratch import scratch
+with scratch(Path(sys.argv[1]), launcher=4711) as folder:
+    (folder / "image").write_text("x")
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def hold(place: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_folder_is_there_and_goes_away(tmp_path: Path) -> None:
+    with scratch(tmp_path, launcher=1) as folder:
+        assert folder.parent == tmp_path
+        (folder / "image").write_text("x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_second_launch_in_the_same_place_is_refused(tmp_path: Path) -> None:
+    with hold(tmp_path) as first:
+        with (
+            pytest.raises(LaunchError, match=r"another launch is at work here \(process 4711\)"),
+            scratch(tmp_path, launcher=1),
+        ):
+            pass
+        (left,) = tmp_path.iterdir()
+        assert (left / "image").exists()
+        first.communicate("")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_launch_left_is_swept(tmp_path: Path) -> None:
+    with hold(tmp_path) as first:
+        first.kill()
+        first.communicate()
+    (left,) = tmp_path.iterdir()
+    assert (left / "image").exists()
+    with scratch(tmp_path, launcher=1):
+        assert not left.exists()
+
+
+@pytest.mark.parametrize("missing", ["launch.lock", "launch.json"])
+def test_what_is_not_provably_ours_stays(tmp_path: Path, missing: str) -> None:
+    with hold(tmp_path) as first:
+        first.kill()
+        first.communicate()
+    (left,) = tmp_path.iterdir()
+    (left / missing).unlink()
+    with scratch(tmp_path, launcher=1):
+        pass
+    assert (left / "image").exists()
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    place, elsewhere = tmp_path / "place", tmp_path / "elsewhere"
+    place.mkdir()
+    with hold(place) as first:
+        first.kill()
+        first.communicate()
+    (left,) = place.iterdir()
+    left.rename(elsewhere)
+    left.symlink_to(elsewhere)
+    with scratch(place, launcher=1):
+        pass
+    assert (elsewhere / "image").exists()
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_folders_of_others_stay(tmp_path: Path) -> None:
+    with hold(tmp_path) as first:
+        first.kill()
+        first.communicate()
+    (left,) = tmp_path.iterdir()
+    shutil.chown(left, user=65534)
+    with scratch(tmp_path, launcher=1):
+        pass
+    assert (left / "image").exists()
+
+
+def test_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    absent = tmp_path / "absent"
+    with pytest.raises(LaunchError, match="absent: nothing can be written here"), scratch(absent, launcher=1):
+        pass
