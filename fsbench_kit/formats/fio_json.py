@@ -24,7 +24,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +37,7 @@ from fsbench_kit.formats.fio import (
     latency_bounds,
     part_names,
     percentile_bounds,
+    report_time,
 )
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.records import Bin, Diagnostic, Measurement, Run, Setting
@@ -45,6 +45,7 @@ from fsbench_kit.units import quantity, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
@@ -171,13 +172,19 @@ class _Reader:
             start=self.text.byte(self.start),
             end=self.text.byte(self.end),
             line=self.text.line(self.start),
-            ended_at=_date(_text(self.document.get("time"))),
+            ended_at=self._ended_at(),
             duration=max(runtimes, default=None),
             status="failed" if self.failed else "ok",
             settings=tuple(self.settings),
             measurements=tuple(self.measurements),
             bins=tuple(self.bins),
         )
+
+    def _ended_at(self) -> datetime | None:
+        try:
+            return report_time(_text(self.document.get("time")))
+        except ValueError:
+            return None
 
     def _diagnostic(self, code: str, message: str, position: int) -> Diagnostic:
         return Diagnostic(
@@ -506,11 +513,3 @@ def _latency_target(job: Object) -> dict[str, str]:
     if isinstance(percentile, _Number):
         known["fio.latency_percentile"] = str(float(percentile.text) / 100)
     return {key: value for key, value in known.items() if value}
-
-
-def _date(text: str) -> datetime | None:
-    """Return the time of the report, which is the end of the run; fio names no zone."""
-    try:
-        return datetime.strptime(text, "%a %b %d %H:%M:%S %Y")
-    except ValueError:
-        return None

@@ -40,7 +40,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,6 +53,7 @@ from fsbench_kit.formats.fio import (
     latency_bounds,
     part_names,
     percentile_bounds,
+    report_time,
 )
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.records import Bin, Diagnostic, Measurement, Run, Setting
@@ -61,6 +61,7 @@ from fsbench_kit.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record, Scope
@@ -107,7 +108,7 @@ _LEXER: Final = Lexer(
     ),
     banner=r"(?<![/\w]-)(?<!/)fio[-\s](?P<version>\d+\.\d+(?:\.\d+)*(?:-\d+-g[0-9a-f]+)?(?:-dirty)?)",
     started=r"Starting (?P<what>\d+ (?:process|thread)(?:es|s)?(?: and \d+ (?:process|thread)(?:es|s)?)?)",
-    layout=_JOB + r"Laying out IO file[()s]* \((?P<files>\d+) file[()s]* / (?:total )?(?P<size>\d+) Mi?B\)",
+    layout=_JOB + r"Laying out IO file[()s]* \(\d+ file[()s]* / (?:total )?(?P<size>\d+) Mi?B\)",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
     trouble=(
         r"fio: (?:pid= \d+, err= -?\d+/[^,\n]{1,200}, func= [^,\n]{1,200}, "
@@ -117,8 +118,7 @@ _LEXER: Final = Lexer(
     job=(
         _JOB
         + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d{1,9})\): err= (?P<error>-?\d+)(?: \([^\n]{1,500}?\))?: "
-        r"pid= (?P<pid>\d+)(?:: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2}) "
-        r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4}))?"
+        r"pid= \d+(?:: (?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d \d{4}))?"
     ),
     description=r"Description : \[(?P<description>[^\]\n]*)\]",
     rate=(
@@ -184,8 +184,6 @@ _SUMMARY: Final = {"group", "total", "old_total", "disks", "disk"}
 
 _ONLY_MARKS: Final = {"banner", "sync", "disks"}
 """Phrases that hold no figure of their own; the version is looked up beforehand."""
-
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _MARKS: Final = re.compile(
     r"\(groupid=\d+,\s*jobs=\d+\):\s*err=|\bIOPS=[\d.]+[kMG]?,\s*BW=\s*\d|Run status group \d+|"
@@ -407,12 +405,8 @@ class _Reader:
         if int(token["error"] or "") != 0:
             self.failed = True
             self.diagnostics.append(token.diagnostic("RUN_FAILED", f"The job {name} ended with an error."))
-        if token["year"] is not None:
-            month = _MONTHS.index(token["month"] or "") + 1
-            year, day, hour, minute, second = (
-                int(token[group] or "") for group in ("year", "day", "hour", "minute", "second")
-            )
-            self.ended_at = datetime(year, month, day, hour, minute, second)
+        if token["date"] is not None:
+            self.ended_at = report_time(token["date"] or "")
 
     def _block_sizes(self, job: Token | None) -> dict[str, int | None]:
         """Return the block size of each operation of a job, as far as the headers leave no doubt.
