@@ -112,10 +112,12 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
         "exact": (Decimal(0), Decimal(0)),
         "unknown": (Decimal(0), Decimal(0)),
     }[rounding]
+    if number.is_signed() and rounding == "down":
+        below, above = above, below  # cutting off its digits makes a negative figure larger
     known = rounding != "unknown"
     low = number - below
-    if number >= 0:
-        low = max(low, Decimal(0))  # no tool here rounds a negative figure up to a printed 0
+    if not number.is_signed():
+        low = max(low, Decimal(0))  # a negative figure that is rounded to 0 is printed as -0
     return Quantity(
         value=float(number * factor),
         unit=base,

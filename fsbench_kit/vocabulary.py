@@ -60,10 +60,14 @@ METRICS: Final[dict[str, Metric]] = {
     "thread_events": Metric("1", None, "Requests of one thread."),
     "thread_time": Metric("s", None, "Time of one thread in requests."),
     "group_share": Metric("1", None, "Share of a group's bandwidth."),
+    "errors": Metric("1", "lower", "Requests that failed."),
     "zone_resets": Metric("1", None, "Zone resets."),
     "depth": Metric("1", None, "Requests in flight."),
+    "submit_batch": Metric("1", None, "Requests handed over by one call."),
+    "complete_batch": Metric("1", None, "Requests taken back by one call."),
     # what the device saw
     "disk_ios": Metric("1", None, "Requests that a block device completed."),
+    "disk_sectors": Metric("1", None, "Sectors of 512 bytes that a block device moved."),
     "disk_merges": Metric("1", None, "Requests merged by the scheduler of a block device."),
     "disk_ticks": Metric("s", None, "Time of requests in a block device, summed."),
     "disk_queue_time": Metric("s", None, "Time of requests in a block device's queue, summed."),
@@ -94,6 +98,10 @@ OPERATIONS: Final[dict[str, str]] = {
     "frewrite": "Sequential rewrite through the C library.",
     "fread": "Sequential read through the C library.",
     "freread": "Sequential reread through the C library.",
+    "pwrite": "Sequential write with an offset in each call.",
+    "repwrite": "Sequential rewrite with an offset in each call.",
+    "pread": "Sequential read with an offset in each call.",
+    "repread": "Sequential reread with an offset in each call.",
     "write_char": "Sequential write by the character (putc).",
     "read_char": "Sequential read by the character (getc).",
     "seek": "Random seeks, each with a read and sometimes a write.",
@@ -183,7 +191,12 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "scheduler": SettingWord("system", "I/O scheduler of the device."),
     "governor": SettingWord("system", "Frequency governor of the processors."),
     "timer": SettingWord("system", "What the times were taken with."),
+    "tool_version": SettingWord("system", "Version of the tool."),
     "tool_build": SettingWord("system", "What the tool was built for."),
+    "iozone.mode": SettingWord("system", "Word size that iozone was compiled for."),
+    "iozone.machine": SettingWord("system", "The machine as `uname -a` names it."),
+    "iozone.time_resolution": SettingWord("system", "Shortest time that iozone can tell, in seconds."),
+    "iozone.cpu_time_resolution": SettingWord("system", "Shortest CPU time that it can tell, in seconds."),
     # target
     "raid": SettingWord("target", "How devices are joined."),
     "filesystem_version": SettingWord("target", "Version of the filesystem's implementation."),
@@ -192,13 +205,14 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "provision": SettingWord("target", "The commands that made and mounted the filesystem."),
     # labels
     "job_name": SettingWord("label", "Name of a job."),
+    "description": SettingWord("label", "What a job says of itself."),
     "directory": SettingWord("label", "Where the files were."),
     "command": SettingWord("label", "The command line."),
     "seed": SettingWord("label", "Seed of the tool's random numbers."),
     "output": SettingWord("label", "Where and how the tool wrote its report."),
 }
 """Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
-counts as workload."""
+counts as workload, unless it is listed here."""
 
 ORIGINS: Final = ("log", "command", "environment", "study", "stated")
 """Where a setting is known from, the strongest first: the log's own words; the command line that ran; the
@@ -206,7 +220,7 @@ machine's state that a launch recorded; the study's facts; what an article state
 
 
 def setting_kind(key: str) -> SettingKind:
-    """Return the kind of a setting; an option that only one tool has counts as workload."""
+    """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload."""
     word = SETTINGS.get(key)
     return word.kind if word is not None else "workload"
 
@@ -214,15 +228,20 @@ def setting_kind(key: str) -> SettingKind:
 Severity = Literal["note", "warning", "error"]
 
 DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
+    "PROGRESS": ("note", "Progress was shown while the run went on; its momentary figures are no result."),
     "UNREAD_FIGURE": ("warning", "Text with a figure in it was not understood."),
     "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
     "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),
     "SECOND_PRINTING_DIFFERS": ("warning", "A figure is printed twice, and the two do not agree."),
     "FIGURES_DISAGREE": ("warning", "Figures of one run that determine each other do not agree."),
+    "IDLE_THREAD": ("warning", "A thread made requests for a small part of the run only."),
+    "WRONG_HEADING": ("note", "A heading names a unit in which the tool does not print; the tool's own counts."),
     "SETTINGS_DISAGREE": ("warning", "A setting is known from two places, and they do not agree."),
     "DUPLICATE_FIGURE": ("warning", "Two figures of one run stand for the same thing; the first one counts."),
     "UNKNOWN_ROUNDING": ("note", "A figure is given as approximate; how it was rounded is not known."),
+    "QUALIFIED": ("note", "The source says more of a figure than its value."),
+    "NOT_DIRECT": ("note", "Direct I/O was on, and the tool does not use it for these operations."),
     "RUN_FAILED": ("warning", "The run reports an error."),
     "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
     "NO_LOG": ("error", "No log was found in the file."),
@@ -232,3 +251,26 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "BAD_STUDY": ("error", "The study's description cannot be used."),
 }
 """Codes of diagnostics, with their severity and the sentence that explains the code."""
+
+ReasonKind = Literal["no ratio", "no interval", "verdict withheld"]
+
+REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
+    "ZERO_OR_FAILED": ("no ratio", "A side has a figure of zero, or none."),
+    "CENSORED": ("no interval", "Of a figure only a bound is known."),
+    "ONE_RUN_NO_REPLICATES": (
+        "no interval",
+        "A side has a single run, which says nothing about the variation between runs.",
+    ),
+    "N_BELOW_METHOD_MIN": ("no interval", "A side has fewer runs than the method needs."),
+    "CONFIG_MISMATCH": ("verdict withheld", "The sides differ in a setting that is not the factor."),
+    "BLOCKED_ORDER": (
+        "verdict withheld",
+        "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
+    ),
+    "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "CACHED": (
+        "verdict withheld",
+        "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",
+    ),
+}
+"""Why a comparison says less than one might expect: what is not given, and the sentence that explains."""

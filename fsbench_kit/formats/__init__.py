@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from fsbench_kit.formats import smallfiles
+from fsbench_kit.formats import bonnie_html, filetree, fio_json, fio_normal, iozone, smallfiles, sysbench
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Format(Protocol):
         """Yield what the text says, in its order; what is wrong with it comes as diagnostics."""
 
 
-FORMATS: Final[tuple[Format, ...]] = (smallfiles,)
+FORMATS: Final[tuple[Format, ...]] = (bonnie_html, filetree, fio_json, fio_normal, iozone, smallfiles, sysbench)
 
 SNIFF_LENGTH: Final = 65536
 

@@ -49,15 +49,12 @@ def _percent(value: str) -> str:
     return str(float(Decimal(value) / 100))
 
 
-def _direct(value: str) -> str:
-    return "true" if "direct" in value.split(",") else "false"
-
-
 Options = dict[str, tuple[str, "Callable[[str], str]"]]
 
 _FIO: Final[Options] = {
     "bs": ("block_size", _bytes),
     "blocksize": ("block_size", _bytes),
+    "description": ("description", _plain),
     "direct": ("direct", _truth),
     "directory": ("directory", _plain),
     "end_fsync": ("final_fsync", _truth),
@@ -79,10 +76,27 @@ _FIO: Final[Options] = {
     "time_based": ("time_based", _truth),
 }
 
+_FIO_FLAGS: Final = frozenset(
+    {
+        "exitall",
+        "exitall_on_error",
+        "group_reporting",
+        "minimal",
+        "new_group",
+        "norandommap",
+        "readonly",
+        "refill_buffers",
+        "stonewall",
+        "thread",
+        "time_based",
+        "zero_buffers",
+    }
+)
+"""Options that take no value, so that the word after one is not its own."""
+
 _SYSBENCH: Final[Options] = {
     "events": ("request_limit", _plain),
     "file-block-size": ("block_size", _bytes),
-    "file-extra-flags": ("direct", _direct),
     "file-fsync-end": ("final_fsync", _truth),
     "file-fsync-freq": ("fsync", _plain),
     "file-io-mode": ("engine", _plain),
@@ -106,14 +120,16 @@ _IOZONE: Final[Options] = {
     "-r": ("block_size", _kib),
     "-s": ("file_size", _kib),
     "-t": ("threads", _plain),
-    **{flag: (f"iozone.{flag}", _kib) for flag in ("-g", "-n", "-q", "-y", "-S", "-L")},
+    **{flag: (f"iozone.{flag}", _kib) for flag in ("-g", "-n", "-q", "-y", "-S")},
 }
-_IOZONE_FLAGS: Final = "ab:cd:ef:g:hi:j:kl:m:n:opq:r:s:t:u:vwxy:zAB:CDEF:G:H:IJ:K:L:MNOP:QRS:TU:V:WX:Y:Z+:"
+_IOZONE_FLAGS: Final = "aABb:cCd:DeEf:F:g:GhH:i:Ij:J:k:Kl:L:mMn:NoOpP:q:Qr:Rs:S:t:Tu:U:vV:wWxX:y:Y:zZ+:"
+# The word after one of these belongs to it: -+p 30. Options of this kind are all spelled -+ and a letter.
+_IOZONE_OPERAND: Final = re.compile(r"(?<!\S)(-\+[abchimpqwxyACHKOPQRSW])\s+(?=[^\s-])")
 
 _TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone)(?=\s|-|$)")
 # Where a copy lost its spaces, two dashes follow the value before them directly.
 _LONG_OPTION: Final = re.compile(
-    r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)(?:=(?P<value>\S*?))?(?=\s|--[a-z]|$)"
+    r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)(?:=(?P<value>\S*?)|\s+(?P<next>[^\s-]\S*?))?(?=\s|--[a-z]|$)"
 )
 _CONTINUATION: Final = re.compile(r"\\(?=\s|$)")
 
@@ -144,26 +160,52 @@ def command_settings(command: str, *, origin: Origin, line: int | None = None) -
         yield Setting(key=key, value=value, origin=origin, line=line)
 
 
+def job_option(name: str, value: str) -> tuple[str, str]:
+    """Return the key and the canonical value of a fio job's option, as job files and fio's JSON have them.
+
+    >>> job_option("bs", "4k"), job_option("group_reporting", "")
+    (('block_size', '4096'), ('grouped', 'true'))
+    """
+    return _setting("fio", _FIO, name, value or "true")
+
+
 def _options(tool: str, arguments: str) -> Iterator[tuple[str, str]]:
     if tool == "iozone":
         yield from _iozone_options(arguments)
         return
     options = _FIO if tool == "fio" else _SYSBENCH
     for match in _LONG_OPTION.finditer(arguments):
-        if match["name"] != "test":  # sysbench 0.4 and 0.5 name the test by an option: --test=fileio
-            yield _setting(tool, options, match["name"], match["value"] or "")
+        name, value = match["name"], match["value"]
+        if value is None:
+            # fio takes the next word for an option's value (-iodepth 4), unless the option is a mere flag.
+            value = match["next"] if tool == "fio" and name not in _FIO_FLAGS else None
+        if name == "file-extra-flags":
+            yield from _open_flags(value or "")
+        elif name != "test":  # sysbench 0.4 and 0.5 name the test by an option: --test=fileio
+            yield _setting(tool, options, name, value or "true")
+
+
+def _open_flags(flags: str) -> Iterator[tuple[str, str]]:
+    """Read sysbench's ``--file-extra-flags``: any of sync, dsync and direct."""
+    given = set(flags.split(","))
+    yield "direct", "true" if "direct" in given else "false"
+    yield "sync", "true" if given & {"sync", "dsync"} else "false"
 
 
 def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
     try:
-        pairs, _ = getopt.getopt(arguments.split(), _IOZONE_FLAGS)
+        pairs, _ = getopt.gnu_getopt(_IOZONE_OPERAND.sub(r"\1", arguments).split(), _IOZONE_FLAGS)
     except getopt.GetoptError:
         return  # the command itself is kept
+    values: dict[str, list[str]] = {}  # -i, -r and -s can be given several times, and then all of them count
     for flag, value in pairs:
         if flag == "-+":
-            yield f"iozone.-+{value[:1]}", value[1:] or "true"
+            key, known = f"iozone.-+{value[:1]}", value[1:] or "true"
         else:
-            yield _setting("iozone", _IOZONE, flag, value or "true")
+            key, known = _setting("iozone", _IOZONE, flag, value or "true")
+        values.setdefault(key, []).append(known)
+    for key, known_values in values.items():
+        yield key, ",".join(dict.fromkeys(known_values))
 
 
 def _setting(tool: str, options: Options, name: str, value: str) -> tuple[str, str]:

@@ -150,8 +150,9 @@ class Lexer:
 
 
 def _unread(text: Text, start: int, end: int) -> Iterator[Token]:
-    if text.chars[start:end].strip():
-        yield Token(UNREAD, text, start, end)
+    stretch = text.chars[start:end]
+    if stretch.strip():
+        yield Token(UNREAD, text, end - len(stretch.lstrip()), start + len(stretch.rstrip()))
 
 
 def unread_figure(token: Token) -> Diagnostic | None:

@@ -35,14 +35,16 @@ if TYPE_CHECKING:
 
 TOOL: Final = "smallfiles"
 
+_NUMBER: Final = r"\d+(?:\.\d+)?"
+
 _LEXER: Final = Lexer(
-    data_size=r"\# datasize: (?P<size>\d+[kKmMgG]?)\b",
+    data_size=r"\# datasize: (?P<size>\d{1,9}[kKmMgG]?)\b",
     rule=r"-{5,}",
-    filesystem=r"\# (?P<name>\w+)(?=\s)",
-    files=r"file_create\s+(?P<files>\d+)",
+    filesystem=r"\# (?P<name>\w\S*)(?=\s+file_create)",
+    files=r"file_create\s+(?P<files>\d{1,12})\b",
     step=(
-        r"(?P<step>write|rewrite|read|delete): (?P<rate>[\d.]+)/sec, "
-        r"(?P=step)/(?P<elapsed>[\d.]+) secs, (?P=step)_sync/(?P<sync>[\d.]+) secs"
+        rf"(?P<step>write|rewrite|read|delete): (?P<rate>{_NUMBER})/sec, "
+        rf"(?P=step)/(?P<elapsed>{_NUMBER}) secs, (?P=step)_sync/(?P<sync>{_NUMBER}) secs"
     ),
 )
 

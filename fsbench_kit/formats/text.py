@@ -51,8 +51,12 @@ class Text:
         return self._line_bytes[index] + len(head.encode(self.encoding))
 
     def excerpt(self, start: int, end: int) -> str:
-        """Return the text between two positions on one line, shortened in its middle if it is long."""
+        """Return the text between two positions on one line, shortened in its middle if it is long.
+
+        Control characters, which could drive the terminal that shows it, are replaced.
+        """
         words = " ".join(self.chars[start:end].split())
+        words = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
         if len(words) <= EXCERPT_LENGTH:
             return words
         half = EXCERPT_LENGTH // 2

@@ -1,0 +1,39 @@
+# `make report` and `make test` need python3 with pip, make and git; everything else they set up themselves.
+
+export UV_SYSTEM_CERTS = 1
+UV := $(shell command -v uv || echo .tools/bin/uv)
+READY := .venv/.ready
+FAST := not slow and not root and not browser and not cluster
+
+.PHONY: report test check test-slow clean
+
+report: $(READY)  ## Run the main job; the result is reports/index.html
+	.venv/bin/fsbench doctor --install
+	.venv/bin/fsbench report
+
+test: check  ## Format, lint, types and the fast tests
+	.venv/bin/pytest -n auto -m "$(FAST)"
+
+check: $(READY)
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-cache
+
+test-slow: $(READY)  ## The tests that take their time, or need root or a browser
+	.venv/bin/pytest -n 2 --dist loadgroup -m "not ($(FAST))"
+
+environment.yml: pyproject.toml $(READY)
+	.venv/bin/pyproject2conda yaml --name fsbench-kit --channel conda-forge --python-include infer \
+		--dep fio --req "-e ." --custom-command "make environment.yml" --overwrite force --output $@
+
+# The stamp is written last, so that a sync that failed is tried again.
+$(READY): pyproject.toml uv.lock | $(UV)
+	$(UV) sync --frozen
+	@touch $@
+
+.tools/bin/uv:
+	python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --target .tools uv
+
+clean:
+	rm -rf .venv .tools reports raw_results/runs

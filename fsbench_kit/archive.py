@@ -1,0 +1,356 @@
+"""Studies on disk: finds logs in files and folders, and what is known of them besides their text.
+
+A *study* is a folder with a ``study.toml``. In a published study its ``[[log]]`` tables name the logs; in a
+recorded or launched one every run has a folder with a ``run.json`` beside its logs. A file outside any study is
+read for itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
+from fsbench_kit.documents import read_document
+from fsbench_kit.errors import InputError
+from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.records import Diagnostic, Origin, Run, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+STUDY_FILE: Final = "study.toml"
+RUN_FILE: Final = "run.json"
+
+Name = Annotated[str, StringConstraints(min_length=1)]
+
+
+class _Table(BaseModel):
+    """A table of a study's description, in which an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StudyFacts(_Table):
+    """``[study]``: what the study is.
+
+    Attributes
+    ----------
+    published_runs
+        How many runs each published figure comes from.
+    averaged_over
+        How many runs each published figure is the mean of.
+    transcribed
+        Whether the figures were taken from prose, so that there is no log.
+    """
+
+    id: Name
+    title: Name
+    language: str | None = None
+    year: int | None = None
+    published_runs: int | None = Field(None, ge=1)
+    averaged_over: int | None = Field(None, ge=2)
+    transcribed: bool = False
+
+
+class LogFacts(_Table):
+    """``[[log]]``: a file with logs, and what the study says of it.
+
+    Attributes
+    ----------
+    command
+        The command that ran.
+    stated_command, stated_command_file
+        The command that an article says ran: itself, or the file that holds it.
+    """
+
+    file: Name
+    tool: Literal["fio", "bonnie++", "sysbench", "iozone", "smallfiles", "filetree"]
+    tool_version: str | None = None
+    filesystem: str | None = None
+    command: str | None = None
+    stated_command: str | None = None
+    stated_command_file: str | None = None
+
+
+class ClaimFacts(_Table):
+    """``[[claim]]``: a sentence of the article."""
+
+    id: Name
+    says: Name
+
+
+class Study(_Table):
+    """A study's description, ``study.toml``.
+
+    Attributes
+    ----------
+    system
+        Facts that hold for all runs: settings by name.
+    filesystems
+        Facts that hold for the runs on one filesystem; ``provision`` names the file with the commands that made
+        it, ``version`` and ``tools`` are those of the filesystem.
+    workload
+        What ran, where the logs do not say.
+    """
+
+    study: StudyFacts
+    system: dict[str, str] = {}
+    filesystems: dict[str, dict[str, str]] = {}
+    workload: dict[str, str | list[str]] = {}
+    log: tuple[LogFacts, ...] = ()
+    claim: tuple[ClaimFacts, ...] = ()
+
+
+class RunFacts(BaseModel):
+    """A run's ``run.json``: what its launch recorded of it. Keys that are not read here are for people."""
+
+    model_config = ConfigDict(frozen=True)
+
+    study: str
+    round: int
+    order: int
+    tool: str
+    filesystem: str | None
+    host: str | None
+    argv: tuple[str, ...]
+    exit_code: int | None
+    status: Literal["ok", "failed", "partial"]
+    started_at: datetime
+    ended_at: datetime
+    duration: float
+    logs: tuple[str, ...]
+    settings: dict[str, str]
+    sha256: dict[str, str]
+
+
+def read(*paths: str | Path) -> Dataset:
+    """Read every log in files and folders.
+
+    Parameters
+    ----------
+    *paths
+        Files with logs, study folders, or folders that hold such at any depth.
+
+    Returns
+    -------
+    Dataset
+        What the logs say. What was odd about them, or kept a file from being read, is in its ``diagnostics``.
+
+    Raises
+    ------
+    InputError
+        If there is no run in any of them.
+    """
+    logs = list(chain.from_iterable(_logs_at(Path(path)) for path in paths))
+    dataset = assemble(logs)
+    if dataset.runs.is_empty():
+        problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
+        lines = (
+            f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
+            for source, message, excerpt in problems.rows()
+        )
+        raise InputError(
+            "\n".join(lines) or "no path was given",
+            hint="Give files that hold logs of fio, bonnie++, sysbench fileio or iozone, or folders with such.",
+        )
+    return dataset
+
+
+def read_study(folder: Path) -> Study:
+    """Read a study's description.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or says what cannot be; the message names each place.
+    """
+    path = folder / STUDY_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the study's description cannot be read: {error}", file=path) from error
+    try:
+        study = Study.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"this is not TOML: {error}", file=path) from error
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(str(step) for step in problem['loc'])}: {problem['msg']}" for problem in error.errors()
+        ]
+        keys = "|".join(re.escape(str(problem["loc"][-1])) for problem in error.errors())
+        rows = enumerate(text.splitlines(), 1)
+        line = next((number for number, row in rows if re.match(rf"\s*({keys})\b", row)), None)
+        raise InputError("\n".join(problems), file=path, line=line) from error
+    for name in _companions(study):
+        if not (folder / name).is_file():
+            raise InputError(f"it names the file {name!r}, which is not in its folder", file=path)
+    return study
+
+
+def _companions(study: Study) -> Iterator[str]:
+    """Name the files of a study that hold commands, not logs."""
+    yield from (log.stated_command_file for log in study.log if log.stated_command_file is not None)
+    yield from (table["provision"] for table in study.filesystems.values() if "provision" in table)
+
+
+def _logs_at(path: Path) -> Iterator[Log]:
+    if path.is_dir():
+        logs = list(_logs_in_folder(path))
+        yield from logs
+        if not logs:
+            message = "There is no log in this folder or below it."
+            yield Log(source=str(path), records=[Diagnostic(code="NO_LOG", message=message)])
+    else:
+        yield _read_file(path)
+
+
+def _logs_in_folder(folder: Path) -> Iterator[Log]:
+    """Read a study, a run's folder, or a folder of these and of loose files."""
+    if (folder / STUDY_FILE).is_file():
+        yield from _logs_of_study(folder)
+    elif (folder / RUN_FILE).is_file():
+        yield from _logs_of_run(folder)
+    else:
+        for entry in sorted(folder.iterdir()):
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                yield from _logs_in_folder(entry)
+                continue
+            log = _read_file(entry)
+            if any(isinstance(record, Run) for record in log.records):
+                yield log  # other files are to be expected in a folder; given by name, they are an error
+
+
+def _logs_of_study(folder: Path) -> Iterator[Log]:
+    try:
+        study = read_study(folder)
+    except InputError as error:
+        diagnostic = Diagnostic(code="BAD_STUDY", message=error.what, line=error.line)
+        yield Log(source=str(folder / STUDY_FILE), records=[diagnostic])
+        return
+    for facts in study.log:
+        yield _with_study(_read_file(folder / facts.file), folder, study, facts)
+    for entry in sorted(folder.iterdir()):
+        if (entry / RUN_FILE).is_file():
+            yield from _logs_of_run(entry)
+
+
+def _with_study(log: Log, folder: Path, study: Study, facts: LogFacts) -> Log:
+    """Add to a log what its study knows of it."""
+    commands: list[Setting] = []
+    if facts.command is not None:
+        commands += command_settings(facts.command, origin="command")
+    stated = facts.stated_command
+    if facts.stated_command_file is not None:
+        stated = (folder / facts.stated_command_file).read_text(encoding="utf-8")
+    if stated is not None:
+        commands += command_settings(stated, origin="stated")
+    return replace(
+        log,
+        study=study.study.id,
+        origin=_origin(folder),
+        averaged_over=study.study.averaged_over,
+        tool_version=facts.tool_version,
+        filesystem=facts.filesystem,
+        host=study.system.get("host"),
+        settings=(*_settings(study.system, "study"), *_workload(study, facts.tool), *commands),
+        filesystem_settings={
+            name: tuple(_settings(_filesystem_words(table, folder), "study"))
+            for name, table in study.filesystems.items()
+        },
+    )
+
+
+def _workload(study: Study, tool: str) -> Iterator[Setting]:
+    for key, value in study.workload.items():
+        text = value if isinstance(value, str) else " ".join(value)
+        yield Setting(key=f"{tool}.{key}", value=text, origin="study")
+
+
+_FILESYSTEM_WORDS: Final = {"version": "filesystem_version", "tools": "filesystem_tools"}
+
+
+def _filesystem_words(table: Mapping[str, str], folder: Path) -> dict[str, str]:
+    words = {_FILESYSTEM_WORDS.get(key, key): value for key, value in table.items()}
+    if "provision" in words:
+        words["provision"] = (folder / words["provision"]).read_text(encoding="utf-8").strip()
+    return words
+
+
+def _logs_of_run(folder: Path) -> Iterator[Log]:
+    """Read a run that was launched, and hold its files against the hashes that were recorded."""
+    path = folder / RUN_FILE
+    try:
+        facts = RunFacts.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        message = f"The run's record cannot be used: {error}"
+        yield Log(source=str(path), records=[Diagnostic(code="BAD_STUDY", message=message)])
+        return
+    for name in facts.logs:
+        log = _read_file(folder / name)
+        records = list(log.records)
+        if log.data and hashlib.sha256(log.data).hexdigest() != facts.sha256.get(name):
+            message = "The file's SHA-256 is not the one that was recorded when it was made."
+            records.append(Diagnostic(code="CHANGED_SINCE_RECORDED", message=message))
+        yield replace(
+            log,
+            records=records,
+            study=facts.study,
+            origin=_origin(folder),
+            round=facts.round,
+            order=facts.order,
+            filesystem=facts.filesystem,
+            host=facts.host,
+            started_at=_naive_utc(facts.started_at),
+            ended_at=_naive_utc(facts.ended_at),
+            duration=facts.duration,
+            status=facts.status,
+            exit_code=facts.exit_code,
+            settings=(
+                *_settings(facts.settings, "environment"),
+                Setting(key="command", value=" ".join(facts.argv), origin="command"),
+            ),
+        )
+
+
+def _settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
+    return (Setting(key=key, value=value, origin=origin) for key, value in table.items())
+
+
+def _naive_utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo is not None else moment
+
+
+def _read_file(path: Path) -> Log:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        message = f"The file cannot be read: {error.strerror or error}."
+        return Log(source=str(path), records=[Diagnostic(code="UNREADABLE", message=message)])
+    return Log(source=str(path), data=data, records=list(read_document(data, str(path))))
+
+
+_ORIGIN_FOLDERS: Final[dict[str, StudyOrigin]] = {
+    "published": "published",
+    "recorded": "recorded",
+    "runs": "launched",
+}
+
+
+def _origin(folder: Path) -> StudyOrigin | None:
+    """Tell by the folder of ``raw_results`` in which a study stands."""
+    parts = folder.resolve().parts
+    for root, kind in pairwise(parts):
+        if root == "raw_results" and kind in _ORIGIN_FOLDERS:
+            return _ORIGIN_FOLDERS[kind]
+    return None

@@ -1,0 +1,172 @@
+"""The command ``fsbench``: thin, every command is a few lines over the package.
+
+Exit status: 0 for success; 2 where some input could not be used (what could be is still done) or the request was
+wrong; 1 where a launch or a report failed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import polars as pl
+import typer
+from rich.console import Console
+
+from fsbench_kit import archive, tables
+from fsbench_kit.compare import compare
+from fsbench_kit.errors import FsbenchError, InputError, LaunchError, RequestError
+from fsbench_kit.launch import launch, machine, read_plan, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsbench_kit.dataset import Dataset
+
+app = typer.Typer(
+    help="Read filesystem benchmark logs, compare them with honest intervals, publish re-executable reports.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+# A pipe has no width; tables that wrap are for a terminal's.
+out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them.")]
+
+BENCHMARK_PACKAGES: Final = frozenset({"fio", "bonnie++", "sysbench", "xfsprogs"})
+"""What ``doctor --install`` installs. iozone3 is not free software by Debian's lights: its users enable it."""
+
+
+def main() -> None:
+    """Run the command, and turn what goes wrong into a message and an exit status."""
+    try:
+        app()
+    except (InputError, RequestError) as error:
+        err.print(f"fsbench: {error}")
+        sys.exit(2)
+    except FsbenchError as error:
+        err.print(f"fsbench: {error}")
+        sys.exit(1)
+
+
+@app.command("doctor")
+def doctor_command(
+    *,
+    install: Annotated[
+        bool, typer.Option("--install", help="Install what is missing, as root on Debian.")
+    ] = False,
+) -> None:
+    """Say what this machine has for benchmarks, and what is missing."""
+    here = machine(Path.cwd())
+    out.print(tables.machine_table(here))
+    wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
+    if not wanted:
+        return
+    command = ["apt-get", "install", "--yes", "--no-install-recommends", *wanted]
+    if install and os.geteuid() == 0 and shutil.which("apt-get") and not os.environ.get("FSBENCH_NO_INSTALL"):
+        out.print(f"Installing from the distribution, unless FSBENCH_NO_INSTALL=1 is set: {', '.join(wanted)}")
+        _install(command)
+    else:
+        err.print(f"Missing: {', '.join(wanted)}. On Debian, root gets them by: {' '.join(command)}")
+
+
+def _install(command: list[str]) -> None:
+    """Install packages; a failure is told and is no reason to stop, because launches go on with what there is."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for step in (["apt-get", "update", "--quiet=2"], command):
+        result = subprocess.run(step, env=environment, capture_output=True, text=True, check=False)
+        if result.returncode:
+            reason = (result.stderr.strip() or "it does not say why").splitlines()[-1]
+            err.print(f"{' '.join(step)} failed: {reason}")
+            return
+
+
+@app.command("read")
+def read_command(
+    paths: Paths,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a .parquet, .csv or .json file with one flat table, or a folder with six frames."
+        ),
+    ] = None,
+) -> None:
+    """Read logs, say what is in them, and write it as a table if asked to."""
+    dataset = archive.read(*paths)
+    if to is not None:
+        dataset.write(to)
+    out.print(tables.runs_table(dataset))
+    _print_diagnostics(dataset)
+    _exit_if_some_input_was_unusable(dataset)
+
+
+@app.command("compare")
+def compare_command(
+    paths: Paths,
+    factor: Annotated[str, typer.Option(help="What differs: filesystem, host, or the key of a setting.")] = (
+        "filesystem"
+    ),
+    baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be given again.")] = None,
+    *,
+    margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
+) -> None:
+    """Compare the runs of each level of a factor with those of a baseline."""
+    dataset = archive.read(*paths)
+    comparison = compare(dataset, factor, baseline, metrics=metric, margin=margin)
+    if to is not None:
+        _write(comparison, to)
+    for (study,), rows in comparison.group_by("study", maintain_order=True):
+        out.print(study or "", style="bold")
+        out.print(tables.comparison_table(rows))
+    _exit_if_some_input_was_unusable(dataset)
+
+
+def _write(comparison: pl.DataFrame, to: Path) -> None:
+    writers: dict[str, Callable[[Path], None]] = {
+        ".parquet": comparison.write_parquet,
+        ".json": comparison.write_json,
+    }
+    if to.suffix not in writers:
+        raise RequestError(f"cannot write a comparison as {to.suffix!r}", file=to, hint="Give .parquet or .json.")
+    writers[to.suffix](to)
+
+
+@app.command("launch")
+def launch_command(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    study: Annotated[
+        str | None, typer.Option(help="The study's name; by default the plan's and the time.")
+    ] = None,
+    *,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
+) -> None:
+    """Make the runs of a plan, in raw_results/runs/."""
+    with shown(out) as progress:
+        result = launch(read_plan(plan), root=Path.cwd(), study=study, replace=replace, progress=progress)
+    out.print(f"{len(result.runs)} of {result.planned} runs are in {result.folder}")
+    if result.stopped or result.failures:
+        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
+
+
+def _print_diagnostics(dataset: Dataset) -> None:
+    for row in dataset.diagnostics.filter(pl.col("severity") != "note").iter_rows(named=True):
+        place = row["source"] if row["line"] is None else f"{row['source']}:{row['line']}"
+        err.print(f"{row['severity']}: {place}: {row['message']} [{row['code']}]")
+        if row["excerpt"]:
+            err.print(f"    {row['excerpt']}")
+    notes = dataset.diagnostics.filter(pl.col("severity") == "note").height
+    if notes:
+        err.print(f"{notes} more remarks are mere notes; fsbench read PATH --to FOLDER writes them all.")
+
+
+def _exit_if_some_input_was_unusable(dataset: Dataset) -> None:
+    if (dataset.diagnostics["severity"] == "error").any():
+        raise typer.Exit(2)

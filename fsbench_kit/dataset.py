@@ -1,0 +1,393 @@
+"""Records as six Polars frames, which are what everybody works with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import polars as pl
+
+from fsbench_kit.errors import RequestError
+from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
+from fsbench_kit.vocabulary import DIAGNOSTICS, ORIGINS, SCOPES, STATES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from fsbench_kit.records import Record
+
+StudyOrigin = Literal["published", "recorded", "launched"]
+
+_STATUS: Final = pl.Enum(["ok", "failed", "partial"])
+_STUDY_ORIGIN: Final = pl.Enum(["published", "recorded", "launched"])
+_SEVERITY: Final = pl.Enum(["note", "warning", "error"])
+
+RUNS: Final = {
+    "run_id": pl.String,
+    "study": pl.String,
+    "origin": _STUDY_ORIGIN,
+    "round": pl.Int64,
+    "order": pl.Int64,
+    "tool": pl.String,
+    "tool_version": pl.String,
+    "filesystem": pl.String,
+    "host": pl.String,
+    "started_at": pl.Datetime("us"),
+    "ended_at": pl.Datetime("us"),
+    "duration": pl.Float64,
+    "status": _STATUS,
+    "exit_code": pl.Int64,
+    "averaged_over": pl.Int64,
+    "source": pl.String,
+    "start": pl.Int64,
+    "end": pl.Int64,
+    "line": pl.Int64,
+    "sha256": pl.String,
+}
+SETTINGS: Final = {
+    "run_id": pl.String,
+    "scope": pl.Enum(SCOPES),
+    "part": pl.String,
+    "key": pl.String,
+    "value": pl.String,
+    "origin": pl.Enum(ORIGINS),
+    "line": pl.Int64,
+}
+MEASUREMENTS: Final = {
+    "run_id": pl.String,
+    "scope": pl.Enum(SCOPES),
+    "part": pl.String,
+    "operation": pl.String,
+    "block_size": pl.Int64,
+    "file_size": pl.Int64,
+    "threads": pl.Int64,
+    "metric": pl.String,
+    "statistic": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+    "state": pl.Enum(STATES),
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "samples": pl.Int64,
+    "text": pl.String,
+    "line": pl.Int64,
+    "primary": pl.Boolean,
+}
+DISTRIBUTIONS: Final = {
+    "run_id": pl.String,
+    "scope": pl.Enum(SCOPES),
+    "part": pl.String,
+    "operation": pl.String,
+    "metric": pl.String,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "count": pl.Int64,
+    "share": pl.Float64,
+    "line": pl.Int64,
+}
+SERIES: Final = {
+    "run_id": pl.String,
+    "part": pl.String,
+    "operation": pl.String,
+    "metric": pl.String,
+    "time": pl.Float64,
+    "value": pl.Float64,
+}
+DIAGNOSTIC_COLUMNS: Final = {
+    "source": pl.String,
+    "line": pl.Int64,
+    "start": pl.Int64,
+    "end": pl.Int64,
+    "severity": _SEVERITY,
+    "code": pl.String,
+    "message": pl.String,
+    "excerpt": pl.String,
+}
+FIGURE_KEY: Final = (
+    "run_id",
+    "scope",
+    "part",
+    "operation",
+    "block_size",
+    "file_size",
+    "threads",
+    "metric",
+    "statistic",
+)
+"""The columns that name a figure: unique among primary measurements."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """A file's records, with what is known of them from outside the file.
+
+    Attributes
+    ----------
+    source
+        The file's path, as people name it.
+    data
+        The file's bytes, by which runs are identified.
+    settings
+        Settings that hold for every run of the file, from the study or the launch.
+    filesystem_settings
+        Settings that hold for the runs on one filesystem.
+    tool_version, filesystem, ...
+        Facts that stand in for what the log itself does not say.
+    """
+
+    source: str
+    data: bytes = b""
+    records: Sequence[Record] = ()
+    study: str | None = None
+    origin: StudyOrigin | None = None
+    round: int | None = None
+    order: int | None = None
+    tool_version: str | None = None
+    filesystem: str | None = None
+    host: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    duration: float | None = None
+    status: str | None = None
+    exit_code: int | None = None
+    averaged_over: int | None = None
+    settings: tuple[Setting, ...] = ()
+    filesystem_settings: Mapping[str, tuple[Setting, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Runs and all that is known of them, as six frames.
+
+    Attributes
+    ----------
+    runs, settings, measurements, distributions, series, diagnostics
+        Polars frames; their columns are the constants of this module. Unknown is null.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> data.runs.height
+    8
+    """
+
+    runs: pl.DataFrame
+    settings: pl.DataFrame
+    measurements: pl.DataFrame
+    distributions: pl.DataFrame
+    series: pl.DataFrame
+    diagnostics: pl.DataFrame
+
+    def select(self, *predicates: pl.Expr) -> Dataset:
+        """Keep the runs for which all predicates over `runs` hold, and what belongs to them.
+
+        Diagnostics are kept for the files in which those runs stand.
+        """
+        runs = self.runs.filter(*predicates)
+        return Dataset(
+            runs=runs,
+            settings=self.settings.join(runs, on="run_id", how="semi"),
+            measurements=self.measurements.join(runs, on="run_id", how="semi"),
+            distributions=self.distributions.join(runs, on="run_id", how="semi"),
+            series=self.series.join(runs, on="run_id", how="semi"),
+            diagnostics=self.diagnostics.join(runs, on="source", how="semi"),
+        )
+
+    def flat(self) -> pl.DataFrame:
+        """Return one row for each measurement, joined with its run's columns.
+
+        A run's own line is called ``run_line``; a measurement's is ``line``.
+        """
+        runs = self.runs.rename({"line": "run_line"})
+        return self.measurements.join(runs, on="run_id", how="left", validate="m:1")
+
+    def write(self, target: Path) -> None:
+        """Write the data to a file or a folder.
+
+        Parameters
+        ----------
+        target
+            ``*.parquet``, ``*.csv`` or ``*.json``: one flat table. A folder, or a name without an ending: the
+            six frames as Parquet files in that folder.
+
+        Raises
+        ------
+        RequestError
+            If the ending is another one.
+        """
+        if target.is_dir() or not target.suffix:
+            target.mkdir(parents=True, exist_ok=True)
+            for frame in fields(self):
+                getattr(self, frame.name).write_parquet(target / f"{frame.name}.parquet")
+            return
+        writers: dict[str, Callable[[Path], None]] = {
+            ".parquet": self.flat().write_parquet,
+            ".csv": self.flat().write_csv,
+            ".json": self.flat().write_json,
+        }
+        if target.suffix not in writers:
+            raise RequestError(
+                f"cannot write a table as {target.suffix!r}",
+                file=target,
+                hint="Give a file that ends in .parquet, .csv or .json, or a folder.",
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        writers[target.suffix](target)
+
+
+def assemble(logs: Iterable[Log]) -> Dataset:
+    """Build the frames from logs.
+
+    A run is identified by its own bytes. Where equal bytes recur, their ordinal tells them apart.
+    """
+    builder = _Builder()
+    for log in logs:
+        builder.add(log)
+    return builder.dataset()
+
+
+Row = dict[str, Any]
+
+
+class _Builder:
+    """Collects the rows of the six frames."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+        self._rows: dict[str, list[Row]] = {frame.name: [] for frame in fields(Dataset)}
+        self._series: list[pl.DataFrame] = []
+
+    def add(self, log: Log) -> None:
+        run_id = None
+        for record in log.records:
+            match record:
+                case Run():
+                    run_id = self._add_run(log, record)
+                case Block():
+                    self._series.append(_series_frame(run_id, record))
+                case Diagnostic():
+                    self._add_diagnostic(log, record)
+
+    def _add_run(self, log: Log, run: Run) -> str:
+        stretch = log.data[run.start : run.end]
+        digest = hashlib.sha256(stretch).hexdigest()
+        self._seen[digest] += 1
+        run_id = f"{digest[:16]}-{self._seen[digest]}"
+        filesystem = run.filesystem or log.filesystem
+        self._rows["runs"].append(
+            {
+                "run_id": run_id,
+                "study": log.study,
+                "origin": log.origin,
+                "round": log.round,
+                "order": log.order,
+                "tool": run.tool,
+                "tool_version": run.tool_version or log.tool_version,
+                "filesystem": filesystem,
+                "host": run.host or log.host,
+                # A launch takes its times itself, by one clock for all runs; tools print theirs in whole seconds.
+                "started_at": log.started_at or run.started_at,
+                "ended_at": log.ended_at or run.ended_at,
+                "duration": log.duration if log.duration is not None else run.duration,
+                "status": _worst(run.status, log.status),
+                "exit_code": run.exit_code if run.exit_code is not None else log.exit_code,
+                "averaged_over": log.averaged_over,
+                "source": log.source,
+                "start": run.start,
+                "end": run.end,
+                "line": run.line,
+                "sha256": digest,
+            }
+        )
+        facts = log.filesystem_settings.get(filesystem or "", ())
+        self._add_settings(log, run_id, [*run.settings, *log.settings, *facts])
+        self._add_measurements(log, run_id, run.measurements)
+        self._rows["distributions"] += [{"run_id": run_id, **_row(item, Bin)} for item in run.bins]
+        return run_id
+
+    def _add_settings(self, log: Log, run_id: str, settings: Sequence[Setting]) -> None:
+        self._rows["settings"] += [{"run_id": run_id, **_row(item, Setting)} for item in settings]
+        by_key: dict[tuple[str, str | None, str], list[Setting]] = {}
+        for item in settings:
+            by_key.setdefault((item.scope, item.part, item.key), []).append(item)
+        for (_, _, key), known in by_key.items():
+            first = min(known, key=lambda item: ORIGINS.index(item.origin))
+            for other in known:
+                if other.value != first.value and other.origin != first.origin and key != "command":
+                    message = (
+                        f"{key} is {first.value} by the {_ORIGIN_NAMES[first.origin]}, "
+                        f"and {other.value} by {_ORIGIN_NAMES[other.origin]}."
+                    )
+                    self._add_diagnostic(
+                        log, Diagnostic(code="SETTINGS_DISAGREE", message=message, line=first.line)
+                    )
+
+    def _add_measurements(self, log: Log, run_id: str, measurements: Sequence[Measurement]) -> None:
+        taken: dict[tuple[Any, ...], Measurement] = {}
+        for item in measurements:
+            row = {"run_id": run_id, **_row(item, Measurement)}
+            if item.primary:
+                first = taken.setdefault(tuple(row[column] for column in FIGURE_KEY), item)
+                if first is not item:
+                    row["primary"] = False
+                    message = (
+                        f"{item.metric} ({item.statistic}) of {item.operation} stands twice: "
+                        f"{first.text} on line {first.line}, and {item.text}."
+                    )
+                    self._add_diagnostic(
+                        log,
+                        Diagnostic(code="DUPLICATE_FIGURE", message=message, line=item.line, excerpt=item.text),
+                    )
+            self._rows["measurements"].append(row)
+
+    def _add_diagnostic(self, log: Log, item: Diagnostic) -> None:
+        row = {**_row(item, Diagnostic), "source": log.source, "severity": DIAGNOSTICS[item.code][0]}
+        self._rows["diagnostics"].append(row)
+
+    def dataset(self) -> Dataset:
+        def frame(name: str, schema: Mapping[str, Any]) -> pl.DataFrame:
+            return pl.DataFrame(self._rows[name], schema=schema, orient="row")
+
+        return Dataset(
+            runs=frame("runs", RUNS),
+            settings=frame("settings", SETTINGS),
+            measurements=frame("measurements", MEASUREMENTS),
+            distributions=frame("distributions", DISTRIBUTIONS),
+            series=pl.concat([pl.DataFrame(schema=SERIES), *self._series]),
+            diagnostics=frame("diagnostics", DIAGNOSTIC_COLUMNS),
+        )
+
+
+_ORIGIN_NAMES: Final = {
+    "log": "log",
+    "command": "command that ran",
+    "environment": "machine's own record",
+    "study": "the study's description",
+    "stated": "what the article states",
+}
+
+
+def _row(item: Bin | Diagnostic | Measurement | Setting, kind: type) -> Row:
+    return {column.name: getattr(item, column.name) for column in fields(kind)}
+
+
+def _worst(of_log: str, of_launch: str | None) -> str:
+    """Return the worse of what a run's log and its launch say of it."""
+    ranks = ["ok", "partial", "failed"]
+    return max(of_log, of_launch or "ok", key=ranks.index)
+
+
+def _series_frame(run_id: str | None, block: Block) -> pl.DataFrame:
+    return pl.DataFrame({"time": block.times, "value": block.values}).select(
+        pl.lit(run_id, pl.String).alias("run_id"),
+        pl.lit(block.part, pl.String).alias("part"),
+        pl.lit(block.operation).alias("operation"),
+        pl.lit(block.metric).alias("metric"),
+        pl.col("time").cast(pl.Float64),
+        pl.col("value").cast(pl.Float64),
+    )

@@ -1,0 +1,122 @@
+"""Holds the figures of a run against each other, within what their prints allow.
+
+The checks know no tool: they work on measurements of one part and operation, and say where two figures that
+determine each other cannot both be right.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.records import Diagnostic, Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+Interval = tuple[float, float]
+Figures = dict[tuple[str, str], Measurement]
+"""The primary measurements of one part and operation, by metric and statistic."""
+
+# fio cuts a quantity to a 1000th or 1024th of its unit before it rounds that to one or two decimals.
+_SLACK: Final = 0.1
+# fio 2.x takes rates from a runtime that it knows better than it prints it.
+_PRECISION: Final = 1e-6
+# At the end of a ramp time fio counts the bytes of requests in flight, and not the requests.
+_IN_FLIGHT: Final = 0.01
+
+_PERCENTILE: Final = re.compile(r"p(\d+(?:\.\d+)?)")
+
+
+def cross_checks(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each pair of figures that cannot both be right.
+
+    Checked are a figure against its second printings, bandwidth against bytes over runtime and against IOPS times
+    block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
+    percentiles.
+    """
+    parts: dict[tuple[str, str | None, str], Figures] = {}
+    repeats: list[tuple[Figures, Measurement]] = []
+    for item in measurements:
+        figures = parts.setdefault((item.scope, item.part, item.operation), {})
+        if item.primary:
+            figures.setdefault((item.metric, item.statistic), item)
+        else:
+            repeats.append((figures, item))
+    for figures, repeat in repeats:
+        first = figures.get((repeat.metric, repeat.statistic))
+        if first is not None and not _overlap(_interval(first), _interval(repeat)):
+            message = f"{_name(first)} is printed as {first.text}, and again as {repeat.text}."
+            yield _diagnostic("SECOND_PRINTING_DIFFERS", message, first, repeat)
+    for figures in parts.values():
+        yield from _rates(figures)
+        yield from _order(figures)
+
+
+def _rates(figures: Figures) -> Iterator[Diagnostic]:
+    runtime = figures.get(("runtime", "value")) or figures.get(("runtime", "max"))
+    bandwidth = figures.get(("bandwidth", "value"))
+    iops = figures.get(("iops", "value"))
+    for rate, name in ((bandwidth, "bytes"), (iops, "operations")):
+        work = figures.get((name, "value"))
+        if rate is None or work is None or runtime is None:
+            continue
+        done, time = _interval(work), _interval(runtime)
+        if done and time and time[0] > 0 and not _overlap((done[0] / time[1], done[1] / time[0]), _interval(rate)):
+            message = f"{work.text} ({name}) over {runtime.text} (runtime) is not the {_name(rate)}, {rate.text}."
+            yield _diagnostic("FIGURES_DISAGREE", message, rate, work)
+    if bandwidth is not None and iops is not None and iops.block_size is not None:
+        requests = _interval(iops)
+        size = iops.block_size
+        moved = requests and (requests[0] * size * (1 - _IN_FLIGHT), requests[1] * size * (1 + _IN_FLIGHT))
+        if not _overlap(moved, _interval(bandwidth)):
+            message = (
+                f"{iops.text} requests per second of {size} bytes are not the {_name(bandwidth)}, "
+                f"{bandwidth.text}."
+            )
+            yield _diagnostic("FIGURES_DISAGREE", message, iops, bandwidth)
+
+
+def _order(figures: Figures) -> Iterator[Diagnostic]:
+    for metric in dict.fromkeys(metric for metric, _ in figures):
+        extent = [figures.get((metric, statistic)) for statistic in ("min", "mean", "max")]
+        for chain in ([item for item in extent if item is not None], _percentiles(figures, metric)):
+            for smaller, larger in pairwise(chain):
+                low, high = _interval(smaller), _interval(larger)
+                if low and high and low[0] > high[1]:
+                    message = f"{_name(smaller)} {smaller.text} is above {_name(larger)} {larger.text}."
+                    yield _diagnostic("FIGURES_DISAGREE", message, smaller, larger)
+
+
+def _percentiles(figures: Mapping[tuple[str, str], Measurement], metric: str) -> list[Measurement]:
+    found = [
+        (float(match[1]), item)
+        for (name, statistic), item in figures.items()
+        if name == metric and (match := _PERCENTILE.fullmatch(statistic))
+    ]
+    return [item for _, item in sorted(found, key=lambda pair: pair[0])]
+
+
+def _name(item: Measurement) -> str:
+    statistic = "" if item.statistic == "value" else f"{item.statistic} "
+    return f"{statistic}{item.metric} of {item.operation}"
+
+
+def _interval(item: Measurement) -> Interval | None:
+    if item.low is None or item.high is None:
+        return None
+    return item.low, item.high
+
+
+def _overlap(one: Interval | None, other: Interval | None) -> bool:
+    """Whether two figures can be the same; one of which nothing is known can be anything."""
+    if one is None or other is None:
+        return True
+    slack = _SLACK * ((one[1] - one[0]) + (other[1] - other[0])) / 2
+    slack += _PRECISION * abs(one[1])
+    return one[0] <= other[1] + slack and other[0] <= one[1] + slack
+
+
+def _diagnostic(code: str, message: str, one: Measurement, other: Measurement) -> Diagnostic:
+    return Diagnostic(code=code, message=message, line=one.line, excerpt=f"{one.text} … {other.text}")

@@ -1,0 +1,198 @@
+"""Logs of a file server's tasks: ``mkfs``, ``mount``, copying a large file, listing a tree, ... on a filesystem.
+
+The log is a CSV file with one figure in a row, which holds for one filesystem or for several::
+
+    task,filesystems,metric,value,low,high,unit,qualifier
+    mkfs,ext3,elapsed,14.7,,,s,
+    mkfs,reiserfs,cpu,59,,,percent,
+    mkfs,ext3 reiserfs jfs xfs,cpu,,59,74,percent,range over filesystems
+
+Each filesystem is a run; the runs share the file. Figures are rounded to the digit that is printed. ``percent`` of
+``cpu`` is of one processor's time, of ``capacity`` of the partition.
+
+Qualifiers:
+
+- ``range over filesystems``: `low` and `high` are the least and the largest figure of the filesystems named, so
+  that the figure of each lies between them. It is censored at both ends. Where a filesystem has a row of its own
+  for it, the range is a second printing.
+- ``about``: how the figure was rounded is not known.
+- ``same as initial``: stated instead of a figure; the initial one was put down. Held against it.
+- ``least``, ``most``: of all filesystems. Held against theirs.
+- ``total``: over the tasks that the row names together.
+
+Each qualifier other than a range becomes a diagnostic, so that what it says stays with the figure.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.lexer import Token, unread_figure
+from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.units import Rounding, quantity
+from fsbench_kit.vocabulary import OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Record
+
+TOOL: Final = "filetree"
+
+_HEADER: Final = "task,filesystems,metric,value,low,high,unit,qualifier"
+
+_METRICS: Final = {
+    "elapsed": "elapsed",
+    "cpu": "cpu",
+    "capacity": "capacity",
+    "capacity_change": "capacity_change",
+    "minor_page_faults": "minor_faults",
+    "major_page_faults": "major_faults",
+}
+_UNITS: Final = {"s": "s", "percent": "%", "count": ""}
+_CHANGE: Final = "_change"
+_RANGE: Final = "range over filesystems"
+_ABOUT: Final = "about"
+
+
+def sniff(head: str) -> float:
+    """Return how sure it is that a text is a log of this format, from 0 to 1."""
+    return 1.0 if head.split("\n", 1)[0].strip() == _HEADER else 0.0
+
+
+def parse(text: Text) -> Iterator[Record]:
+    """Yield a run for each filesystem, and what is to be said about the rows."""
+    rows: list[_Row] = []
+    for line in _lines(text):
+        try:
+            rows.append(_Row.from_line(line))
+        except (ValueError, csv.Error):
+            if (diagnostic := unread_figure(line)) is not None:
+                yield diagnostic
+    for filesystem in dict.fromkeys(name for row in rows for name in row.filesystems):
+        own = [row for row in rows if filesystem in row.filesystems]
+        printed = {row.key for row in own if not row.is_range}
+        yield Run(
+            tool=TOOL,
+            start=text.byte(0),
+            end=text.byte(len(text.chars)),
+            line=1,
+            filesystem=filesystem,
+            measurements=tuple(
+                replace(row.figure, primary=not row.is_range or row.key not in printed) for row in own
+            ),
+        )
+    for row in rows:
+        yield from _remarks(row, rows)
+
+
+def _lines(text: Text) -> Iterator[Token]:
+    """Yield the lines below the header."""
+    start = 0
+    for number, line in enumerate(text.chars.split("\n")):
+        if number > 0 and line.strip():
+            yield Token("row", text, start, start + len(line.rstrip()))
+        start += len(line) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the log; `figure` holds for each of its filesystems."""
+
+    line: Token
+    filesystems: tuple[str, ...]
+    figure: Measurement
+    qualifiers: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.figure.operation, self.figure.metric
+
+    @property
+    def is_range(self) -> bool:
+        return _RANGE in self.qualifiers
+
+    @classmethod
+    def from_line(cls, line: Token) -> _Row:
+        """Read a row.
+
+        Raises
+        ------
+        ValueError, csv.Error
+            If it does not have the eight fields, or one of them is not understood.
+        """
+        (fields,) = csv.reader([line.text.chars[line.start : line.end]], strict=True)
+        task, filesystems, metric, value, low, high, unit, qualifier = fields
+        operation, metric = _words(task, metric)
+        qualifiers = tuple(filter(None, (part.strip() for part in qualifier.split(","))))
+        ranged = _RANGE in qualifiers
+        if not filesystems.split() or unit not in _UNITS:
+            raise ValueError("a row names its filesystems and its unit")
+        if (bool(value), bool(low), bool(high)) != (not ranged, ranged, ranged):
+            raise ValueError("a row has a value, or else both ends of a range")
+        printed = (low, high) if ranged else (value,)
+        rounding: Rounding = "unknown" if _ABOUT in qualifiers else "nearest"
+        amounts = [quantity(number, _UNITS[unit], rounding=rounding) for number in printed]
+        if amounts[0].value > amounts[-1].value:
+            raise ValueError("the ends of the range are the wrong way round")
+        figure = Measurement(
+            operation=operation,
+            metric=metric,
+            value=None if ranged else amounts[0].value,
+            unit=amounts[0].unit,
+            state="censored" if ranged else "measured",
+            low=amounts[0].low,
+            high=amounts[-1].high,
+            text=",".join(printed),
+            line=line.line,
+        )
+        return cls(line, tuple(filesystems.split()), figure, qualifiers)
+
+
+def _words(task: str, metric: str) -> tuple[str, str]:
+    """Return the operation and the metric of a row; the change of a capacity is a metric of its own."""
+    if task.endswith(_CHANGE):
+        task, metric = task.removesuffix(_CHANGE), metric + _CHANGE
+    if task not in OPERATIONS or metric not in _METRICS:
+        raise ValueError(f"{task!r} or {metric!r} is not known")
+    return task, _METRICS[metric]
+
+
+def _remarks(row: _Row, rows: list[_Row]) -> Iterator[Diagnostic]:
+    """Say what a row's qualifiers say, and which other rows contradict them."""
+    of = f"{row.figure.metric} of {row.figure.operation} ({', '.join(row.filesystems)})"
+    for qualifier in row.qualifiers:
+        if qualifier == _ABOUT:
+            yield row.line.diagnostic("UNKNOWN_ROUNDING", f"{of} is given as “about {row.figure.text}”.")
+        elif qualifier != _RANGE:
+            yield row.line.diagnostic("QUALIFIED", f"{of}: the source says “{qualifier}”.")
+        for other in rows:
+            if _contradicts(qualifier, row, other):
+                code = "SECOND_PRINTING_DIFFERS" if qualifier == _RANGE else "FIGURES_DISAGREE"
+                message = (
+                    f"{of} is {row.figure.text}, “{qualifier}”, "
+                    f"and {other.figure.text} on line {other.line.line} contradicts it."
+                )
+                yield row.line.diagnostic(code, message)
+
+
+def _contradicts(qualifier: str, row: _Row, other: _Row) -> bool:
+    """Whether what another row says cannot be true if a qualifier of a row is."""
+    if qualifier == "same as initial":
+        initial = other.key == ("capacity_initial", row.figure.metric) and other.filesystems == row.filesystems
+        return initial and other.figure.value != row.figure.value
+    if other.key != row.key:
+        return False
+    if qualifier == _RANGE:
+        shared = not other.is_range and set(other.filesystems) & set(row.filesystems)
+        return bool(shared) and (_above(row, other) or _above(other, row))
+    return (qualifier == "least" and _above(row, other)) or (qualifier == "most" and _above(other, row))
+
+
+def _above(row: _Row, other: _Row) -> bool:
+    """Whether the whole interval of a row's figure lies above that of another."""
+    low, high = row.figure.low, other.figure.high
+    return low is not None and high is not None and low >= high  # rounding takes no figure from 2 to 3

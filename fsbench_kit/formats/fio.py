@@ -1,0 +1,111 @@
+"""What the formats of fio share: its words, the bounds of its bins, its jobs' names.
+
+fio sorts latencies into bins of 64 per octave (``plat_val_to_idx`` in its ``stat.c``) and prints the middle of a
+bin, so that a percentile is known to 1/128. Its coarse buckets of latency and depth carry one of their bounds as
+a name (``io_u_mark_*`` in its ``io_u.c``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+TOOL: Final = "fio"
+
+LATENCIES: Final = {
+    "slat": "submission_latency",
+    "clat": "completion_latency",
+    "lat": "latency",
+    "sync": "latency",
+}
+DEPTHS: Final = {"IO depths": "depth", "submit": "submit_batch", "complete": "complete_batch"}
+
+_BIN_BITS: Final = 6
+_LAST_BIN: Final = 2**33 + 127 * 2**26
+"""Middle of the last bin, in ns, which holds all values above it as well."""
+
+
+def percentile_bounds(smallest: int, largest: int) -> tuple[int, int | None]:
+    """Return between which values a percentile lies that is printed as the middle of a bin.
+
+    Parameters
+    ----------
+    smallest, largest
+        The printed value; or, where it was rounded for printing, the values it may have had before.
+
+    Returns
+    -------
+    tuple
+        The lowest value of the bin of `smallest` and the highest of that of `largest`, or ``None`` where that
+        is the last bin, which has no upper end.
+
+    Examples
+    --------
+    >>> percentile_bounds(2448, 2448), percentile_bounds(100, 100), percentile_bounds(17112760320, 17112760320)
+    ((2432, 2464), (100, 100), (17045651456, None))
+    """
+    low = smallest - smallest % _bin_width(smallest)
+    if largest >= _LAST_BIN:
+        return low, None
+    width = _bin_width(largest)
+    return low, largest - largest % width + (width if width > 1 else 0)
+
+
+def _bin_width(value: int) -> int:
+    return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
+
+
+def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[float, float | None]:
+    """Return between which latencies, in seconds, a bucket lies.
+
+    Parameters
+    ----------
+    label
+        The bucket's name: its upper end, or ``>=2000``.
+    per_second
+        How many of the name's units make a second.
+    first
+        Lower end of the bucket ``2``, in that unit.
+
+    Raises
+    ------
+    ValueError
+        If fio has no such bucket.
+    """
+    if label == ">=2000":
+        return 2000 / per_second, None
+    ends = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000")
+    index = ends.index(label)
+    return (int(ends[index - 1]) if index else first) / per_second, int(label) / per_second
+
+
+def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
+    """Return above which and up to which depth or batch size a bucket lies.
+
+    The depths' names are the lower ends (``4`` is 4 to 7), those of batches the upper ends (``4`` is 1 to 4).
+    """
+    if label.startswith(">="):
+        end = int(label[2:])
+        return (end - 1, None) if metric == "depth" else (end, None)
+    end = int(label)
+    if metric == "depth":
+        return end - 1, 2 * end - 1
+    if end == 0:
+        return None, 0
+    return (0 if end <= 4 else end // 2), end
+
+
+def part_names(jobs: Iterable[str]) -> Iterator[str]:
+    """Yield the name of each part of a run: its job's name, numbered from 0 where jobs share a name.
+
+    >>> list(part_names(["warm-up", "load", "load"]))
+    ['warm-up', 'load.0', 'load.1']
+    """
+    names = list(jobs)
+    total, seen = Counter(names), Counter[str]()
+    for name in names:
+        yield name if total[name] == 1 else f"{name}.{seen[name]}"
+        seen[name] += 1

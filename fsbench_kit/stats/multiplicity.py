@@ -1,0 +1,86 @@
+"""Adjusted p values for a family of comparisons. A nan was no test: it stays nan and does not count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fsbench_kit.stats.result import Floats
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Adjust p values so that those below 5 % hold *all at once* with 95 %: for "which cells differ".
+
+    Parameters
+    ----------
+    p
+        The family, shape ``(n,)``.
+
+    Returns
+    -------
+    ndarray
+        Shape ``(n,)``, in the same order.
+
+    Raises
+    ------
+    ValueError
+        If a p value is not between 0 and 1.
+
+    Notes
+    -----
+    Holm, S. (1979), Scand. J. Stat. 6, 65-70. Holds under any dependence.
+    """
+    adjusted, tested = _family(p)
+    family = adjusted[tested]
+    order = np.argsort(family)
+    stepped = np.maximum.accumulate(family[order] * np.arange(family.size, 0, -1))
+    family[order] = np.minimum(stepped, 1)
+    adjusted[tested] = family
+    return adjusted
+
+
+def benjamini_hochberg(p: ArrayLike) -> Floats:
+    """Adjust p values so that of those below 5 % at most 5 % are expected to be false: for screening.
+
+    It cannot remove what all cells share: a session that was slower shifts every cell of a matrix alike.
+
+    Parameters
+    ----------
+    p
+        The family, shape ``(n,)``.
+
+    Returns
+    -------
+    ndarray
+        Shape ``(n,)``, in the same order.
+
+    Raises
+    ------
+    ValueError
+        If a p value is not between 0 and 1.
+
+    Notes
+    -----
+    Benjamini, Y. and Hochberg, Y. (1995), J. R. Stat. Soc. B 57, 289-300. Holds under independence and positive
+    dependence.
+    """
+    from scipy.stats import false_discovery_control  # noqa: PLC0415  # takes a second to import, and few need it
+
+    adjusted, tested = _family(p)
+    adjusted[tested] = false_discovery_control(adjusted[tested], method="bh")
+    return adjusted
+
+
+def _family(p: ArrayLike) -> tuple[Floats, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
+    """Return a copy of the p values, and which of them were tests."""
+    values = np.array(p, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"a family of p values has one axis, not {values.ndim}")
+    tested = ~np.isnan(values)
+    if not ((values[tested] >= 0) & (values[tested] <= 1)).all():
+        raise ValueError("a p value lies between 0 and 1")
+    return values, tested

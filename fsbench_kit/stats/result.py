@@ -1,0 +1,86 @@
+"""What a comparison of two sides says: an estimate, its interval, and what to keep in mind when reading it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+class Caveat(StrEnum):
+    """What a reader of an interval should know; the value is a sentence for people."""
+
+    TWO_RUNS = "Only two runs on a side: the spread between runs is hardly known."
+    TWO_PAIRS = "Only two pairs: the spread between pairs is hardly known."
+    LOPSIDED = "Two runs against many: the interval covers less than it states; add runs to the small side."
+    NO_SPREAD = "All values of a side are equal: rounding hides the spread between its runs."
+    EQUAL_NOISE_ASSUMED = "The single run is assumed to be as noisy as the repeated ones; nothing here can tell."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RatioEstimate:
+    """The ratio B/A of two sides, with its interval.
+
+    Runs of shape ``(cells, n)`` give arrays of shape ``(cells,)``; runs of shape ``(n,)`` give numpy scalars,
+    which are floats. So do all functions of `fsbench_kit.stats`.
+
+    Attributes
+    ----------
+    estimate, low, high
+        The ratio and the ends of its interval, without unit. The ends are nan where no interval can be given.
+    confidence
+        The confidence that the method achieves, which is above the one asked for where a rank method cannot
+        meet it exactly.
+    estimand, method
+        What is estimated, and how, in words for a column of a table.
+    p
+        Two-sided p value of "the ratio is 1"; nan where no interval can be given.
+    standard_error, df
+        Of the logarithm of the ratio, and its degrees of freedom; ``None`` for methods that rest on ranks.
+    n_a, n_b
+        Runs on each side.
+    n_pairs
+        Pairs of runs; ``None`` where the sides are independent.
+    caveats
+        Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
+    """
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+    confidence: float
+    estimand: str
+    method: str
+    p: Floats
+    standard_error: Floats | None = None
+    df: Floats | None = None
+    n_a: int
+    n_b: int
+    n_pairs: int | None = None
+    caveats: Mapping[Caveat, Bools]
+
+    def inverse(self) -> RatioEstimate:
+        """Return the same comparison seen from the other side, as the ratio A/B."""
+        return replace(
+            self,
+            estimate=1 / self.estimate,
+            low=1 / self.high,
+            high=1 / self.low,
+            n_a=self.n_b,
+            n_b=self.n_a,
+        )
+
+
+def caveats_that_apply(cells: tuple[int, ...], caveats: Mapping[Caveat, Bools | bool]) -> dict[Caveat, Bools]:
+    """Spread each caveat over the cells, and leave out those that apply to none."""
+    spread = {caveat: np.broadcast_to(applies, cells)[()] for caveat, applies in caveats.items()}
+    return {caveat: applies for caveat, applies in spread.items() if applies.any()}

@@ -1,0 +1,82 @@
+"""How the runs of one side lie: how wide, and in one heap or in two.
+
+These flags ask for a look at every run as a dot; they change no interval.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from fsbench_kit.stats.values import DECIMALS, runs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fsbench_kit.stats.result import Bools, Floats
+
+NOISY_CV: Final = 0.10
+"""The coefficient of variation of runs above which a set-up is called noisy."""
+
+WIDE_GAP: Final = 3.0
+"""How many pooled standard deviations make a gap between neighbours wide."""
+
+WIDER_GAPS: Final = {3: 46.0, 4: 11.8, 5: 7.2, 6: 5.4, 7: 4.5, 8: 3.9, 9: 3.5, 10: 3.1}
+"""The same for few runs: what one lognormal heap exceeds in 5 % of cases, by simulation (two million each).
+
+Three standard deviations alone would flag 61 % of such heaps at three runs, 33 % at five and 6 % at ten."""
+
+
+def run_cv(values: ArrayLike) -> Floats:
+    """Return the coefficient of variation between runs, sd / mean with n - 1.
+
+    Parameters
+    ----------
+    values
+        Shape ``(..., n)``, n of at least 2.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs, or a value is not positive and finite.
+    """
+    figures = runs(values, "values", at_least=2)
+    cv: Floats = figures.std(axis=-1, ddof=1) / figures.mean(axis=-1)
+    return cv
+
+
+def two_modes(values: ArrayLike) -> Bools:
+    """Tell where runs lie in two heaps: the widest gap between neighbours is wide beside the spread on its sides.
+
+    Parameters
+    ----------
+    values
+        Shape ``(..., n)``, n of at least 3.
+
+    Returns
+    -------
+    ndarray of bool
+        Of the shape of the cells. True where the widest gap in the sorted logarithms exceeds `WIDE_GAP` times
+        the pooled standard deviation of the runs below it and above it; for few runs, `WIDER_GAPS` times. A heap
+        may be a single run, so an outlier is flagged too.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three runs, or a value has no logarithm.
+    """
+    logs = np.sort(np.log(runs(values, "values", at_least=3)), axis=-1)
+    n = logs.shape[-1]
+    gaps = np.diff(logs, axis=-1)
+    below = np.arange(n) <= gaps.argmax(axis=-1)[..., None]
+    within = np.sqrt((_squares(logs, below) + _squares(logs, ~below)) / (n - 2))
+    wide: Bools = gaps.max(axis=-1) > np.maximum(WIDER_GAPS.get(n, WIDE_GAP) * within, 10.0**-DECIMALS)
+    return wide
+
+
+def _squares(logs: Floats, chosen: Bools) -> Floats:
+    """Return the sum of squared distances of the chosen values from their mean."""
+    mean = logs.mean(axis=-1, where=chosen, keepdims=True)
+    squares: Floats = np.square(logs - mean).sum(axis=-1, where=chosen)
+    return squares

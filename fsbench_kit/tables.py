@@ -1,0 +1,605 @@
+"""Frames as tables and sentences for people.
+
+A table is one content with two renderings: HTML in a notebook, text on a terminal. All of it is plain text, which
+may hold names from logs, and is shown as it is, never as markup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+import re
+from dataclasses import dataclass
+from html import escape
+from importlib.metadata import version
+from io import StringIO
+from itertools import islice, product
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import polars as pl
+import rich.box
+import rich.console
+import rich.table
+from rich.text import Text
+
+from fsbench_kit import settings
+from fsbench_kit.units import humanise
+from fsbench_kit.vocabulary import METRICS, OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.launch import Machine
+
+Row = dict[str, Any]
+
+NOTHING: Final = "–"
+NOT_SHOWN: Final = "~"
+"""Stands for a verdict where these runs show neither a difference nor its absence."""
+
+CELL: Final = tuple(name for name in settings.CELL if name not in ("metric", "statistic"))
+"""The columns that name a cell of a comparison."""
+_SIZES: Final = ("block_size", "file_size")
+_LONGEST_TEXT: Final = 160
+_TERMINAL_WIDTH: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's head, and on which side its cells stand: words left, figures right."""
+
+    head: str
+    justify: Literal["left", "right"] = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows that belong together, such as those of one unit, which `head` names."""
+
+    head: str | None
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Table:
+    """A table that a notebook shows as HTML, and a terminal as text.
+
+    Attributes
+    ----------
+    caption
+        What the table shows.
+    columns, groups
+        The heads, and the rows under them, with one string for each column.
+    footnotes
+        Sentences, marked a, b, c, ... in this order.
+    """
+
+    caption: str
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    footnotes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.footnotes)
+        return (
+            f'<div class="table" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
+            f'<table><caption style="text-align:left">{escape(self.caption)}</caption>'
+            f"<thead><tr>{heads}</tr></thead>{''.join(map(self._html_group, self.groups))}</table>"
+            + (f'<ol type="a">{notes}</ol>' if notes else "")
+            + "</div>"
+        )
+
+    def _html_group(self, group: Group) -> str:
+        head = ""
+        if group.head is not None:
+            head = (
+                f'<tr><th colspan="{len(self.columns)}" scope="rowgroup" style="text-align:left">'
+                f"{escape(group.head)}</th></tr>"
+            )
+        rows = "".join(
+            f"<tr>{''.join(_html_cell('td', text, c) for c, text in zip(self.columns, row, strict=True))}</tr>"
+            for row in group.rows
+        )
+        return f"<tbody>{head}{rows}</tbody>"
+
+    def __rich__(self) -> rich.console.Group:
+        notes = zip(_marks(self.footnotes), self.footnotes, strict=True)
+        return rich.console.Group(
+            Text(self.caption, style="bold"),
+            *(self._rich_group(group) for group in self.groups),
+            *(Text(f"{mark}  {note}") for mark, note in notes),
+        )
+
+    def _rich_group(self, group: Group) -> rich.table.Table:
+        title = Text(group.head) if group.head is not None else None
+        grid = rich.table.Table(title=title, title_justify="left", box=rich.box.SIMPLE_HEAD)
+        for column in self.columns:
+            grid.add_column(Text(column.head), justify=column.justify)
+        for row in group.rows:
+            grid.add_row(*(Text(text) for text in row))
+        return grid
+
+    def __repr__(self) -> str:
+        text = StringIO()
+        rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False).print(self)
+        return text.getvalue()
+
+
+def _html_cell(tag: str, text: str, column: Column, **attributes: str) -> str:
+    # The alignment stands in the cell because JupyterLab's own style would override a class.
+    more = "".join(f' {name}="{value}"' for name, value in attributes.items())
+    wrap = ";white-space:nowrap" if column.justify == "right" else ""
+    return f'<{tag}{more} style="text-align:{column.justify}{wrap}">{escape(text)}</{tag}>'
+
+
+def _marks(of: Sequence[object]) -> list[str]:
+    """Return as many marks as there are footnotes: a, b, ..., z, aa, ab, ..."""
+    letters = (*ascii_lowercase, *(a + b for a, b in product(ascii_lowercase, repeat=2)))
+    return list(islice(letters, len(of)))
+
+
+def table(frame: pl.DataFrame, caption: str, *, heads: Mapping[str, str] | None = None) -> Table:
+    """Make a table of any frame; null is shown as a dash.
+
+    Parameters
+    ----------
+    heads
+        Column -> head, where a column's name with its underscores as blanks does not do.
+    """
+    heads = heads or {}
+    columns = tuple(
+        Column(heads.get(name, name.replace("_", " ")), "right" if dtype.is_numeric() else "left")
+        for name, dtype in frame.schema.items()
+    )
+    rows = tuple(tuple(_text(value) for value in row) for row in frame.rows())
+    return Table(caption, columns, (Group(None, rows),))
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return NOTHING
+    if isinstance(value, float):
+        return _digits(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else _shorten(str(value))
+
+
+def _shorten(text: str) -> str:
+    """Put a text on one line of bearable length; logs can name a job with ten thousand characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 1] + "…"
+
+
+# --- figures -----------------------------------------------------------------------------------------------------
+
+
+def _digits(value: float) -> str:
+    """Print a number with three significant digits, and as many more as its whole part has.
+
+    >>> [_digits(x) for x in (1.8412, 0.0421, 123.4, 45678.0, 0.0)]
+    ['1.84', '0.0421', '123', '45,678', '0']
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{decimals}f}"
+
+
+def ratio_text(value: float) -> str:
+    """Print a ratio: with two decimals, or three significant digits where it is below 0.1.
+
+    >>> [ratio_text(x) for x in (1.8412, 0.956, 0.0421, 23.46)]
+    ['1.84', '0.96', '0.0421', '23.5']
+    """
+    return f"{value:.2f}" if 0.1 <= value < 10 else _digits(value)
+
+
+def percent(share: float) -> str:
+    """Print a share as a percentage with two significant digits, or as whole per cent from ten on.
+
+    >>> print(percent(0.25), percent(0.034), percent(0.952), percent(1.5))
+    25 % 3.4 % 95 % 150 %
+    """
+    number = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.2g}"
+    return f"{number}\N{NO-BREAK SPACE}%"
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A unit as people write it, and how many base units it is."""
+
+    unit: str
+    factor: float
+
+
+_SECONDS: Final = (Prefix("s", 1.0), Prefix("ms", 1e-3), Prefix("µs", 1e-6), Prefix("ns", 1e-9))
+_BINARY: Final = tuple(Prefix(f"{p}iB", 1024.0**n) for n, p in reversed(list(enumerate("KMGTP", 1))))
+_RATES: Final = (Prefix("million/s", 1e6), Prefix("thousand/s", 1e3))
+_SHARES: Final = {
+    "cpu",
+    "cpu_user",
+    "cpu_system",
+    "capacity",
+    "capacity_change",
+    "disk_utilisation",
+    "group_share",
+}
+
+
+def prefix(values: pl.Series, metric: str) -> Prefix:
+    """Choose the unit in which figures of one metric are best read side by side: that of their median."""
+    unit = METRICS[metric].unit
+    if metric in _SHARES:
+        return Prefix("%", 0.01)
+    median = values.abs().quantile(0.5) or 0.0
+    if unit == "s":
+        return next((p for p in _SECONDS if median >= p.factor), _SECONDS[-1] if median else _SECONDS[0])
+    if unit == "1/s":
+        return next((p for p in _RATES if median >= 10 * p.factor), Prefix("1/s", 1.0))
+    if unit in ("B", "B/s"):
+        found = next((p for p in _BINARY if median >= p.factor), Prefix("B", 1.0))
+        return Prefix(found.unit + unit[1:], found.factor)
+    return Prefix("", 1.0)
+
+
+# --- comparisons -------------------------------------------------------------------------------------------------
+
+
+def ordered(comparison: pl.DataFrame) -> pl.DataFrame:
+    """Sort a comparison as people look for things: by metric, then by cell, sizes and depths as numbers."""
+    metrics, operations = list(METRICS), list(OPERATIONS)
+    return comparison.sort(
+        pl.col("metric").replace_strict(metrics, range(len(metrics)), default=len(metrics)),
+        "metric",
+        "statistic",
+        "study",
+        "tool",
+        "pattern",
+        "part",
+        pl.col("operation").replace_strict(operations, range(len(operations)), default=len(operations)),
+        *_SIZES,
+        "threads",
+        pl.col("iodepth").cast(pl.Int64, strict=False),
+        "level",
+        nulls_last=True,
+        maintain_order=True,
+    )
+
+
+def varying(frame: pl.DataFrame) -> list[str]:
+    """Name the columns of `CELL` in which the rows of a frame differ."""
+    return [name for name in CELL if name in frame.columns and frame[name].n_unique() > 1]
+
+
+def cell_text(name: str, value: object) -> str:
+    """Print one of a cell's coordinates; null is nothing."""
+    if value is None:
+        return ""
+    if name in _SIZES:
+        return humanise(float(str(value)), "B")
+    return str(value).replace("_", " ") if name == "operation" else _shorten(str(value))
+
+
+def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Name a cell by some of its columns: ``randrw, read, block size 16 KiB, threads 4``."""
+    bare = ("study", "tool", "pattern", "part", "operation")
+    parts = (
+        cell_text(name, row[name]) if name in bare else f"{name.replace('_', ' ')} {cell_text(name, row[name])}"
+        for name in names
+        if row[name] is not None
+    )
+    return ", ".join(parts)
+
+
+def metric_text(metric: str, statistic: str) -> str:
+    """Name a metric and its statistic: ``Completion latency, p99``."""
+    name = "IOPS" if metric == "iops" else metric.replace("_", " ").capitalize()
+    return name if statistic == "value" else f"{name}, {statistic}"
+
+
+def comparison_table(comparison: pl.DataFrame) -> Table:
+    """Make the table of a comparison: values, ratio with its interval or why there is none, verdict, reasons.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare.compare` returned, or some rows of it.
+
+    Notes
+    -----
+    A ratio with a confidence interval is ``1.84 [1.71, 1.98]``; one of single runs names the run-to-run CV from
+    which on chance alone could give it at the 5 % level. ``~`` stands where neither a difference nor its absence
+    is shown.
+    """
+    rows = ordered(comparison)
+    names = varying(rows)
+    baselines = rows["baseline"].unique().sort().to_list()
+    columns = (
+        *(
+            Column(name.replace("_", " "), "right" if name in (*_SIZES, "threads", "iodepth") else "left")
+            for name in names
+        ),
+        *([Column("baseline")] if len(baselines) > 1 else []),
+        Column(_shorten(baselines[0]) if len(baselines) == 1 else "its value", "right"),
+        Column(_shorten(str(rows["factor"][0])).replace("_", " ") if rows.height else "level"),
+        Column("value", "right"),
+        Column(_ratio_head(rows)),
+        Column("verdict"),
+        Column("runs", "right"),
+        Column("notes"),
+    )
+    footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
+    mark_of = dict(zip(footnotes, _marks(footnotes), strict=True))
+
+    def cells(row: Row, scale: Prefix) -> Iterator[str]:
+        yield from (cell_text(name, row[name]) or NOTHING for name in names)
+        if len(baselines) > 1:
+            yield _shorten(row["baseline"])
+        yield _value(row["value_baseline"], scale)
+        yield _shorten(row["level"])
+        yield _value(row["value_candidate"], scale)
+        yield interval_text(row)
+        yield verdict_text(row["verdict"])
+        yield f"{row['n_pairs']} pairs" if row["n_pairs"] else f"{row['n_baseline']}+{row['n_candidate']}"
+        yield " ".join(mark_of[note] for note in row["footnotes"])
+
+    groups = []
+    for (metric, statistic), group in rows.group_by("metric", "statistic", maintain_order=True):
+        scale = prefix(pl.concat([group["value_baseline"], group["value_candidate"]]), str(metric))
+        groups.append(
+            Group(
+                _group_head(str(metric), str(statistic), scale),
+                tuple(tuple(cells(row, scale)) for row in group.iter_rows(named=True)),
+            )
+        )
+    return Table(_caption(rows, names), columns, tuple(groups), tuple(_shorten(note) for note in footnotes))
+
+
+def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:
+    if rows.is_empty():
+        return "Nothing could be set side by side."
+    same = cell_label(rows.row(0, named=True), [n for n in CELL if n not in names and n != "scope"])
+    return f"{_shorten(str(rows['factor'][0])).replace('_', ' ').capitalize()} compared ({same})"
+
+
+def _ratio_head(rows: pl.DataFrame) -> str:
+    confidences = rows["confidence"].drop_nulls().unique()
+    if confidences.is_empty():
+        return "ratio"
+    return f"ratio [{percent(confidences[0])} CI]" if len(confidences) == 1 else "ratio [CI]"
+
+
+def _group_head(metric: str, statistic: str, scale: Prefix) -> str:
+    better = METRICS[metric].better
+    return (
+        metric_text(metric, statistic)
+        + (f", in {scale.unit}" if scale.unit else "")
+        + (f" ({better} is better)" if better else "")
+    )
+
+
+def _value(value: float | None, scale: Prefix) -> str:
+    return NOTHING if value is None else _digits(value / scale.factor)
+
+
+def interval_text(row: Mapping[str, Any]) -> str:
+    """Print a comparison row's ratio with what is known of its uncertainty."""
+    low, high = row["rounding_low"], row["rounding_high"]
+    if row["ratio"] is None:
+        if low is not None and high is not None:
+            return f"between {ratio_text(low)} and {ratio_text(high)}"
+        if low is not None or high is not None:
+            return f"above {ratio_text(low)}" if low is not None else f"below {ratio_text(high)}"
+        return NOTHING
+    ratio = ratio_text(row["ratio"])
+    if row["ci_low"] is not None:
+        return f"{ratio} [{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]"
+    if row["break_even_cv"] is not None:
+        return f"{ratio} (one run each; break-even CV {percent(row['break_even_cv'])})"
+    if row["prediction_low"] is not None:
+        low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
+        return f"{ratio} (one run on a side; prediction {low} to {high})"
+    return f"{ratio} (no interval)"
+
+
+def verdict_text(verdict: str) -> str:
+    """Print a verdict for a table."""
+    return {"inconclusive": NOT_SHOWN, "single runs": "none (single runs)"}.get(verdict, verdict)
+
+
+def sentence(row: Mapping[str, Any]) -> str:
+    r"""Say what a comparison row shows, and what it does not.
+
+    >>> sentence({"level": "xfs", "baseline": "ext4", "ratio": 1.84, "ci_low": 1.71, "ci_high": 1.98,
+    ...           "confidence": 0.95, "n_pairs": 5, "method": "paired t on logs", "verdict": "better"})
+    'xfs/ext4 = 1.84×, 95\xa0% CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
+    """
+    sides = f"{_shorten(row['level'])}/{_shorten(row['baseline'])}"
+    if row["ratio"] is None:
+        return f"{sides}: {interval_text(row)}." if interval_text(row) != NOTHING else f"{sides}: no ratio."
+    ratio = f"{sides} = {ratio_text(row['ratio'])}×"
+    if row["ci_low"] is not None:
+        return f"{ratio}, {_interval_sentence(row)}"
+    if row["break_even_cv"] is not None:
+        return (
+            f"{ratio} from one run each; no interval can be given. At a run-to-run CV of "
+            f"{percent(row['break_even_cv'])} or more, chance alone could give this at the 5 % level."
+        )
+    if row["prediction_low"] is not None:
+        low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
+        return (
+            f"{ratio} with one run on a side: {low}–{high} if that side is as noisy as the other, "
+            "which these runs cannot tell."
+        )
+    return f"{ratio}; no interval can be given."
+
+
+def _interval_sentence(row: Mapping[str, Any]) -> str:
+    low, high = row["ci_low"], row["ci_high"]
+    interval = f"{percent(row['confidence'])} CI {ratio_text(low)}–{ratio_text(high)}"
+    runs = (
+        f"{row['n_pairs']} pairs of runs" if row["n_pairs"] else f"{row['n_baseline']}+{row['n_candidate']} runs"
+    )
+    evidence = f"{interval}, {runs}, {row['method']}"
+    if row["verdict"] == "equivalent":
+        return f"{evidence}: equal within the margin."
+    if row["verdict"] != "inconclusive":
+        return f"{evidence}."
+    if low <= 1 <= high:
+        return f"{evidence}: these runs neither show a difference nor exclude one {_up_to(low, high)}."
+    return f"{evidence}: with the correction for all rows together, no difference is shown."
+
+
+def _up_to(low: float, high: float) -> str:
+    furthest = max(high, 1 / low)
+    return f"up to {percent(furthest - 1)}" if furthest < 2 else f"up to a factor of {ratio_text(furthest)}"
+
+
+def summary(comparison: pl.DataFrame) -> list[str]:
+    """Say what a comparison shows, in one sentence for each baseline and level.
+
+    The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
+    """
+    sentences = []
+    for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
+        if rows.height == 1:
+            sentences.append(sentence(rows.row(0, named=True)))
+            continue
+        counts = rows["verdict"].value_counts()
+        count = dict(zip(counts["verdict"], counts["count"], strict=True))
+        said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
+        sides = f"{_shorten(str(level))} against {_shorten(str(baseline))}"
+        sentences.append(f"{sides}, {_counted(rows.height, 'comparison')}: {', '.join(said)}.")
+    return sentences
+
+
+_SUMMARY: Final = {
+    "better": "better",
+    "worse": "worse",
+    "equivalent": "equal within the margin",
+    "inconclusive": "not decided",
+    "single runs": "no interval (single runs)",
+    "bound only": "only a bound",
+    "not comparable": "not comparable",
+}
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- datasets ----------------------------------------------------------------------------------------------------
+
+
+def runs_table(dataset: Dataset) -> Table:
+    """Make the table of what ran: runs and figures by study, tool and filesystem."""
+    figures = dataset.measurements.filter("primary").group_by("run_id").len("figures")
+    rows = (
+        dataset.runs.join(figures, on="run_id", how="left")
+        .group_by("study", "origin", "tool", "tool_version", "filesystem", maintain_order=True)
+        .agg(
+            pl.len().alias("runs"),
+            (pl.col("status") != "ok").sum().alias("not_ok"),
+            pl.col("figures").sum(),
+        )
+        .sort("study", "tool", "filesystem", nulls_last=True)
+    )
+    caption = f"{_counted(dataset.runs.height, 'run')}, {_counted(int(figures['figures'].sum()), 'figure')}"
+    return table(rows, caption, heads={"not_ok": "failed or partial", "tool_version": "version"})
+
+
+def figures_table(dataset: Dataset) -> Table:
+    """Make the table of what was measured: figures by study, tool and metric, and how many are not plain."""
+    state = pl.col("state")
+    rows = (
+        dataset.measurements.join(dataset.runs.select("run_id", "study", "tool"), on="run_id")
+        .group_by("study", "tool", "metric", maintain_order=True)
+        .agg(
+            pl.col("operation").n_unique().alias("operations"),
+            (pl.col("primary") & (state == "measured")).sum().alias("measured"),
+            (pl.col("primary") & (state == "censored")).sum().alias("only a bound"),
+            (pl.col("primary") & (state == "missing")).sum().alias("missing"),
+            (~pl.col("primary")).sum().alias("second printings"),
+        )
+        .sort("study", "tool", pl.col("measured"), descending=[False, False, True], nulls_last=True)
+    )
+    return table(rows, f"Figures by study, tool and metric: {_counted(dataset.measurements.height, 'figure')}")
+
+
+def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
+    """Make the table of what was odd about the logs, the gravest first; equal remarks are one row."""
+    rows = (
+        dataset.diagnostics.group_by("severity", "code", "message", maintain_order=True)
+        .agg(
+            pl.len().alias("times"),
+            pl.format("{}:{}", "source", pl.col("line").fill_null(1)).first().alias("first at"),
+            pl.col("excerpt").first(),
+        )
+        .sort("severity", "times", descending=True, maintain_order=True)
+    )
+    left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
+    return table(rows.head(most), f"{_counted(dataset.diagnostics.height, 'remark')} about the logs{left_out}")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages whose results end up in a report."""
+    packages = ("fsbench-kit", "altair", "numpy", "polars", "scipy")
+    return {"Python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Table:
+    """Make the table of what a notebook's figures rest on: data, versions, parameters.
+
+    The hash of a study is the SHA-256 over the sorted SHA-256 of its runs' own bytes.
+    """
+    studies = (
+        dataset.runs.group_by("study", "origin")
+        .agg(pl.len().alias("runs"), pl.col("source").n_unique().alias("files"), pl.col("sha256").sort())
+        .sort("study", nulls_last=True)
+    )
+    data = tuple(
+        (
+            _text(study),
+            f"{_counted(runs, 'run')} in {_counted(files, 'file')}{f', {origin}' if origin else ''}; "
+            f"SHA-256 {hashlib.sha256(''.join(hashes).encode()).hexdigest()}",
+        )
+        for study, origin, runs, files, hashes in studies.rows()
+    )
+    return Table(
+        "What these figures rest on",
+        (Column("what"), Column("which")),
+        (
+            Group("Data", data),
+            Group("Versions", tuple(versions().items())),
+            Group("Parameters", tuple((name, _shorten(repr(value))) for name, value in parameters.items())),
+        ),
+    )
+
+
+# --- machines ----------------------------------------------------------------------------------------------------
+
+
+def machine_table(machine: Machine) -> Table:
+    """Make the table of what a machine has for launches."""
+    loop = "yes" if machine.loop_devices else "the kernel has none"
+    rows = [
+        *((program.name, _version_number(version)) for program, version in machine.programs),
+        *((program.name, f"missing (Debian package {program.package})") for program in machine.missing),
+    ]
+    able = [
+        ("filesystems of the kernel", ", ".join(machine.filesystems)),
+        ("privileges", "may mount" if machine.administrator else "may not mount: launches take directories"),
+        ("loop devices", loop),
+        ("loop images in mounts of their own", machine.isolation_problem or "yes"),
+        ("free space here", humanise(machine.free_bytes, "B")),
+    ]
+    groups = (Group("Programs", tuple(rows)), Group("What launches can do", tuple(able)))
+    return Table("This machine", (Column("what"), Column("here")), groups)
+
+
+def _version_number(version: str | None) -> str:
+    number = re.search(r"\d+(?:\.\d+)+\w*", version or "")
+    return number[0] if number is not None else version or "there; it does not tell its version"

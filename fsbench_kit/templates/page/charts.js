@@ -1,0 +1,11 @@
+// Draws each chart of the page in the place of its image, which stays where drawing fails.
+for (const chart of document.querySelectorAll("figure.chart")) {
+  const place = document.createElement("div");
+  const image = chart.querySelector("img");
+  chart.append(place);
+  const options = { renderer: "svg", actions: { export: true, source: false, compiled: false, editor: false } };
+  vegaEmbed(place, JSON.parse(chart.querySelector("script").textContent), options).then(
+    () => image.remove(),
+    (error) => { place.remove(); console.error(error); },
+  );
+}

@@ -1,0 +1,327 @@
+"""Expected figures are written from the documents by eye, or are those of the normal report of the same run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsbench_kit.documents import decode
+from fsbench_kit.formats import FORMATS, fio_json, fio_normal
+from fsbench_kit.formats.text import Text
+from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+DOCUMENT = (DATA / "fio_json" / "3.33-grouped.json").read_text()
+NORMAL = (DATA / "fio_normal" / "3.33-grouped.txt").read_text()
+
+
+def runs(records: list[Record]) -> list[Run]:
+    return [record for record in records if isinstance(record, Run)]
+
+
+def diagnostics(records: list[Record]) -> list[Diagnostic]:
+    return [record for record in records if isinstance(record, Diagnostic)]
+
+
+def parse(text: str) -> list[Record]:
+    return list(fio_json.parse(Text(text)))
+
+
+def only_run(text: str) -> Run:
+    (run,) = runs(parse(text))
+    return run
+
+
+def figure(run: Run, operation: str, metric: str, statistic: str = "value", **where: object) -> Measurement:
+    where = {"scope": "job", "primary": True} | where
+    found = [
+        item
+        for item in run.measurements
+        if (item.operation, item.metric, item.statistic) == (operation, metric, statistic)
+        and all(getattr(item, key) == value for key, value in where.items())
+    ]
+    assert len(found) == 1, (operation, metric, statistic, where, found)
+    return found[0]
+
+
+def test_figures_of_a_document() -> None:
+    run = only_run(DOCUMENT)
+    assert (run.tool_version, run.status, run.duration) == ("3.33", "ok", 0.107)
+    assert run.ended_at == datetime(2026, 11, 21, 10, 16, 30)
+    assert (run.start, run.line) == (0, 1)
+    assert run.end == len(DOCUMENT.rstrip())
+    iops = figure(run, "read", "iops")
+    assert (iops.value, iops.text, iops.part) == (2317.757009, "2317.757009", "w")
+    assert (iops.low, iops.high) == pytest.approx((2317.7570085, 2317.7570095), rel=1e-12)
+    assert (iops.threads, iops.block_size, iops.line) == (2, 8192, 27)
+    rate = figure(run, "write", "bandwidth")
+    assert (rate.value, rate.low, rate.high) == (20212037, 20212037, 20212038)  # cut to whole B/s
+    again = figure(run, "write", "bandwidth", primary=False)
+    assert (again.low, again.high) == (19738 * 1024, 19739 * 1024)
+    count = figure(run, "write", "operations")
+    assert (count.value, count.low, count.high) == (264, 264, 264)
+    assert figure(run, "read", "bytes").value == 2031616
+    assert figure(run, "read", "runtime").value == 0.107
+    largest = figure(run, "read", "completion_latency", "max")
+    assert (largest.value, largest.low, largest.high) == (5716102e-9, 5716102e-9, 5716102e-9)
+    stdev = figure(run, "write", "latency", "stdev")
+    assert (stdev.value, stdev.samples) == (pytest.approx(4092.403765e-9), 264)
+    percentile = figure(run, "read", "completion_latency", "p95")
+    # 3981312 ns is the middle of a bin that is 32768 ns wide
+    assert (percentile.low, percentile.high) == pytest.approx((3964928e-9, 3997696e-9))
+    assert figure(run, "sync", "operations").value == 25
+    assert figure(run, "sync", "latency", "mean").value == pytest.approx(3139590.52e-9)
+    assert figure(run, "all", "cpu_user").value == pytest.approx(0.0441989)
+    assert figure(run, "all", "minor_faults").value == 27
+    assert figure(run, "all", "disk_utilisation", scope="disk", part="vda").value == 0
+
+
+def test_what_was_not_done_has_no_figures() -> None:
+    run = only_run(DOCUMENT)
+    assert {item.operation for item in run.measurements} == {"read", "write", "sync", "all"}
+    assert not [item for item in run.measurements if item.metric == "submission_latency"]  # over no samples
+    assert not [item for item in run.measurements if item.metric == "group_share"]  # no interval was complete
+
+
+def test_bins_of_json_plus() -> None:
+    run = only_run(DOCUMENT)
+    bins = [item for item in run.bins if item.operation == "write" and item.count is not None]
+    assert sum(item.count or 0 for item in bins) == 264
+    # the second but last line of that block: "21376" : 1, in a bin that is 256 ns wide
+    assert (bins[-2].low, bins[-2].high, bins[-2].count) == pytest.approx((21248e-9, 21504e-9, 1))
+    assert sum(item.count or 0 for item in run.bins if item.operation == "sync") == 25
+    shares = {(item.low, item.high): item.share for item in run.bins if item.share is not None}
+    assert shares[(50e-6, 100e-6)] == pytest.approx(0.38867188)
+    depth = [item.share for item in run.bins if item.metric == "depth"]
+    assert depth == pytest.approx([1.04882812, 0, 0, 0, 0, 0, 0])
+
+
+def test_options_are_settings() -> None:
+    run = only_run(DOCUMENT)
+    found = {item.key: (item.value, item.origin, item.scope) for item in run.settings}
+    assert found["pattern"] == ("randrw", "log", "all")
+    assert found["block_size"] == ("8192", "log", "all")
+    assert found["file_size"] == (str(2 * 2**20), "log", "all")
+    assert found["fsync"] == ("16", "log", "all")
+    assert found["threads"] == ("2", "log", "all")
+    assert found["job_name"] == ("w", "log", "all")
+    assert found["fio.latency_percentile"] == ("1.0", "log", "all")
+    assert "iodepth" not in found  # it was not asked for
+
+
+def test_jobs_share_what_all_of_them_have() -> None:
+    document = json.loads(DOCUMENT)
+    (job,) = document["jobs"]
+    document["global options"] = {"ioengine": "libaio", "bs": "4k"}
+    document["jobs"] = [
+        job | {"jobname": "a", "job options": {"name": "a", "bs": "64k"}},
+        job | {"jobname": "b", "job options": {"name": "b"}},
+    ]
+    run = only_run(json.dumps(document))
+    found = {(item.part, item.key): item.value for item in run.settings}
+    assert found[(None, "engine")] == "libaio"
+    assert (found[("a", "block_size")], found[("b", "block_size")]) == ("65536", "4096")
+    assert (None, "block_size") not in found
+    assert figure(run, "read", "iops", part="a").block_size == 65536
+    assert figure(run, "read", "iops", part="b").threads == 1
+
+
+def test_jobs_of_one_name_are_told_apart() -> None:
+    document = json.loads(DOCUMENT)
+    document["jobs"] *= 2
+    run = only_run(json.dumps(document))
+    assert {item.part for item in run.measurements if item.scope == "job"} == {"w.0", "w.1"}
+    assert {item.threads for item in run.measurements if item.scope == "job"} == {1}
+
+
+def test_documents_between_other_text() -> None:
+    text = f"$ cat one.json\n{DOCUMENT}\nnow the other, on host 17\n{DOCUMENT}done"
+    records = parse(text)
+    first, second = runs(records)
+    assert text.encode()[first.start : first.end].decode() == DOCUMENT.rstrip()
+    assert text.encode()[second.start : second.end].decode() == DOCUMENT.rstrip()
+    (note,) = diagnostics(records)
+    assert (note.code, note.excerpt) == ("UNREAD_FIGURE", "now the other, on host 17")
+    assert figure(second, "read", "iops").line == figure(first, "read", "iops").line + DOCUMENT.count("\n") + 2
+
+
+def test_a_document_inside_another_one() -> None:
+    run = only_run(json.dumps({"runs": [{"fio": json.loads(DOCUMENT)}]}))
+    assert figure(run, "read", "operations").value == 248
+
+
+def test_a_document_that_breaks_off_is_reported() -> None:
+    records = parse(DOCUMENT[:2000])
+    assert runs(records) == []
+    assert [item.code for item in diagnostics(records)] == ["UNREAD_FIGURE"]
+
+
+def test_an_error_makes_the_run_failed() -> None:
+    records = parse(DOCUMENT.replace('"error" : 0', '"error" : 28'))
+    assert runs(records)[0].status == "failed"
+    assert [item.code for item in diagnostics(records)] == ["RUN_FAILED"]
+
+
+def test_numbers_without_a_place_are_named() -> None:
+    text = DOCUMENT.replace('"ctx" : 315,', '"ctx" : 315,\n      "watts" : 17.5,\n      "zero" : 0,')
+    (item,) = diagnostics(parse(text))
+    assert item.code == "UNREAD_FIGURE"
+    assert item.message == "There is no place for the figures watts."
+    assert item.line == text[: text.index('"watts"')].count("\n") + 1
+
+
+def test_figures_that_cannot_both_be_right_are_named() -> None:
+    assert diagnostics(parse(DOCUMENT)) == []
+    (item,) = diagnostics(parse(DOCUMENT.replace('"total_ios" : 248', '"total_ios" : 348')))
+    assert item.code == "FIGURES_DISAGREE"
+    assert "348 (operations)" in item.message
+
+
+def test_old_layout() -> None:
+    """Of fio 2.x: latencies in µs, bandwidth in KiB/s, bytes in KiB."""
+    latency = {"min": 2, "max": 263, "mean": 7.17, "stddev": 5.01, "percentile": {"1.000000": 200, "0.00": 0}}
+    read = {"io_bytes": 2000, "bw": 1000, "iops": 250.00, "runtime": 2000, "total_ios": 500, "clat": latency}
+    zero = {"io_bytes": 0, "bw": 0, "iops": 0.00, "runtime": 0, "clat": {"min": 0, "max": 0, "mean": 0.00}}
+    job = {"jobname": "old", "error": 0, "read": read, "write": zero, "latency_us": {"2": 0.5, "4": 0.0}}
+    run = only_run(json.dumps({"fio version": "fio-2.2.10", "jobs": [job]}))
+    rate = figure(run, "read", "bandwidth")
+    assert (rate.low, rate.high) == (1000 * 1024, 1001 * 1024)
+    assert figure(run, "read", "bytes").value == 2000 * 1024
+    assert figure(run, "read", "completion_latency", "max").value == pytest.approx(263e-6)
+    percentile = figure(run, "read", "completion_latency", "p1")
+    assert (percentile.low, percentile.high) == pytest.approx((200e-6, 202e-6))
+    assert not [item for item in run.measurements if item.operation == "write" or item.statistic == "p0"]
+    assert [(item.low, item.high) for item in run.bins] == [(0, 2e-6)]
+    assert figure(run, "read", "iops").threads is None  # the options are not there to ask
+
+
+def test_clients_and_their_sum() -> None:
+    document = json.loads(DOCUMENT)
+    (job,) = document.pop("jobs")
+    document["client_stats"] = [job | {"hostname": "n1", "port": 8765}, job | {"jobname": "All clients"}]
+    run = only_run(json.dumps(document))
+    assert figure(run, "read", "operations", scope="client").part == "n1/w"
+    assert figure(run, "read", "operations", scope="all").part is None
+
+
+def test_only_its_own_documents_are_recognised() -> None:
+    assert [candidate for candidate in FORMATS if candidate.sniff(DOCUMENT) > 0] == [fio_json]
+    assert fio_json.sniff(NORMAL) == 0
+    for path in (ROOT / "raw_results" / "published").glob("*/*.txt"):
+        assert fio_json.sniff(path.read_text()) == 0
+    assert runs(parse('{"jobs": [{"steps": 3}]}')) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_damaged_documents_never_raise(data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(DOCUMENT)))
+    stop = data.draw(st.integers(start, min(len(DOCUMENT), start + 40)))
+    insert = data.draw(st.sampled_from(["", "-1", "NaN", '"x"', "[]", "{}", "null", '{"', "1e999"]))
+    for run in runs(parse(DOCUMENT[:start] + insert + DOCUMENT[stop:])):
+        assert all(item.low is not None for item in run.measurements)
+
+
+# Both reports of one run
+
+
+def assert_agree(of_json: Run, of_normal: Run) -> None:
+    """Hold each figure of one report against its counterpart in the other."""
+
+    def by_key(run: Run) -> dict[tuple[object, ...], Measurement]:
+        return {
+            (m.scope, m.part, m.operation, m.threads, m.block_size, m.metric, m.statistic): m
+            for m in run.measurements
+            # what fio has in its normal report only
+            if m.primary and m.scope != "group" and m.metric != "zone_resets"
+        }
+
+    exact, rounded = by_key(of_json), by_key(of_normal)
+    assert set(exact) == set(rounded)
+    for key, item in exact.items():
+        other = rounded[key]
+        assert None not in {item.low, item.high, other.low, other.high, item.value}
+        assert other.low is not None
+        assert other.high is not None
+        assert item.low is not None
+        assert item.high is not None
+        # fio cuts a quantity to a 1000th of its unit before it rounds
+        slack = 0.1 * (other.high - other.low) + 1e-12
+        if key[-1] in {"min", "max", "value"} or "p" not in str(key[-1]):
+            assert item.value is not None
+            assert other.low - slack <= item.value <= other.high + slack, (key, item, other)
+        else:  # the bin of the percentile
+            assert other.low <= item.low, (key, item, other)
+            assert item.high <= other.high, (key, item, other)
+
+    def shares(run: Run) -> dict[tuple[object, ...], float]:
+        return {(b.part, b.operation, b.metric, b.low, b.high): b.share for b in run.bins if b.share is not None}
+
+    assert set(shares(of_json)) == set(shares(of_normal))
+    for key, share in shares(of_json).items():
+        assert shares(of_normal)[key] == pytest.approx(share, abs=0.00051), key
+
+
+def test_the_two_reports_of_a_run_agree() -> None:
+    (normal,) = runs(list(fio_normal.parse(Text(NORMAL))))
+    assert_agree(only_run(DOCUMENT), normal)
+    assert len(normal.measurements) > 100
+
+
+FILE = ["--directory=.", "--size=4M", "--bs=16k"]
+NULL = ["--ioengine=null", "--size=64M", "--bs=4k"]
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--name=load", "--rw=read", *NULL],
+        ["--name=load", "--rw=randrw", *NULL, "--numjobs=3"],
+        ["--name=load", "--rw=randrw", "--rwmixread=70", *NULL, "--numjobs=3", "--group_reporting"],
+        ["--name=load", "--rw=trimwrite", "--ioengine=null", "--size=1M", "--bs=4k"],
+        ["--name=load", "--rw=write", *FILE, "--fsync=8"],
+        ["--name=load", "--rw=randread", *FILE, "--bs=4k", "--numjobs=2", "--time_based", "--runtime=1"],
+        ["--name=load", "--rw=randwrite", *FILE, "--numjobs=2", "--group_reporting", "--lat_percentiles=1"],
+        ["--name=first", "--rw=write", *FILE, "--name=second", "--stonewall", "--rw=randread", *FILE, "--bs=4k"],
+        ["--name=both", "--rw=randrw", *FILE, "--unified_rw_reporting=1"],
+    ],
+    ids=["null read", "null randrw", "grouped", "trim", "fsync", "two jobs", "lat", "stonewall", "mixed"],
+)
+def test_the_two_reports_of_a_live_run_agree(tmp_path: Path, options: list[str]) -> None:
+    command = ["fio", "--output-format=normal,json+", *options]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
+    start = result.stdout.index("{\n")
+    end = result.stdout.index("\n}\n") + 3
+    records = list(fio_normal.parse(Text(result.stdout[:start] + result.stdout[end:])))
+    (normal,) = runs(records)
+    assert [item for item in diagnostics(records) if item.code != "PROGRESS"] == []
+    document = parse(result.stdout[start:end])
+    assert diagnostics(document) == []
+    assert_agree(runs(document)[0], normal)
+
+
+CORPUS = os.environ.get("FSBENCH_CORPUS")
+
+
+@pytest.mark.skipif(CORPUS is None, reason="FSBENCH_CORPUS names no folder of real logs")
+def test_real_documents_are_understood() -> None:
+    paths = sorted(Path(CORPUS or "", "fio", "json").iterdir())
+    assert paths
+    for path in paths:
+        text = decode(path.read_bytes(), path.name)
+        assert text is not None
+        records = list(fio_json.parse(text))
+        unread = [item for item in diagnostics(records) if item.code == "UNREAD_FIGURE"]
+        is_cut = path.name.startswith("pcuzner_")  # its end was cut away by hand
+        assert len(unread) == int(is_cut), path
+        assert bool(runs(records)) != is_cut

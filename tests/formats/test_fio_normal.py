@@ -1,0 +1,542 @@
+"""Expected figures are written from the logs by eye."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsbench_kit.documents import decode
+from fsbench_kit.formats import FORMATS, fio_normal, recognise
+from fsbench_kit.formats.text import Text
+from fsbench_kit.records import Diagnostic, Measurement, Run
+
+if TYPE_CHECKING:
+    from fsbench_kit.records import Record
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "raw_results" / "published"
+DATA = ROOT / "tests" / "data" / "fio_normal"
+LOGS = sorted(PUBLISHED.glob("*/fio-*.txt"))
+US = 1e-6
+MIB = 2**20
+
+
+def read(path: Path) -> list[Record]:
+    text = decode(path.read_bytes(), path.name)
+    assert text is not None
+    return list(fio_normal.parse(text))
+
+
+def runs(records: list[Record]) -> list[Run]:
+    return [record for record in records if isinstance(record, Run)]
+
+
+def diagnostics(records: list[Record]) -> list[Diagnostic]:
+    return [record for record in records if isinstance(record, Diagnostic)]
+
+
+def published(name: str) -> Run:
+    (run,) = runs(read(next(PUBLISHED.glob(f"*/{name}.txt"))))
+    return run
+
+
+def figure(run: Run, operation: str, metric: str, statistic: str = "value", **where: object) -> Measurement:
+    where = {"scope": "job", "primary": True} | where
+    found = [
+        item
+        for item in run.measurements
+        if (item.operation, item.metric, item.statistic) == (operation, metric, statistic)
+        and all(getattr(item, key) == value for key, value in where.items())
+    ]
+    assert len(found) == 1, (operation, metric, statistic, where, found)
+    return found[0]
+
+
+def value(run: Run, operation: str, metric: str, statistic: str = "value", **where: object) -> float:
+    item = figure(run, operation, metric, statistic, **where)
+    assert item.value is not None
+    return item.value
+
+
+def known(run: Run) -> dict[str, tuple[str, str]]:
+    return {item.key: (item.value, item.origin) for item in reversed(run.settings)}
+
+
+def test_excerpt_of_16k_zfs() -> None:
+    run = published("fio-randrw-16k-zfs")
+    iops = figure(run, "read", "iops")
+    assert (iops.value, iops.low, iops.high, iops.text, iops.line) == (706, 706, 707, "706", 1)
+    assert value(run, "write", "iops") == 303
+    rate = figure(run, "read", "bandwidth")
+    assert (rate.value, rate.low, rate.high) == pytest.approx((11.0 * MIB, 10.95 * MIB, 11.05 * MIB))
+    again = figure(run, "read", "bandwidth", primary=False)
+    assert (again.value, again.low, again.high) == pytest.approx((11.6e6, 11.55e6, 11.65e6))
+    assert value(run, "write", "bandwidth") == 4852 * 1024
+    assert value(run, "read", "bytes") == 5731 * MIB
+    assert value(run, "write", "bytes") == 2461 * MIB
+    assert value(run, "read", "runtime") == 519.310
+    assert value(run, "write", "bandwidth", "max", scope="group", part="0") == 4852 * 1024
+    assert value(run, "write", "bytes", scope="group", primary=False) == 2580e6
+    assert value(run, "write", "runtime", "max", scope="group") == 519.310
+    assert run.duration == 519.310
+    assert (run.tool_version, run.ended_at, run.status, run.settings) == (None, None, "ok", ())
+    assert {item.part for item in run.measurements if item.scope == "job"} == {None}
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "iops", "kib_per_s", "disks"),
+    [
+        ("ext4", (132, 57), (2127, 913), {"md0": 0.0, "sde": 0.0874, "sdc": 0.1501}),
+        ("xfs", (104, 45), (1680, 727), {"md1": 0.0, "sdg": 0.0711, "sdf": 0.1218}),
+    ],
+)
+def test_excerpts_of_16k_with_disks(
+    filesystem: str, iops: tuple[int, int], kib_per_s: tuple[int, int], disks: dict[str, float]
+) -> None:
+    run = published(f"fio-randrw-16k-{filesystem}")
+    assert (value(run, "read", "iops"), value(run, "write", "iops")) == iops
+    assert value(run, "read", "bandwidth") == kib_per_s[0] * 1024
+    assert value(run, "write", "bandwidth") == kib_per_s[1] * 1024
+    utilisation = {
+        item.part: item.value
+        for item in run.measurements
+        if item.metric == "disk_utilisation" and item.statistic == "value"
+    }
+    assert utilisation == pytest.approx(disks)
+
+
+def test_disks_and_their_members_of_16k_xfs() -> None:
+    run = published("fio-randrw-16k-xfs")
+    disk = {"scope": "disk", "part": "sdg"}
+    assert value(run, "read", "disk_ios", **disk) == 13054
+    assert value(run, "write", "disk_ios", **disk) == 28345
+    assert value(run, "write", "disk_merges", **disk) == 4
+    assert value(run, "read", "disk_ticks", **disk) == 146.353
+    assert value(run, "write", "disk_ticks", **disk) == 101.802
+    assert value(run, "all", "disk_queue_time", **disk) == 235.378
+    members = {"scope": "disk", "part": "md1/members"}
+    ios = figure(run, "read", "disk_ios", "mean", **members)
+    assert (ios.value, ios.low, ios.high) == (31500, 31500, 31501)
+    assert value(run, "all", "disk_queue_time", "mean", **members) == 1375.129
+    assert value(run, "all", "disk_utilisation", "max", **members) == 0.1218
+
+
+def test_128k_xfs() -> None:
+    run = published("fio-randrw-128k-xfs")
+    assert (run.tool_version, run.host, run.duration) == ("3.7", "fstest", 600.059)
+    assert run.ended_at == datetime(2020, 3, 23, 0, 42, 49)
+    percentile = figure(run, "read", "completion_latency", "p99.99")
+    # 21632 ns is the middle of a bin that is 256 ns wide
+    assert (percentile.value, percentile.low, percentile.high) == pytest.approx((21632e-9, 21504e-9, 21760e-9))
+    assert value(run, "read", "completion_latency", "p50") == 3600e-9
+    assert value(run, "write", "completion_latency", "p99.5") == 2256e-9
+    assert value(run, "read", "submission_latency", "max") == pytest.approx(673486 * US)
+    assert value(run, "read", "latency", "max") == pytest.approx(673491 * US)
+    stdev = figure(run, "read", "latency", "stdev")
+    assert (stdev.value, stdev.low, stdev.high) == pytest.approx(
+        (61519.33 * US, 61519.325 * US, 61519.335 * US), rel=1e-12
+    )
+    smallest = figure(run, "write", "submission_latency", "min")
+    assert (smallest.low, smallest.high) == pytest.approx((63 * US, 64 * US))  # cut to whole µs
+    exact = figure(run, "write", "completion_latency", "max")
+    assert (exact.low, exact.value, exact.high) == (26489e-9, 26489e-9, 26489e-9)  # nothing cut from ns
+    mean = figure(run, "write", "bandwidth", "mean")
+    assert (mean.value, mean.samples) == (931.85 * 1024, 8087)
+    assert value(run, "read", "bandwidth", "max") == 12288 * 1024
+    assert value(run, "read", "iops", "stdev") == 9.72
+    assert value(run, "write", "group_share") == 0.1484
+    assert value(run, "all", "cpu_system") == 0.0019
+    assert value(run, "all", "context_switches") == 68315
+    assert value(run, "all", "minor_faults") == 187
+    assert value(run, "read", "operations") == 68283
+    assert value(run, "write", "operations") == 29441
+    assert value(run, "write", "dropped_operations") == 0
+    assert value(run, "all", "disk_utilisation", scope="disk", part="md1") == 0
+    assert value(run, "all", "disk_utilisation", scope="disk", part="sdg") == 0.1110
+    assert figure(run, "read", "iops").part == "randrw"
+    assert (figure(run, "read", "iops").threads, figure(run, "write", "iops").block_size) == (8, 131072)
+    assert figure(run, "read", "bandwidth", scope="group").threads == 8
+
+
+def test_settings_of_128k_xfs() -> None:
+    run = published("fio-randrw-128k-xfs")
+    found = known(run)
+    assert found["direct"] == ("false", "command")
+    assert found["file_size"] == (str(16 * 2**30), "command")
+    assert found["read_share"] == ("0.7", "command")
+    assert found["grouped"] == ("true", "command")
+    assert found["iodepth"] == ("1", "log")
+    assert found["command"][0].endswith("--runtime=600 --group_reporting")
+    both = {(item.key, item.value, item.origin) for item in run.settings}
+    for key, text in (("pattern", "randrw"), ("block_size", "131072"), ("engine", "libaio"), ("threads", "8")):
+        assert {(key, text, "command"), (key, text, "log")} <= both
+    assert found["fio.latency_percentile"] == ("1.0", "log")
+
+
+def test_128k_ext4() -> None:
+    run = published("fio-randrw-128k-ext4")
+    assert value(run, "read", "iops") == 115
+    assert value(run, "read", "bandwidth") == pytest.approx(14.5 * MIB)
+    assert value(run, "write", "bandwidth") == 6391 * 1024
+    assert value(run, "read", "submission_latency", "mean") == pytest.approx(68985.35 * US)
+    assert value(run, "write", "completion_latency", "p99.9") == 12480e-9
+    assert value(run, "all", "major_faults") == 0
+    buckets = {(item.low, item.high): item.share for item in run.bins if item.metric == "completion_latency"}
+    assert buckets == pytest.approx(
+        {
+            (1e-6, 2e-6): 0.2810,
+            (2e-6, 4e-6): 0.5605,
+            (4e-6, 10e-6): 0.1452,
+            (10e-6, 20e-6): 0.0130,
+            (20e-6, 50e-6): 0.0004,
+            (100e-6, 250e-6): 0.0001,
+        }
+    )
+
+
+def test_128k_zfs() -> None:
+    run = published("fio-randrw-128k-zfs")
+    assert run.ended_at == datetime(2020, 3, 23, 0, 31, 15)
+    assert value(run, "read", "iops") == 101
+    assert value(run, "write", "latency", "mean") == pytest.approx(961.20 * US)
+    assert value(run, "read", "completion_latency", "p1") == 1768e-9
+    assert value(run, "read", "operations") == 60644
+    assert not [item for item in run.measurements if item.scope == "disk"]
+    assert run.end == 2980  # the whole file but its line end
+
+
+def test_nvme_xfs() -> None:
+    run = published("fio-randwrite-xfs")
+    iops = figure(run, "write", "iops")
+    assert (iops.value, iops.low, iops.high) == (189000, 188500, 189500)
+    assert (iops.part, iops.threads, iops.block_size) == ("xfs-fio", 64, None)
+    mean = figure(run, "write", "bandwidth", "mean")
+    assert (mean.value, mean.samples) == (pytest.approx(757400.32 * 1024), 38262)
+    assert value(run, "write", "bandwidth", "stdev") == pytest.approx(21559.21 * 1024)
+    assert value(run, "write", "iops", "max") == 1784976
+    largest = figure(run, "write", "completion_latency", "max")
+    # 2430.4k is a thousandfold of the heading's own unit, the microsecond
+    assert (largest.value, largest.low, largest.high) == pytest.approx((2.4304, 2.43035, 2.43045))
+    percentile = figure(run, "write", "completion_latency", "p99.5")
+    # printed as 8455 after rounding up; the bins there are 131072 ns wide
+    assert percentile.value == pytest.approx(8455 * US)
+    assert (percentile.low, percentile.high) == pytest.approx((8388608e-9, 8519680e-9))
+    assert value(run, "write", "operations") == 56715776
+    assert value(run, "write", "zone_resets") == 0
+    assert value(run, "all", "cpu_system") == 0.0734
+    assert value(run, "write", "bytes") == 216 * 2**30
+    assert value(run, "write", "disk_ios", scope="disk", part="nvme7n1") == 21951553
+    assert value(run, "all", "disk_utilisation", scope="disk", part="nvme7n1") == pytest.approx(0.2139)
+    assert not [item for item in run.measurements if item.operation in {"read", "trim"} and item.scope != "disk"]
+    buckets = {(item.low, item.high): item.share for item in run.bins if item.metric == "completion_latency"}
+    assert buckets[(4e-6, 10e-6)] == pytest.approx(0.1341)
+    assert buckets[(0.05, 0.1)] == pytest.approx(0.0046)
+    assert buckets[(2.0, None)] == pytest.approx(0.0001)
+    assert len(buckets) == 21
+
+
+def test_nvme_zfs() -> None:
+    run = published("fio-randwrite-zfs")
+    iops = figure(run, "write", "iops")
+    assert (iops.value, iops.low, iops.high) == pytest.approx((28300, 28250, 28350))
+    assert value(run, "write", "latency", "max") == pytest.approx(314790 * US)
+    assert value(run, "write", "completion_latency", "p40") == pytest.approx(1057 * US)
+    assert value(run, "write", "bytes") == pytest.approx(32.3 * 2**30)
+    assert value(run, "write", "bytes", scope="group", primary=False) == pytest.approx(34.7e9)
+    assert run.duration == 300.004
+    assert run.ended_at == datetime(2021, 2, 1, 23, 0, 41)
+
+
+def test_depths_and_batches_are_bins() -> None:
+    run = published("fio-randwrite-zfs")
+    depth = {(item.low, item.high): item.share for item in run.bins if item.metric == "depth"}
+    assert depth[(0, 1)] == 1.0
+    assert list(depth)[-2:] == [(31, 63), (63, None)]
+    submit = {(item.low, item.high): item.share for item in run.bins if item.metric == "submit_batch"}
+    assert submit[(0, 4)] == 1.0
+    assert submit[(None, 0)] == 0.0
+    assert len([item for item in run.bins if item.metric == "complete_batch"]) == 7
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_published_logs_hold_no_contradiction_and_are_understood(path: Path) -> None:
+    codes = {item.code for item in diagnostics(read(path))}
+    expected = {"INCOMPLETE_LOG"} if "128k" not in path.stem else {"PROGRESS"}
+    assert codes == expected
+
+
+def test_what_an_excerpt_lacks_is_said() -> None:
+    (note,) = diagnostics(read(PUBLISHED / "fio-nvme-2021" / "fio-randwrite-xfs.txt"))
+    assert note.code == "INCOMPLETE_LOG"
+    assert note.message == "The log lacks the jobs' headers, fio's version."
+
+
+# Every number of a log has its place
+
+# What is no figure: (number, how often). The zeros are groups, err= 0, and counts of directions without work.
+NO_FIGURES = {
+    "fio-randrw-16k": Counter({"0": 1}),
+    "fio-randrw-128k-ext4": Counter({"11169": 1, "0": 10, "23": 1, "00": 1, "29": 1, "37": 1, "2020": 1}),
+    "fio-randrw-128k-xfs": Counter({"10376": 1, "0": 10, "23": 1, "00": 1, "42": 1, "49": 1, "2020": 1}),
+    "fio-randrw-128k-zfs": Counter({"25652": 1, "0": 10, "23": 1, "00": 1, "31": 1, "15": 1, "2020": 1}),
+    "fio-randwrite-xfs": Counter({"63": 1, "0": 12, "1": 1, "21": 1, "46": 1, "44": 1, "2021": 1}),
+    "fio-randwrite-zfs": Counter({"64": 1, "0": 12, "1": 1, "23": 1, "00": 1, "41": 1, "2021": 1}),
+}
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_every_number_of_a_log_is_accounted_for(path: Path) -> None:
+    records = read(path)
+    (run,) = runs(records)
+    raw = path.read_bytes()
+    for item in diagnostics(records):
+        if item.code != "INCOMPLETE_LOG":  # which points at a line that was read
+            assert item.start is not None
+            assert item.end is not None
+            raw = raw[: item.start] + b" " * (item.end - item.start) + raw[item.end :]
+    text = raw.decode()
+    found = known(run)
+    if "command" in found:
+        words = r"\s+".join(map(re.escape, found["command"][0].replace("--numjobs=8", r"--numjobs=8 \\").split()))
+        text, times = re.subn(words.replace(r"\\\\", r"\\"), "", text)
+        assert times == 1
+
+    shares = Counter(round(item.share or 0, 6) for item in run.bins)
+    for share in re.findall(r"\d=(\d+\.\d+)%", text):
+        assert shares[round(float(share) / 100, 6)] > 0
+    assert shares.total() == len(re.findall(r"\d=(\d+\.\d+)%", text))
+    text = re.sub(r"(?:>=)?\d+=\d+\.\d+%", "", text)
+
+    text = re.sub(r"\b(md|sd|nvme)\w*(?=:)", "", text)  # names of disks
+    numbers = Counter(re.findall(r"\d+(?:\.\d+)?", text))
+    kept = Counter(re.sub(r"[kM]$", "", item.text) for item in run.measurements)
+    kept += Counter(
+        f"{float(item.statistic[1:]):.2f}" for item in run.measurements if re.match(r"p\d", item.statistic)
+    )
+    kept += Counter(
+        str(item.samples) for item in run.measurements if item.samples is not None and item.statistic == "mean"
+    )
+    if "fio-randrw-128k" in path.stem:
+        kept += Counter({"128": 6, "1": 1, "3.7": 1, "8": 2})  # header, banner, processes, jobs=
+        assert found["block_size"][0] == str(128 * 1024)
+        assert (found["iodepth"][0], run.tool_version, found["threads"][0]) == ("1", "3.7", "8")
+        assert found["fio.started"][0] == "8 processes"
+        kept += Counter({"1": 8, "16384": 8})  # eight files are laid out
+        assert int(found["file_size"][0]) == 16384 * MIB
+    if "fio-randwrite" in path.stem:
+        kept += Counter({"64": 1})  # jobs=
+        assert found["threads"][0] == "64"
+    if "fio-randrw-16k" not in path.stem:
+        kept += Counter({"0": 2, "100.00": 1, "1": 1})  # latency: target, window, percentile, depth
+        assert [found[f"fio.latency_{key}"][0] for key in ("target", "window", "percentile", "depth")] == [
+            "0",
+            "0",
+            "1.0",
+            "1",
+        ]
+    (no_figures,) = [counter for name, counter in NO_FIGURES.items() if path.stem.startswith(name)]
+    assert numbers - kept - no_figures == Counter()
+    assert kept + no_figures - numbers == Counter()
+
+
+# Intact reports of fio 3.33
+
+
+def test_three_jobs_of_one_name_are_told_apart() -> None:
+    records = read(DATA / "3.33-three-jobs.txt")
+    (run,) = runs(records)
+    assert diagnostics(records) == []
+    assert [value(run, "read", "iops", part=f"j.{number}") for number in range(3)] == [7314, 7366, 7474]
+    assert figure(run, "read", "iops", part="j.0").threads == 1
+    assert figure(run, "read", "completion_latency", "p99.5", part="j.2").line == 53
+    assert value(run, "read", "bandwidth", "min", scope="group") == pytest.approx(28.6 * MIB)
+    assert value(run, "read", "runtime", "min", scope="group") == 0.137
+    assert figure(run, "read", "bandwidth", scope="group").threads == 3
+    assert known(run)["threads"] == ("3", "log")
+    assert known(run)["file_size"] == (str(4 * MIB), "log")
+    assert run.ended_at == datetime(2026, 11, 21, 9, 53, 14)
+
+
+def test_syncs_have_latencies_of_their_own() -> None:
+    (run,) = runs(read(DATA / "3.33-fsync.txt"))
+    assert value(run, "sync", "latency", "mean") == pytest.approx(519.61 * US)
+    assert value(run, "sync", "latency", "p95") == pytest.approx(1057 * US)
+    assert value(run, "sync", "operations") == 63
+    assert value(run, "write", "completion_latency", "p95") == pytest.approx(52 * US)
+    assert value(run, "write", "operations") == 1024
+    assert not [item for item in run.measurements if item.operation in {"read", "trim"} and item.scope == "job"]
+
+
+def test_jobs_of_two_groups() -> None:
+    (run,) = runs(read(DATA / "3.33-two-groups.txt"))
+    assert value(run, "read", "iops", part="seq read") == 14200
+    assert value(run, "read", "bytes", scope="group", part="1") == 4432 * 1024
+    assert value(run, "write", "bandwidth", scope="group", part="1") == 189 * MIB
+    assert figure(run, "read", "iops", part="seq read").block_size == 65536
+    assert figure(run, "read", "iops", part="mixed").block_size == 4096
+    write = figure(run, "write", "iops", part="mixed")
+    assert (write.block_size, write.threads) == (8192, 2)
+    of_jobs = {(item.part, item.key, item.value) for item in run.settings if item.scope == "job"}
+    assert {
+        ("seq read", "description", "first one"),
+        ("seq read", "block_size", "65536"),
+        ("mixed", "block_size", "4096,8192,8192"),
+        ("mixed", "threads", "2"),
+        ("mixed", "iodepth", "4"),
+    } <= of_jobs
+
+
+def test_a_run_that_met_an_error_has_failed() -> None:
+    records = read(DATA / "3.33-no-space.txt")
+    (run,) = runs(records)
+    assert run.status == "failed"
+    assert [item.line for item in diagnostics(records) if item.code == "RUN_FAILED"] == [4, 5, 7]
+    assert value(run, "write", "operations") == 1
+
+
+def test_several_runs_of_a_file_keep_their_bytes() -> None:
+    one = (DATA / "3.33-fsync.txt").read_text()
+    two = (PUBLISHED / "raid1-hdd-2020" / "fio-randrw-128k-xfs.txt").read_text()
+    three = (PUBLISHED / "fio-nvme-2021" / "fio-randwrite-zfs.txt").read_text()
+    text = f"première\n{one}\n{two}{three}"
+    found = runs(list(fio_normal.parse(Text(text))))
+    assert [run.tool_version for run in found] == ["3.33", "3.7", None]
+    assert [run.duration for run in found] == [0.070, 600.059, 300.004]
+    stretches = [text.encode()[run.start : run.end].decode() for run in found]
+    assert stretches == [one.rstrip(), two.rstrip(), three.rstrip().removesuffix("real")]
+
+
+def test_flattened_text_reads_like_the_intact_one() -> None:
+    path = DATA / "3.33-two-groups.txt"
+    intact = runs(read(path))[0]
+    flat = " ".join(path.read_text().replace("seq read", "seq-read").split())
+    (run,) = runs(list(fio_normal.parse(Text(flat))))
+
+    def figures(run: Run) -> list[tuple[object, ...]]:
+        return [
+            (m.scope, (m.part or "").replace(" ", "-"), m.operation, m.block_size, m.metric, m.statistic, m.text)
+            for m in run.measurements
+        ]
+
+    assert figures(run) == figures(intact)
+    assert len(figures(run)) > 150
+    assert [(b.low, b.high, b.share) for b in run.bins] == [(b.low, b.high, b.share) for b in intact.bins]
+
+
+def test_figures_that_cannot_both_be_right_are_named() -> None:
+    # what fio 3.25 and before print for 27.99 MiB/s: the carry of the rounding is lost
+    text = "write: IOPS=0, BW=27.0MiB/s (29.4MB/s)(2368MiB/84578msec)"
+    found = diagnostics(list(fio_normal.parse(Text(text))))
+    assert {item.code for item in found} >= {"SECOND_PRINTING_DIFFERS", "FIGURES_DISAGREE"}
+    assert "27.0" in next(item.message for item in found if item.code == "SECOND_PRINTING_DIFFERS")
+
+
+def test_old_layout() -> None:
+    """Of fio 2.x, whose fraction is no decimal fraction: 1305020 KiB in 1000 s, 1305.02, prints as 1305.2."""
+    text = """\
+job: (groupid=0, jobs=2): err= 0: pid=7: Mon Feb  1 21:46:44 2021
+  read : io=1274.5MB, bw=1305.2KB/s, iops=326, runt=1000000msec
+    clat (usec): min=2, max=8142.8K, avg=336.28, stdev=4745.39
+    clat percentiles (msec):
+     |  1.00th=[    3], 99.00th=[  225]
+    bw (KB  /s): min=   78, max=30734, per=12.94%, avg=4036.39, stdev=2090.62
+    lat (usec) : 2=0.20%
+     issued    : total=r=326255/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+Run status group 0 (all jobs):
+   READ: io=1274.5MB, aggrb=1305KB/s, minb=600KB/s, maxb=705KB/s, mint=999000msec, maxt=1000000msec
+"""
+    records = list(fio_normal.parse(Text(text)))
+    (run,) = runs(records)
+    assert {item.code for item in diagnostics(records)} == {"INCOMPLETE_LOG"}
+    rate = figure(run, "read", "bandwidth")
+    assert (rate.low, rate.high) == pytest.approx((1305 * 1024, 1306 * 1024))
+    assert value(run, "read", "completion_latency", "max") == pytest.approx(8.1428)
+    percentile = figure(run, "read", "completion_latency", "p1")
+    # above 2 ms and up to 3 ms, in bins that are 16 µs and 32 µs wide there
+    assert (percentile.low, percentile.high) == pytest.approx((2000e-6, 3008e-6))
+    assert value(run, "read", "bandwidth", "mean") == 4036.39 * 1024
+    assert value(run, "read", "operations") == 326255
+    assert value(run, "read", "bandwidth", "max", scope="group") == 705 * 1024
+    assert value(run, "read", "runtime", "min", scope="group") == 999
+    assert (run.bins[0].low, run.bins[0].high) == (0, 2e-6)
+
+
+def test_a_percentile_in_the_last_bin_is_only_bounded_below() -> None:
+    text = "read: IOPS=1, BW=4096B/s (4096B/s)(4096B/1000msec) clat percentiles (msec): | 99.99th=[17113]"
+    (run,) = runs(list(fio_normal.parse(Text(text))))
+    item = figure(run, "read", "completion_latency", "p99.99")
+    assert (item.state, item.value, item.high) == ("censored", None, None)
+    assert item.low == pytest.approx(17.045651456)
+
+
+def test_figures_without_an_operation_are_not_guessed() -> None:
+    text = "slat (usec): min=554, max=610323, avg=68985.35, stdev=55557.33"
+    (item,) = [d for d in diagnostics(list(fio_normal.parse(Text(text)))) if d.code == "UNREAD_FIGURE"]
+    assert item.excerpt == text
+
+
+def test_unknown_lines_are_reported() -> None:
+    path = DATA / "3.33-fsync.txt"
+    text = path.read_text().replace("  cpu   ", "  gpu use      : watts=17\n  cpu   ")
+    (item,) = diagnostics(list(fio_normal.parse(Text(text))))
+    assert (item.code, item.excerpt, item.line) == ("UNREAD_FIGURE", "gpu use : watts=17", 26)
+
+
+@pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*/*.txt")), ids=lambda path: path.stem)
+def test_exactly_the_fio_logs_are_recognised(path: Path) -> None:
+    head = path.read_text()
+    assert (fio_normal.sniff(head) > 0) == path.stem.startswith("fio-")
+    if path.stem.startswith("fio-"):
+        assert [candidate for candidate in FORMATS if candidate.sniff(head) > 0] == [fio_normal]
+        assert recognise(head) is fio_normal
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_damaged_logs_never_raise(data: st.DataObject) -> None:
+    path = data.draw(st.sampled_from([*LOGS, *sorted(DATA.glob("*.txt"))]))
+    text = path.read_text()
+    match data.draw(st.sampled_from(["cut", "flatten", "repeat", "delete", "change"])):
+        case "cut":
+            start = data.draw(st.integers(0, len(text)))
+            text = text[start : data.draw(st.integers(start, len(text)))]
+        case "flatten":
+            text = data.draw(st.sampled_from([" ", ""])).join(text.split("\n"))
+        case "repeat":
+            lines = text.splitlines()
+            at = data.draw(st.integers(0, len(lines) - 1))
+            text = "\n".join(lines[: at + 1] + lines[at : at + data.draw(st.integers(1, 9))] + lines[at + 1 :])
+        case "delete":
+            start = data.draw(st.integers(0, len(text)))
+            text = text[:start] + text[start + data.draw(st.integers(0, 60)) :]
+        case "change":
+            at = data.draw(st.integers(0, len(text)))
+            text = text[:at] + data.draw(st.text(max_size=5)) + text[at + 1 :]
+    for run in runs(list(fio_normal.parse(Text(text)))):
+        for item in run.measurements:
+            if item.value is not None:
+                assert item.low is not None
+                assert item.high is not None
+                assert item.low <= item.high
+        assert 0 <= run.start <= run.end <= len(text.encode())
+
+
+CORPUS = os.environ.get("FSBENCH_CORPUS")
+
+
+@pytest.mark.skipif(CORPUS is None, reason="FSBENCH_CORPUS names no folder of real logs")
+def test_real_logs_are_understood() -> None:
+    paths = sorted(Path(CORPUS or "", "fio", "normal").glob("*.txt"))
+    assert paths
+    unread = {path.name: [d for d in diagnostics(read(path)) if d.code == "UNREAD_FIGURE"] for path in paths}
+    quoted = {name for name in unread if name.startswith("lore_")}  # mails that nobody has decoded yet
+    surrounded = {"rafmoshe_3.41_k8s_pod7.txt", "weka_3.19_client_err22_progress.txt"}
+    assert {name for name, found in unread.items() if found} <= quoted | surrounded

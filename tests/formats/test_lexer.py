@@ -1,0 +1,142 @@
+"""The lexer gives every character to a phrase or to what is unread, and nothing to both."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.text import Text
+
+LEXER = Lexer(
+    rate=r"rate: (?P<rate>\d+(?:\.\d+)?)(?: \((?P<note>\w+)\))?",
+    any_rate=r"rate\b[^\n]*",
+    unit=r"\bunit\s+(?P<unit>\w+)",
+)
+
+
+def _tokens(chars: str, start: int = 0, end: int | None = None) -> list[Token]:
+    return list(LEXER.tokens(Text(chars), start, end))
+
+
+def _names(chars: str) -> list[str]:
+    return [token.name for token in _tokens(chars)]
+
+
+def _stretch(token: Token) -> str:
+    return token.text.chars[token.start : token.end]
+
+
+def test_phrases_come_in_the_order_of_the_text() -> None:
+    tokens = _tokens("unit s rate: 3 odd 7 words rate: 4.5 (ok)")
+    assert [(t.name, _stretch(t)) for t in tokens] == [
+        ("unit", "unit s"),
+        ("rate", "rate: 3"),
+        (UNREAD, "odd 7 words"),
+        ("rate", "rate: 4.5 (ok)"),
+    ]
+    assert [t["rate"] for t in tokens if t.name == "rate"] == ["3", "4.5"]
+
+
+def test_of_two_phrases_at_one_place_the_first_declared_wins() -> None:
+    assert _names("rate: 3") == ["rate"]
+    assert _names("rate high") == ["any_rate"]
+
+
+@pytest.mark.parametrize("chars", ["rate:3", "rate: 3", "rate:   3", "rate:\n\t3", "rate:\u00a03"])
+def test_a_space_stands_for_any_white_space(chars: str) -> None:
+    assert _names(chars) == ["rate"]
+
+
+def test_where_space_is_needed_it_is() -> None:
+    assert _names("unit s") == ["unit"]
+    assert _names("units") == [UNREAD]
+
+
+def test_a_group_without_a_part_is_none() -> None:
+    (token,) = _tokens("rate: 3")
+    assert token["note"] is None
+    (unread,) = _tokens("hello")
+    assert unread["rate"] is None
+
+
+def test_lines_are_those_of_the_phrase_and_of_its_groups() -> None:
+    tokens = _tokens("one\n\ntwo 2\nrate:\n 3\nlast")
+    assert [(t.name, t.line, _stretch(t)) for t in tokens] == [
+        (UNREAD, 1, "one\n\ntwo 2"),
+        ("rate", 4, "rate:\n 3"),
+        (UNREAD, 6, "last"),
+    ]
+    assert tokens[1].line_of("rate") == 5
+    assert tokens[0].line_of("rate") == 1
+
+
+def test_a_window_limits_what_is_seen() -> None:
+    assert [_stretch(t) for t in _tokens("rate: 1 rate: 23 rate: 4", 8, 15)] == ["rate: 2"]
+    assert [_stretch(t) for t in _tokens("rate: 1 x rate: 2", 1, 9)] == ["ate: 1 x"]
+
+
+def test_a_phrase_that_matches_nothing_is_an_error_of_the_format() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        list(Lexer(empty=r"x?").tokens(Text("abc")))
+
+
+@given(st.lists(st.sampled_from(["rate: 3", "rate", "unit s", "7", " ", "\n", "é", ":", "(ok)"])).map("".join))
+def test_no_character_is_lost_or_taken_twice(chars: str) -> None:
+    position = 0
+    for token in _tokens(chars):
+        assert chars[position : token.start].strip() == ""
+        assert token.start < token.end
+        position = token.end
+    assert chars[position:].strip() == ""
+
+
+def test_a_measurement_takes_the_phrase_s_place_and_number() -> None:
+    (token,) = _tokens("\nrate:\n 4.5")
+    figure = token.measurement("rate", operation="read", metric="latency", unit="ms", part="job", samples=3)
+    assert (figure.value, figure.unit, figure.low, figure.high) == (0.0045, "s", 0.00445, 0.00455)
+    assert (figure.text, figure.line, figure.part, figure.samples, figure.primary) == ("4.5", 3, "job", 3, True)
+    with pytest.raises(ValueError, match="no note"):
+        token.measurement("note", operation="read", metric="latency")
+
+
+def test_a_diagnostic_names_bytes_line_and_words() -> None:
+    chars = "häß\n  odd \n 7  words \nrate: 3"
+    (unread, _) = _tokens(chars)
+    diagnostic = unread_figure(unread)
+    assert diagnostic is not None
+    assert (diagnostic.code, diagnostic.severity, diagnostic.line) == ("UNREAD_FIGURE", "warning", 1)
+    assert chars.encode()[diagnostic.start : diagnostic.end].decode() == "häß\n  odd \n 7  words"
+    assert diagnostic.excerpt == "häß odd 7 words"
+
+
+@pytest.mark.parametrize("words", ["7", "x7", "+++++", "a ++ b", "nan", "-inf", "NaN", "Infinity 0"])
+def test_what_looks_like_a_figure_is_named(words: str) -> None:
+    (token,) = _tokens(words)
+    assert unread_figure(token) is not None
+
+
+@pytest.mark.parametrize("words", ["words", "finance", "info", "c+", "---"])
+def test_what_looks_like_none_is_let_be(words: str) -> None:
+    (token,) = _tokens(words)
+    assert unread_figure(token) is None
+
+
+def test_many_phrases_take_time_in_proportion() -> None:
+    """Each phrase is searched for once from each place, not again for every other phrase."""
+    searches = 0
+
+    class Counting:
+        def __init__(self, pattern: re.Pattern[str]) -> None:
+            self.pattern = pattern
+
+        def search(self, *where: object) -> re.Match[str] | None:
+            nonlocal searches
+            searches += 1
+            return self.pattern.search(*where)  # type: ignore[arg-type]
+
+    lexer = Lexer(a=r"a", b=r"b", never=r"c")
+    lexer._phrases = {name: Counting(p) for name, p in lexer._phrases.items()}  # type: ignore[misc]
+    assert len(list(lexer.tokens(Text("ab" * 100)))) == 200
+    assert searches == 3 + 200

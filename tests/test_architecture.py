@@ -1,0 +1,31 @@
+"""The floors of the house: each module imports only floors below it, and the rule can fail."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
+
+
+def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [LINT_IMPORTS, "--no-cache", "--config", str(folder / "pyproject.toml")]
+    environment = {"PYTHONPATH": str(folder)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_floors_hold() -> None:
+    result = _lint(ROOT)
+    assert result.returncode == 0, result.stdout
+
+
+def test_a_module_that_reaches_up_is_found(tmp_path: Path) -> None:
+    for path in [*ROOT.glob("fsbench_kit/**/*.py"), ROOT / "pyproject.toml"]:
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    units = tmp_path / "fsbench_kit" / "units.py"
+    units.write_text(units.read_text() + "\nimport fsbench_kit.dataset\n")
+    result = _lint(tmp_path)
+    assert result.returncode == 1
+    assert "fsbench_kit.units" in result.stdout

@@ -1,0 +1,159 @@
+"""Files, studies and launched runs are found, and what keeps one from being read stops no other."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fsbench_kit.archive import read, read_study
+from fsbench_kit.errors import InputError
+
+STUDY = """\
+[study]
+id = "mine"
+title = "A study"
+averaged_over = 3
+
+[system]
+memory = "64 GB"
+
+[filesystems.ext4]
+mount_options = "noatime"
+
+[[log]]
+file = "a.txt"
+tool = "smallfiles"
+stated_command = "fio --bs=8k"
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path, smallfiles_log: Callable[..., str]) -> Path:
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "a.txt").write_text(smallfiles_log() + smallfiles_log("xfs"))
+    (tmp_path / "notes.txt").write_text("seen 3 times")
+    return tmp_path
+
+
+def _settings(frame: pl.DataFrame, key: str) -> list[tuple[str, str]]:
+    return frame.filter(pl.col("key") == key).select("value", "origin").rows()
+
+
+def test_a_study_gives_its_facts_to_its_runs(study: Path) -> None:
+    data = read(study)
+    assert data.runs.select("study", "filesystem", "averaged_over", "origin").rows() == [
+        ("mine", "ext4", 3, None),
+        ("mine", "xfs", 3, None),
+    ]
+    assert _settings(data.settings, "memory") == [("64 GB", "study")] * 2
+    assert _settings(data.settings, "mount_options") == [("noatime", "study")]
+
+
+def test_where_log_and_article_disagree_both_stay(study: Path) -> None:
+    data = read(study)
+    assert _settings(data.settings, "block_size") == [("4096", "log"), ("8192", "stated")] * 2
+    disagreement = data.diagnostics.filter(pl.col("code") == "SETTINGS_DISAGREE")["message"]
+    assert disagreement.to_list() == ["block_size is 4096 by the log, and 8192 by what the article states."] * 2
+
+
+def test_equal_runs_have_ids_of_their_own(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(smallfiles_log())
+    first, second = read(tmp_path).runs["run_id"]
+    assert first.removesuffix("-1") == second.removesuffix("-2")
+
+
+def _launched(folder: Path, log: str, **changes: object) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "stdout.txt").write_text(log)
+    facts = {
+        "schema": 1,
+        "study": "live",
+        "round": 2,
+        "order": 5,
+        "target": "loop",
+        "workload": "files",
+        "tool": "smallfiles",
+        "filesystem": "ext4",
+        "host": "here",
+        "argv": ["python", "-m", "x"],
+        "exit_code": 0,
+        "status": "ok",
+        "started_at": "2026-01-02T03:04:05+02:00",
+        "ended_at": "2026-01-02T03:04:06+02:00",
+        "duration": 1.0,
+        "logs": ["stdout.txt"],
+        "settings": {"kernel": "6.1"},
+        "sha256": {"stdout.txt": hashlib.sha256(log.encode()).hexdigest()},
+    }
+    (folder / "run.json").write_text(json.dumps(facts | changes))
+    return folder
+
+
+def test_a_launched_run_brings_its_record(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    folder = tmp_path / "raw_results" / "runs" / "live" / "001"
+    data = read(_launched(folder, smallfiles_log()).parent)
+    row = data.runs.row(0, named=True)
+    assert (row["origin"], row["round"], row["order"], row["host"]) == ("launched", 2, 5, "here")
+    assert str(row["started_at"]) == "2026-01-02 01:04:05"
+    assert _settings(data.settings, "kernel") == [("6.1", "environment")]
+    assert data.diagnostics.is_empty()
+
+
+def test_a_log_that_was_changed_after_its_run_is_named(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    folder = _launched(tmp_path / "001", smallfiles_log())
+    (folder / "stdout.txt").write_text(smallfiles_log(rate=4000.0))
+    assert read(tmp_path).diagnostics["code"].to_list() == ["CHANGED_SINCE_RECORDED"]
+
+
+def test_a_failed_launch_marks_a_run_whose_log_looks_well(
+    tmp_path: Path, smallfiles_log: Callable[..., str]
+) -> None:
+    _launched(tmp_path / "001", smallfiles_log(), status="failed", exit_code=1)
+    assert read(tmp_path).runs.select("status", "exit_code").rows() == [("failed", 1)]
+
+
+def test_one_bad_file_stops_no_other(study: Path, tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\0\1\2")
+    data = read(tmp_path / "vanished", binary, study)
+    assert data.runs.height == 2
+    errors = data.diagnostics.filter(pl.col("severity") == "error")
+    assert errors["code"].to_list() == ["UNREADABLE", "NOT_TEXT"]
+
+
+def test_nothing_to_read_is_an_error_that_names_each_path(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / "empty", tmp_path / "folder", tmp_path / "vanished")
+    message = str(caught.value)
+    assert f"{tmp_path}/empty: The file is empty." in message
+    assert f"{tmp_path}/folder: There is no log in this folder or below it." in message
+    assert f"{tmp_path}/vanished: The file cannot be read: No such file or directory." in message
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("title", "titel", "study.toml:3: study.title: Field required\nstudy.titel: Extra inputs"),
+        ("averaged_over = 3", "averaged_over = 1", "study.toml:4: study.averaged_over: Input should be greater"),
+        ("[study]", "[study", "study.toml: this is not TOML"),
+        ('tool = "smallfiles"', 'tool = "dd"', "study.toml:14: log.0.tool: Input should be 'fio'"),
+        (
+            "mount_options",
+            'provision = "gone"\nmount_options',
+            "it names the file 'gone', which is not in its folder",
+        ),
+    ],
+)
+def test_a_bad_description_is_explained(study: Path, before: str, after: str, message: str) -> None:
+    (study / "study.toml").write_text(STUDY.replace(before, after))
+    with pytest.raises(InputError) as caught:
+        read_study(study)
+    assert message in str(caught.value)
+    with pytest.raises(InputError, match=r"study\.toml"):
+        read(study)

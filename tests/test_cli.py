@@ -1,0 +1,118 @@
+"""The command line as a user meets it: output, messages, exit status."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+FSBENCH = Path(sys.executable).with_name("fsbench")
+
+
+def _fsbench(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([FSBENCH, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_read_says_what_is_in_a_study(published: Path) -> None:
+    result = _fsbench("read", published / "sysbench-rhel72")
+    assert result.returncode == 0
+    assert "8 runs" in result.stdout
+    assert "IDLE_THREAD" in result.stderr
+    assert "rndwr-xfs.txt:77" in result.stderr
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".json"])
+def test_read_writes_one_flat_table(published: Path, tmp_path: Path, ending: str) -> None:
+    target = tmp_path / f"figures{ending}"
+    assert _fsbench("read", published / "fio-nvme-2021", "--to", target).returncode == 0
+    read = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".json": pl.read_json}[ending](target)
+    iops = read.filter(pl.col("metric") == "iops", pl.col("statistic") == "value", pl.col("primary"))
+    assert sorted(iops.select("filesystem", "value").rows()) == [("xfs", 189000.0), ("zfs", 28300.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("prose.txt", b"XFS is fast.\n", "No log of fio, bonnie++, sysbench fileio, iozone"),
+        ("empty.txt", b"", "The file is empty."),
+        ("binary.bin", b"\0\1\2\3", "The file holds binary data, not a log."),
+        ("vanished.txt", None, "The file cannot be read: No such file or directory."),
+        ("folder", "folder", "There is no log in this folder or below it."),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_stops_no_other_file(
+    name: str, content: bytes | str | None, sentence: str, tmp_path: Path, smallfiles_log: Callable[..., str]
+) -> None:
+    bad, good = tmp_path / name, tmp_path / "good.txt"
+    good.write_text(smallfiles_log())
+    if isinstance(content, bytes):
+        bad.write_bytes(content)
+    elif content == "folder":
+        bad.mkdir()
+    together = _fsbench("read", bad, good)
+    assert together.returncode == 2
+    assert f"error: {bad}" in together.stderr
+    assert sentence in together.stderr
+    assert "1 run, 3 figures" in together.stdout
+    alone = _fsbench("read", bad)
+    assert alone.returncode == 2
+    assert sentence in alone.stderr
+    assert "Traceback" not in together.stderr + alone.stderr
+
+
+def test_control_characters_of_a_log_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text("\x1b[31mred 12\x1b[0m\n")
+    result = _fsbench("read", log)
+    assert "red 12" in result.stderr
+    assert "\x1b" not in result.stderr
+
+
+def test_compare_prints_ratio_noise_and_the_reason_for_no_interval(published: Path) -> None:
+    result = _fsbench("compare", published / "sysbench-rhel72", "--baseline", "ext4", "--metric", "bandwidth")
+    assert result.returncode == 0
+    (row,) = (line for line in result.stdout.splitlines() if line.split()[:2] == ["seqwr", "write"])
+    assert "2.42 (one run each; break-even CV 33 %)" in row
+    assert "not comparable" in row
+    assert "host differs: host02 against host01." in result.stdout
+    assert "single run" in result.stdout
+
+
+def test_compare_by_another_factor(published: Path) -> None:
+    result = _fsbench("compare", published / "sysbench-rhel72", "--factor", "host", "--metric", "bandwidth")
+    assert result.returncode == 0
+    assert "host01" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--baseline", "ext5"], "'ext5' is not a filesystem of these runs\nChoose one of: ext4, xfs."),
+        (["--factor", "moon"], "a comparison needs two levels of moon, and these runs have none"),
+        (["--metric", "speed"], "'speed' is not a metric"),
+        (["--to", "x.docx"], "cannot write a comparison as '.docx'"),
+    ],
+)
+def test_a_wrong_request_is_explained(
+    published: Path, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    result = _fsbench("compare", published / "sysbench-rhel72", *arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_doctor_names_programs_filesystems_and_space() -> None:
+    result = _fsbench("doctor")
+    assert result.returncode == 0
+    for word in ("fio", "bonnie++", "sysbench", "iozone", "mkfs.xfs", "filesystems of the kernel", "free space"):
+        assert word in result.stdout
+
+
+def test_help_lists_the_commands() -> None:
+    result = _fsbench("--help")
+    assert result.returncode == 0
+    for command in ("doctor", "read", "compare", "launch", "report"):
+        assert f"{command} " in result.stdout
