@@ -294,14 +294,21 @@ def test_tool_that_is_missing(tmp_path: Path, both: Plan) -> None:
     assert outcomes(result.runs) == {"smallfiles": SMALL, "fio": ("failed", None, [], failure)}
 
 
-def running(word: str) -> list[int]:
-    """Return the processes with a word in their command line. A zombie has none."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+class Leftovers:
+    """Counts the processes with a word in their command line whenever a run has ended."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word.encode()
+        self.seen: list[int] = []
+
+    def look(self, event: Event) -> None:
+        if isinstance(event, RunEnded):
+            self.seen.append(sum(map(self.is_one, Path("/proc").glob("[0-9]*/cmdline"))))
+
+    def is_one(self, command: Path) -> bool:
         with suppress(OSError):
-            if word.encode() in path.read_bytes():
-                found.append(int(path.parent.name))
-    return found
+            return self.word in command.read_bytes()
+        return False
 
 
 def test_tool_that_hangs_is_ended_with_all_its_processes(
@@ -310,18 +317,20 @@ def test_tool_that_hangs_is_ended_with_all_its_processes(
     nap = f"600.{os.getpid()}"
     # One process that does not listen to SIGTERM, and one in the background.
     fake_fio(f"trap '' TERM; sleep {nap} & sleep {nap}; sleep {nap}")
-    result = launch(make_plan(workload=[fio], rounds=1, timeout=0.5), root=tmp_path)
+    left = Leftovers(nap)
+    result = launch(make_plan(workload=[fio], rounds=1, timeout=0.5), root=tmp_path, progress=left.look)
     failure = "fio did not end within 0.5 s, and was ended"
     assert outcomes(result.runs) == {"fio": ("failed", None, [], failure)}
-    assert running(nap) == []
+    assert left.seen == [0]
 
 
 def test_what_a_tool_leaves_running_is_ended(tmp_path: Path, both: Plan, fake_fio: Callable[[str], Path]) -> None:
     nap = f"601.{os.getpid()}"
     fake_fio(f"echo {{}} > fio.json; sleep {nap} & exit 0")
-    result = launch(both, root=tmp_path)
+    left = Leftovers(nap)
+    result = launch(both, root=tmp_path, progress=left.look)
     assert result.failures == {}
-    assert running(nap) == []
+    assert left.seen == [0, 0]
 
 
 # ---- what this machine lacks
