@@ -1,7 +1,4 @@
-"""Notebooks as programs: their parameters, and how many of them are run, with a record of each run.
-
-Every path that a notebook or a report names is resolved from the project's root, whatever the working directory.
-"""
+"""Notebooks as programs: their parameters, and how many of them are run, with a record of each run."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from fsbench_kit import display
+from fsbench_kit.display import project_root
 from fsbench_kit.errors import ReportError, RequestError
 from fsbench_kit.tables import versions
 
@@ -33,32 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PARAMETERS_TAG: Final = "parameters"
-
-
-def project_root() -> Path:
-    """Return the project's root: the nearest folder, from here upwards, that holds notebooks and raw results.
-
-    Where there is none it is the folder that holds this package, so that a notebook works from any directory.
-
-    Raises
-    ------
-    RequestError
-        If that is no project either.
-    """
-    here = Path.cwd()
-    for folder in (here, *here.parents, Path(__file__).parents[1]):
-        if (folder / "notebooks").is_dir() and (folder / "raw_results").is_dir():
-            return folder
-    raise RequestError(
-        f"{here} is not in a project",
-        hint="Work in a folder that has notebooks/ and raw_results/, or below it.",
-    )
-
-
-def setup() -> None:
-    """Begin a notebook: work in the project's root, and draw charts without a network."""
-    os.chdir(project_root())
-    display.setup()
 
 
 # --- parameters --------------------------------------------------------------------------------------------------
