@@ -19,7 +19,7 @@ from rich.console import Console
 
 from fsbench_kit import archive, tables
 from fsbench_kit.compare import compare
-from fsbench_kit.errors import FsbenchError, InputError, LaunchError, RequestError
+from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.launch import launch, machine, read_plan, shown
 
 if TYPE_CHECKING:
@@ -154,6 +154,29 @@ def launch_command(
     out.print(f"{len(result.runs)} of {result.planned} runs are in {result.folder}")
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
+
+
+@app.command("report")
+def report_command(
+    spec: Annotated[Path, typer.Argument(help="Which notebooks, with which parameters: a TOML file.")] = Path(
+        "notebooks/report.toml"
+    ),
+    to: Annotated[Path, typer.Option(help="The folder for the pages.")] = Path("reports"),
+    *,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run also what has not changed since last time.")] = False,
+) -> None:
+    """Run notebooks, and publish them as pages that open without a network."""
+    from fsbench_kit.report import report  # noqa: PLC0415  # Jupyter takes seconds to import
+
+    with out.status("Running notebooks ..."):
+        manifests = report(spec, to, fresh=fresh)
+    for name, manifest in manifests.items():
+        out.print(f"{name}: {manifest.status} ({manifest.duration:.0f} s)")
+        if manifest.error is not None:
+            err.print(f"    {manifest.error}")
+    out.print(f"The report is {to / 'index.html'}")
+    if any(manifest.status != "ok" for manifest in manifests.values()):
+        raise ReportError("a notebook failed; the index says why")
 
 
 def _print_diagnostics(dataset: Dataset) -> None:

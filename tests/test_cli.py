@@ -74,7 +74,7 @@ def test_compare_prints_ratio_noise_and_the_reason_for_no_interval(published: Pa
     result = _fsbench("compare", published / "sysbench-rhel72", "--baseline", "ext4", "--metric", "bandwidth")
     assert result.returncode == 0
     (row,) = (line for line in result.stdout.splitlines() if line.split()[:2] == ["seqwr", "write"])
-    assert "2.42 (one run each; break-even CV 33 %)" in row
+    assert "2.42 (one run each; break-even CV 33\N{NO-BREAK SPACE}%)" in row
     assert "not comparable" in row
     assert "host differs: host02 against host01." in result.stdout
     assert "single run" in result.stdout

@@ -7,12 +7,12 @@ import select
 import signal
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, WORKLOAD_PROGRAMS, find_program, program_environment
 
 if TYPE_CHECKING:
@@ -89,7 +89,6 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
-                process_group=0,
             )
             in_time = _wait(process, timeout)
             if in_time:
@@ -108,26 +107,20 @@ def _mortality() -> tuple[str, ...]:
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Wait for a process, then end all that is left of its group. Return whether it ended in time."""
+    """Wait for a process, then end all that it has started. Return whether it ended in time."""
     ended = os.pidfd_open(process.pid)
     try:
         ready, _, _ = select.select([ended, _LIFELINE], [], [], timeout)
         if ended not in ready:
-            _signal_group(process, signal.SIGTERM)
+            process.terminate()
             select.select([ended], [], [], _MERCY)
     finally:
-        # As long as the process has not been waited for, no other can have got its number.
-        _signal_group(process, signal.SIGKILL)
         os.close(ended)
+        end_marked(os.environ[MARK])
         _bury(process)
     if _LIFELINE in ready and ended not in ready:
         raise LifelineError
     return ended in ready
-
-
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
 
 
 def _bury(process: subprocess.Popen[bytes]) -> None:

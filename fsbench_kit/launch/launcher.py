@@ -6,20 +6,19 @@ import json
 import os
 import re
 import select
-import signal
 import subprocess
 import sys
 import tempfile
+import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-import psutil
-
 from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, RunEnded, from_line
+from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.runner import Request
 from fsbench_kit.launch.tools import ISOLATION, isolation_problem, program_environment
 
@@ -93,7 +92,7 @@ def launch(
     Raises
     ------
     RequestError
-        If `study` cannot be the name of a folder.
+        If `study` cannot be the name of a folder, or `root` is none.
     LaunchError
         If the launch cannot start: a target cannot be had, space is lacking, the study exists, another launch is
         at work in the same place. Or if its process was killed.
@@ -102,6 +101,8 @@ def launch(
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
         what = f'a study cannot be called "{name}"'
         raise RequestError(what, hint='A name consists of letters, digits, ".", "_" and "-".')
+    if not root.is_dir():
+        raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
     problem = isolation_problem()
     request = Request(
         plan=plan.model_dump(mode="json"),
@@ -135,9 +136,10 @@ def _ask(runner: subprocess.Popen[str], request: Request) -> None:
 @contextmanager
 def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
     """Start a runner, and end it with everything that it started, whatever happens in between."""
+    mark = uuid.uuid4().hex
     runner = subprocess.Popen(
         command,
-        env=program_environment(),
+        env={**program_environment(), MARK: mark},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,
@@ -156,8 +158,7 @@ def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.P
                         pipe.close()
             _await_end(runner)
         finally:
-            # It has not been waited for yet, so no other process or session can have got its number.
-            _kill_session(runner.pid)
+            end_marked(mark)
             runner.wait()
 
 
@@ -167,14 +168,6 @@ def _await_end(runner: subprocess.Popen[str]) -> None:
         select.select([ended], [], [], _PATIENCE)
     finally:
         os.close(ended)
-
-
-def _kill_session(session: int) -> None:
-    """Kill all processes of a session."""
-    for number in psutil.pids():
-        with suppress(ProcessLookupError, PermissionError):
-            if os.getsid(number) == session:
-                os.kill(number, signal.SIGKILL)
 
 
 @dataclass

@@ -30,6 +30,7 @@ from fsbench_kit.launch.execution import (
 )
 from fsbench_kit.launch.observation import RECORD, Observation
 from fsbench_kit.launch.plan import Plan, plan_text, schedule
+from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.units import humanise
 
@@ -102,12 +103,18 @@ def _launch(request: Request) -> str | None:
     """Do the launch, and return why it ended before its plan was done, if it did."""
     root = Path(request.root)
     runs = (root / targets.RUNS).resolve()
-    runs.mkdir(parents=True, exist_ok=True)
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
     asked = Plan.model_validate(request.plan)
     plan, notes = targets.choose(asked, root, isolation_problem=request.isolation_problem)
     places = dict.fromkeys([runs, *(targets.place(target, root) for target in plan.target)])
     with ExitStack() as stack:
-        scratches = {place: stack.enter_context(scratch(place, launcher=request.launcher)) for place in places}
+        scratches = {
+            place: stack.enter_context(scratch(place, launcher=request.launcher, mark=os.environ[MARK]))
+            for place in places
+        }
         study = _Study(plan, request.study, runs / request.study, root, scratches)
         study.create(replace=request.replace)
         try:

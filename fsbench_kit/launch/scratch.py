@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.environment import mounts
+from fsbench_kit.launch.processes import end_marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ _OWNER: Final = "launch.json"  # not in the lock itself: some versions of filelo
 
 
 @contextmanager
-def scratch(place: Path, *, launcher: int) -> Iterator[Path]:
+def scratch(place: Path, *, launcher: int, mark: str) -> Iterator[Path]:
     """Make a scratch folder in a directory, after removing those that killed launches left there.
 
     Parameters
@@ -39,6 +40,8 @@ def scratch(place: Path, *, launcher: int) -> Iterator[Path]:
         An existing directory.
     launcher
         The process that a person would end to end this launch.
+    mark
+        What the launch's processes carry.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def scratch(place: Path, *, launcher: int) -> Iterator[Path]:
         hint = "Name a directory that you may write to in the plan."
         raise LaunchError(f"nothing can be written here: {error.strerror}", file=place, hint=hint) from None
     with FileLock(folder / _LOCK):
-        (folder / _OWNER).write_text(json.dumps({"launcher": launcher}), encoding="utf-8")
+        (folder / _OWNER).write_text(json.dumps({"launcher": launcher, "mark": mark}), encoding="utf-8")
         # Only now that it is locked may others find it.
         folder = folder.rename(folder.with_name(folder.name.replace(_UNBORN, _PREFIX)))
         try:
@@ -72,21 +75,22 @@ def _scratch_folders(place: Path) -> Iterator[Path]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove a scratch folder that was left behind.
+    """End the processes of a launch that was killed, and remove its scratch folder.
 
     Raises
     ------
     LaunchError
         If its launch is alive.
     """
+    owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))
     try:
         with FileLock(folder / _LOCK, blocking=False):
+            end_marked(owner["mark"])
             if not any(mount.point.is_relative_to(folder) for mount in mounts()):
                 shutil.rmtree(folder, ignore_errors=True)
     except Timeout:
-        owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))["launcher"]
         raise LaunchError(
-            f"another launch is at work here (process {owner})",
+            f"another launch is at work here (process {owner['launcher']})",
             file=folder.parent,
-            hint=f"Wait until it is done, or end it: kill {owner}",
+            hint="Wait until it is done, or end that process.",
         ) from None

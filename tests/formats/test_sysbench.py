@@ -203,6 +203,7 @@ def test_settings_of_the_published_logs(log: str) -> None:
         "time_limit": "180",
         "pattern": pattern,
         "direct": "true",
+        "sync": "false",
     }
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ from fsbench_kit.launch import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 BASE = {
     "id": "test",

@@ -92,7 +92,8 @@ MISTAKES = {
         'name = "small"',
         'name = "../small"',
         32,
-        '"name" must be a name of letters, digits, ".", "_" and "-" that starts with a letter or digit, not "../small"',
+        '"name" must be a name of letters, digits, ".", "_" and "-" that starts with a letter or digit, '
+        'not "../small"',
     ),
     "equal names": ('name = "xfs"', 'name = "ext4"', 18, 'two [[target]] are called "ext4"'),
     "a device for mkfs": (
@@ -105,7 +106,8 @@ MISTAKES = {
         'filesystem = "xfs"',
         'filesystem = "xfs"\nmount_options = "noatime,logdev=/dev/sda"',
         20,
-        '"mount_options" must be mount options with commas between them, without "/", not "noatime,logdev=/dev/sda"',
+        '"mount_options" must be mount options with commas between them, without "/", '
+        'not "noatime,logdev=/dev/sda"',
     ),
     "more than an image holds": (
         'size = "1M"',

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.scratch import scratch
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from fsbench_kit.launch.scratch import scratch
-with scratch(Path(sys.argv[1]), launcher=4711) as folder:
+with scratch(Path(sys.argv[1]), launcher=4711, mark="theirs") as folder:
     (folder / "image").write_text("x")
     print("held", flush=True)
     sys.stdin.read()
@@ -35,7 +37,7 @@ def hold(place: Path) -> subprocess.Popen[str]:
 
 
 def test_folder_is_there_and_goes_away(tmp_path: Path) -> None:
-    with scratch(tmp_path, launcher=1) as folder:
+    with scratch(tmp_path, launcher=1, mark="mine") as folder:
         assert folder.parent == tmp_path
         (folder / "image").write_text("x")
     assert list(tmp_path.iterdir()) == []
@@ -45,7 +47,7 @@ def test_second_launch_in_the_same_place_is_refused(tmp_path: Path) -> None:
     with hold(tmp_path) as first:
         with (
             pytest.raises(LaunchError, match=r"another launch is at work here \(process 4711\)"),
-            scratch(tmp_path, launcher=1),
+            scratch(tmp_path, launcher=1, mark="mine"),
         ):
             pass
         (left,) = tmp_path.iterdir()
@@ -60,8 +62,22 @@ def test_what_a_killed_launch_left_is_swept(tmp_path: Path) -> None:
         first.communicate()
     (left,) = tmp_path.iterdir()
     assert (left / "image").exists()
-    with scratch(tmp_path, launcher=1):
+    with scratch(tmp_path, launcher=1, mark="mine"):
         assert not left.exists()
+
+
+def test_processes_of_a_killed_launch_are_ended(tmp_path: Path) -> None:
+    with hold(tmp_path) as first:
+        first.kill()
+        first.communicate()
+    with (
+        subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: "theirs"}) as orphan,
+        subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: "others"}) as stranger,
+    ):
+        with scratch(tmp_path, launcher=1, mark="mine"):
+            assert orphan.wait(5) == -signal.SIGKILL
+            assert stranger.poll() is None
+        stranger.kill()
 
 
 @pytest.mark.parametrize("missing", ["launch.lock", "launch.json"])
@@ -71,7 +87,7 @@ def test_what_is_not_provably_ours_stays(tmp_path: Path, missing: str) -> None:
         first.communicate()
     (left,) = tmp_path.iterdir()
     (left / missing).unlink()
-    with scratch(tmp_path, launcher=1):
+    with scratch(tmp_path, launcher=1, mark="mine"):
         pass
     assert (left / "image").exists()
 
@@ -85,7 +101,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (left,) = place.iterdir()
     left.rename(elsewhere)
     left.symlink_to(elsewhere)
-    with scratch(place, launcher=1):
+    with scratch(place, launcher=1, mark="mine"):
         pass
     assert (elsewhere / "image").exists()
 
@@ -98,12 +114,15 @@ def test_folders_of_others_stay(tmp_path: Path) -> None:
         first.communicate()
     (left,) = tmp_path.iterdir()
     shutil.chown(left, user=65534)
-    with scratch(tmp_path, launcher=1):
+    with scratch(tmp_path, launcher=1, mark="mine"):
         pass
     assert (left / "image").exists()
 
 
 def test_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     absent = tmp_path / "absent"
-    with pytest.raises(LaunchError, match="absent: nothing can be written here"), scratch(absent, launcher=1):
+    with (
+        pytest.raises(LaunchError, match="absent: nothing can be written here"),
+        scratch(absent, launcher=1, mark="mine"),
+    ):
         pass

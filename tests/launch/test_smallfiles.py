@@ -5,8 +5,6 @@ import re
 import zlib
 from typing import TYPE_CHECKING
 
-import pytest
-
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
 from fsbench_kit.launch.workloads import Smallfiles
@@ -15,6 +13,8 @@ from fsbench_kit.records import Diagnostic, Run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 class Watcher:

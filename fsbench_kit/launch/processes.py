@@ -1,0 +1,42 @@
+"""Finds the processes of a launch, wherever they have gone, and ends them.
+
+Neither parents nor sessions tell: jobs of fio make sessions of their own, and orphans change their parent. So a
+launch carries a mark in its environment, which all its processes inherit.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+MARK: Final = "FSBENCH_LAUNCH"
+"""The variable of the environment that holds a launch's mark."""
+
+_PASSES: Final = 20
+_PAUSE: Final = 0.05  # seconds
+
+
+def end_marked(mark: str) -> None:
+    """Kill all processes that carry a mark, except this one."""
+    for _ in range(_PASSES):  # one may have started another while we looked
+        if not [number for number in psutil.pids() if number != os.getpid() and _end_if_marked(number, mark)]:
+            return
+        time.sleep(_PAUSE)
+
+
+def _end_if_marked(number: int, mark: str) -> bool:
+    with suppress(OSError):  # it is gone, or another user's
+        process = os.pidfd_open(number)  # from here on, the number cannot come to mean another process
+        try:
+            if f"{MARK}={mark}".encode() in Path(f"/proc/{number}/environ").read_bytes().split(b"\0"):
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+                return True
+        finally:
+            os.close(process)
+    return False

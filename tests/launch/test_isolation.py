@@ -1,0 +1,329 @@
+"""Loop images, and what is left when a launch is ended in the middle of a run: nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from fsbench_kit.launch import Plan, launch, launcher, tools
+from fsbench_kit.launch.plan import LoopFilesystem, schedule
+from fsbench_kit.launch.targets import _MKFS
+from fsbench_kit.vocabulary import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RUNS = Path("raw_results", "runs")
+
+
+def has(program: str) -> bool:
+    return tools.find_program(program) is not None
+
+
+def loop(filesystem: str) -> dict[str, object]:
+    return {"kind": "loop", "name": filesystem, "filesystem": filesystem, "size": "512M"}
+
+
+def record(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return found
+
+
+def traces(root: Path) -> list[str]:
+    """Return what there is on this machine of launches in a folder: processes, mounts, loop devices."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().decode(errors="replace")
+            mounts = (process / "mountinfo").read_text(encoding="utf-8")
+        except OSError:
+            continue
+        if process.name != str(os.getpid()) and str(root) in command:
+            found.append(f"process {process.name}: {command}")
+        found += [f"mount for {process.name}: {line}" for line in mounts.splitlines() if str(root) in line]
+    loops = subprocess.run(["losetup", "--list", "--noheadings"], capture_output=True, text=True, check=True)
+    return found + [line for line in loops.stdout.splitlines() if str(root) in line]
+
+
+def assert_no_traces(root: Path) -> None:
+    """The kernel takes away mounts and loop devices in its own time, which is short."""
+    eventually(lambda: traces(root) == [], lambda: f"left behind: {traces(root)}")
+
+
+def eventually(holds: Callable[[], bool], otherwise: Callable[[], str], *, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, otherwise()
+        time.sleep(0.05)
+
+
+def scratch_folders(root: Path) -> list[str]:
+    return [path.name for path in (*root.glob(".fsbench-*"), *(root / RUNS).glob(".fsbench-*"))]
+
+
+def test_every_filesystem_of_a_plan_can_be_made() -> None:
+    assert set(_MKFS) == set(LoopFilesystem.__args__)
+    assert {f"mkfs.{name}" for name in _MKFS} == set(tools.MKFS_PROGRAMS)
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts and processes of its own")
+class TestLoopImages:
+    @pytest.mark.parametrize("filesystem", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
+    def test_runs_on_a_fresh_filesystem(
+        self, tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], filesystem: str
+    ) -> None:
+        if not has(f"mkfs.{filesystem}") or filesystem not in tools.kernel_filesystems():
+            pytest.skip(f"this machine has no {filesystem}")
+        small = {"tool": "smallfiles", "name": "small", "files": 100, "size": "4k"}
+        random = {**fio, "optional": True, "direct": True, "ioengine": "psync"}
+        plan = make_plan(target=[loop(filesystem)], workload=[small, random], rounds=1)
+        result = launch(plan, root=tmp_path, study="first")
+        assert result.failures == {}
+        assert_no_traces(tmp_path)
+        assert scratch_folders(tmp_path) == []
+        found = {record(run)["tool"]: record(run) for run in result.runs}
+        assert found.keys() == ({"smallfiles", "fio"} if has("fio") else {"smallfiles"})
+        for run in found.values():
+            assert run["filesystem"] == filesystem
+            assert run["settings"].keys() <= SETTINGS.keys()
+            assert run["settings"]["device"].startswith("loop image (")
+            provision = [step["argv"][0] for step in run["provision"]]
+            assert provision == ["fallocate", f"mkfs.{filesystem}", "mount", "losetup"]
+            assert f" - {filesystem} /dev/loop" in run["environment"]["before"]["mount"]
+        if has("fio"):
+            self.assert_bytes_reached_both_devices(found["fio"])
+
+    @staticmethod
+    def assert_bytes_reached_both_devices(run: dict[str, Any]) -> None:
+        before, after = (run["environment"][moment]["devices"] for moment in ("before", "after"))
+        image, *backing = after
+        assert image.startswith("loop")
+        assert backing
+        for device in (image, backing[-1]):
+            assert after[device]["written_bytes"] - before[device]["written_bytes"] >= 4 * 2**20
+
+    def test_provision_is_the_same_text_for_each_run(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        target = {**loop("ext4"), "mkfs_options": ["-m", "0"], "mount_options": "noatime"}
+        result = launch(make_plan(target=[target], rounds=2), root=tmp_path)
+        texts = {record(run)["settings"]["provision"] for run in result.runs}
+        assert texts == {
+            "fallocate --length 536870912 image\n"
+            "mkfs.ext4 -F -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 -m 0 image\n"
+            "mount -t ext4 -o loop,noatime image mount\n"
+            "losetup --direct-io=on /dev/loopN"
+        }
+        assert all("noatime" in record(run)["settings"]["mount_options"] for run in result.runs)
+
+    def test_target_that_cannot_be_made_ready(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        wrong = {**loop("ext4"), "name": "wrong", "mkfs_options": ["--no-such-option"]}
+        result = launch(make_plan(target=[wrong, loop("ext4")], rounds=1), root=tmp_path)
+        assert_no_traces(tmp_path)
+        found = {record(run)["target"]: record(run) for run in result.runs}
+        assert {name: run["status"] for name, run in found.items()} == {"wrong": "failed", "ext4": "ok"}
+        assert found["wrong"]["exit_code"] is None
+        assert found["wrong"]["argv"] == found["wrong"]["logs"] == []
+        assert "--no-such-option" in found["wrong"]["provision"][-1]["argv"]
+        (failure,) = result.failures.values()
+        assert failure.startswith("the target could not be made ready: mkfs.ext4 ")
+        assert "unrecognized option" in failure or "invalid option" in failure
+
+    def test_mounts_are_seen_by_the_launch_alone(
+        self,
+        tmp_path: Path,
+        make_plan: Callable[..., Plan],
+        fake_fio: Callable[[str], Path],
+        fio: dict[str, object],
+    ) -> None:
+        fake_fio(
+            f"cp /proc/self/mountinfo {tmp_path}/inside; cp /proc/self/stat {tmp_path}/stat; echo {{}} > fio.json"
+        )
+        launch(make_plan(target=[loop("ext4")], workload=[fio], rounds=1), root=tmp_path)
+        inside = [line for line in (tmp_path / "inside").read_text().splitlines() if str(tmp_path) in line]
+        assert len(inside) == 1
+        assert int((tmp_path / "stat").read_text().split()[0]) < 100  # numbers of processes start anew
+
+
+# ---- ended in the middle
+
+DRIVER = """
+import sys
+from pathlib import Path
+from fsbench_kit.launch import launch, read_plan
+from fsbench_kit.launch.events import to_line
+def tell(event):
+    print(to_line(event), end="", flush=True)
+plan, root, isolated = sys.argv[1:]
+if isolated != "isolated":
+    from fsbench_kit.launch import launcher
+    launcher.isolation_problem = lambda: "the test says so"
+launch(read_plan(Path(plan)), root=Path(root), study="first", progress=tell)
+"""
+
+PLAN = """
+id = "test"
+title = "One short run, and one that does not end by itself"
+rounds = 1
+seed = {seed}
+timeout = 100
+drop_caches = false
+[budget]
+seconds = 200
+bytes = "10G"
+[[target]]
+name = "target"
+{target}
+[[workload]]
+tool = "smallfiles"
+name = "short"
+files = 10
+size = "4k"
+[[workload]]
+tool = "fio"
+name = "long"
+rw = "randread"
+bs = "4k"
+size = "1M"
+runtime = 90
+time_based = true
+numjobs = 2
+"""
+
+TARGETS = {
+    "isolated": 'kind = "loop"\nfilesystem = "xfs"\nsize = "512M"',
+    "plain": 'kind = "directory"\ndirectory = "."',
+}
+
+
+class Launch:
+    """A launch in a process of its own, which is in the middle of its second and last run."""
+
+    def __init__(self, root: Path, kind: str) -> None:
+        from fsbench_kit.launch import read_plan
+
+        self.root, self.kind = root, kind
+        path = root / "plan.toml"
+        for seed in range(100):  # some seed puts the short run first
+            path.write_text(PLAN.format(seed=seed, target=TARGETS[kind]), encoding="utf-8")
+            self.plan = read_plan(path)
+            if schedule(self.plan)[0].workload.name == "short":
+                break
+        self.driver = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, path, root, kind],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.driver.stdout is not None
+        for line in self.driver.stdout:
+            event = json.loads(line)
+            if event["event"] == "RunStarted" and event["order"] == 2:
+                break
+        else:
+            pytest.fail(self.driver.communicate()[1])
+        # fio itself and both of its jobs, so that there is something to end
+        eventually(lambda: len(self.processes("fio")) == 3, lambda: "fio has not started")
+        self.all = psutil.Process(self.driver.pid).children(recursive=True)
+        (self.runner,) = (
+            process
+            for process in self.all
+            if process.cmdline()[0] == sys.executable and "fsbench_kit.launch.runner" in process.cmdline()
+        )
+
+    def processes(self, name: str) -> list[psutil.Process]:
+        return [p for p in psutil.Process(self.driver.pid).children(recursive=True) if p.name() == name]
+
+    def assert_all_ended(self) -> None:
+        """No process of the launch is alive, and nothing else is left of it but files."""
+        eventually(lambda: self.alive() == [], lambda: f"alive: {self.alive()}")
+        assert_no_traces(self.root)
+
+    def alive(self) -> list[psutil.Process]:
+        return [p for p in self.all if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+    def assert_only_the_first_run_is_there(self) -> None:
+        study = self.root / RUNS / "first"
+        assert {path.name for path in study.iterdir()} == {"plan.toml", "study.toml", "001-target-short"}
+        run = study / "001-target-short"
+        hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in run.iterdir()}
+        del hashes["run.json"]
+        assert hashes == record(run)["sha256"]
+        assert record(run)["status"] == "ok"
+
+
+@pytest.fixture(params=["isolated", "plain"])
+def underway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Launch]:
+    if request.param == "isolated" and tools.isolation_problem() is not None:
+        pytest.skip("needs mounts and processes of its own")
+    if not has("fio"):
+        pytest.skip("needs fio")
+    started = Launch(tmp_path, request.param)
+    yield started
+    started.driver.kill()
+    started.driver.communicate()
+
+
+@pytest.mark.root
+@pytest.mark.slow
+class TestEndedInTheMiddle:
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+    def test_process_that_called_is_signalled(self, underway: Launch, number: signal.Signals) -> None:
+        underway.driver.send_signal(number)
+        _, errors = underway.driver.communicate(timeout=30)
+        assert underway.driver.returncode == -number
+        if number == signal.SIGINT:
+            assert errors.rstrip().endswith("KeyboardInterrupt")
+        underway.assert_all_ended()
+        # The runner had the time to clean up.
+        assert scratch_folders(underway.root) == []
+        underway.assert_only_the_first_run_is_there()
+
+    def test_runner_is_asked_to_end(self, underway: Launch) -> None:
+        underway.runner.terminate()
+        _, errors = underway.driver.communicate(timeout=30)
+        assert "the launch's process was ended after 1 runs" in errors
+        underway.assert_all_ended()
+        assert scratch_folders(underway.root) == []
+        underway.assert_only_the_first_run_is_there()
+
+    def test_runner_is_killed(self, underway: Launch, make_plan: Callable[..., Plan]) -> None:
+        underway.runner.kill()
+        _, errors = underway.driver.communicate(timeout=30)
+        assert "the launch's process was ended after 1 runs" in errors
+        assert "What it left behind is removed by the next launch." in errors
+        underway.assert_all_ended()
+        underway.assert_only_the_first_run_is_there()
+        # It could not clean up its files; the next launch does.
+        assert scratch_folders(underway.root) != []
+        launch(make_plan(rounds=1), root=underway.root, study="second")
+        assert scratch_folders(underway.root) == []
+
+    def test_all_are_killed_at_once(
+        self, underway: Launch, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        victims = [psutil.Process(underway.driver.pid), *underway.processes("unshare"), underway.runner]
+        for victim in victims:
+            victim.suspend()  # so that none can see another end
+        for victim in victims:
+            victim.kill()
+        underway.driver.communicate(timeout=30)
+        if underway.kind == "isolated":
+            underway.assert_all_ended()
+        else:  # jobs that fio has forked go on until the next launch of the same kind
+            monkeypatch.setattr(launcher, "isolation_problem", lambda: "the test says so")
+        underway.assert_only_the_first_run_is_there()
+        launch(make_plan(rounds=1), root=underway.root, study="second")
+        underway.assert_all_ended()
+        assert scratch_folders(underway.root) == []

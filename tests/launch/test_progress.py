@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from fsbench_kit.launch import shown
+from fsbench_kit.launch.events import (
+    Event,
+    Finished,
+    Note,
+    Planned,
+    Refused,
+    RunEnded,
+    RunStarted,
+    from_line,
+    to_line,
+)
+
+FIRST = RunStarted(order=1, runs=2, round=1, target="xfs", workload="small", elapsed=0.0, remaining=None)
+SECOND = RunStarted(order=2, runs=2, round=1, target="ext4", workload="small", elapsed=3.2, remaining=3.2)
+EVENTS: list[Event] = [
+    Planned(study="first", folder="/p/first", runs=2),
+    Note("[bold] is no markup here"),
+    FIRST,
+    RunEnded(order=1, runs=2, folder="/p/first/001-xfs-small", failure=None),
+    SECOND,
+    RunEnded(order=2, runs=2, folder="/p/first/002-ext4-small", failure="fio ended with exit code 3"),
+    Finished(stopped=None),
+]
+
+
+@pytest.mark.parametrize("event", [*EVENTS, Refused("what", None, "hint"), Finished("why")])
+def test_events_travel_as_lines(event: Event) -> None:
+    line = to_line(event)
+    assert line.endswith("\n")
+    assert line.count("\n") == 1
+    assert from_line(line) == event
+
+
+def test_lines_where_there_is_no_terminal() -> None:
+    out = io.StringIO()
+    with shown(Console(file=out, force_terminal=False, width=40)) as show:
+        for event in EVENTS:
+            show(event)
+    assert out.getvalue().splitlines() == [
+        "2 runs, to /p/first",
+        "[bold] is no markup here",
+        "run 1/2, round 1: small on xfs",
+        "run 2/2, round 1: small on ext4 (3 s gone, about 3 s to go)",
+        "run 2/2 failed: fio ended with exit code 3",
+    ]
+
+
+def test_bar_on_a_terminal() -> None:
+    out = io.StringIO()
+    with shown(Console(file=out, force_terminal=True, force_jupyter=False, width=100)) as show:
+        for event in EVENTS:
+            show(event)
+    assert "2/2" in out.getvalue()
+    assert "run 2/2 failed: fio ended with exit code 3" in out.getvalue()
+    assert "[bold] is no markup here" in out.getvalue()
