@@ -54,7 +54,7 @@ _OTHER_COLOURS: Final = ("#333333", "#117733", "#882255", "#44aa99", "#999933", 
 _PLOT_WIDTH: Final = 520
 _PANEL_WIDTH: Final = 330
 _PANEL_HEIGHT: Final = 130
-_LABEL_WIDTH: Final = 280
+_LABEL_WIDTH: Final = 400
 _ROW_HEIGHT: Final = 15
 _TITLE_CHARACTERS: Final = 92
 _SUBTITLE_CHARACTERS: Final = 112
@@ -93,7 +93,9 @@ def colour_scale(levels: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=[spare.get(name) or COLOURS[name.lower()] for name in names])
 
 
-def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None = None) -> alt.FacetChart:
+def forest(
+    comparison: pl.DataFrame, *, margin: float = 1.05, most: int = 60, title: str | None = None
+) -> alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
     Parameters
@@ -102,8 +104,10 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
         What `fsbench_kit.compare.compare` returned, or some rows of it.
     margin
         The largest ratio that counts as equal, either way round; drawn as a band.
+    most
+        How many rows to draw: first those with an interval, then those furthest from 1.
     title
-        What the chart shows; by default it counts the verdicts.
+        What the chart shows; by default it counts the verdicts of all rows.
 
     Raises
     ------
@@ -112,9 +116,10 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
     """
     _check_size(comparison)
     rows = ordered(comparison)
-    data = _forest_data(rows)
-    if data.is_empty():
+    every = _forest_data(rows)
+    if every.is_empty():
         raise RequestError("no row of this comparison has a ratio or a bound", hint="Its footnotes say why.")
+    data = _most_telling(every, most)
     low, high = _ratio_domain(data, margin)
     known = pl.col("ci_low").is_not_null()
     # A mark is not drawn where its place is null, so that each kind of mark has a column of its own.
@@ -155,7 +160,7 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
         data=data,
     )
     heading = [title] if title else summary(rows)
-    explained = _explain_forest(rows, data, margin)
+    explained = _explain_forest(rows, every, data, margin)
     groups = data["group"].unique(maintain_order=True).to_list()
     chart: alt.FacetChart = (
         layers.properties(width=_PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT))
@@ -237,7 +242,14 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
     return [tick for decade in decades for m in multiples if low <= (tick := m * 10.0**decade) <= high]
 
 
-def _explain_forest(rows: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:
+def _most_telling(data: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Keep the rows with an interval, and then those furthest from 1, in the order in which they are."""
+    order = data.select(pl.col("ci_low").is_null(), distance=-pl.col("place").log().abs())
+    places = order.with_row_index().sort("ci_low", "distance", maintain_order=True)["index"].head(most)
+    return data[places.sort().to_list()]
+
+
+def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:
     """Say how the marks of a forest plot are to be read, as far as it has them."""
     seen = set(data["evidence"])
     confidences = rows["confidence"].drop_nulls().unique().to_list()
@@ -251,10 +263,8 @@ def _explain_forest(rows: pl.DataFrame, data: pl.DataFrame, margin: float) -> st
         ("verdict withheld" in seen, "A pale diamond has an interval and no verdict; its notes say why."),
         (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
         (True, f"The dashed line is equality, the band ±{percent(margin - 1)}."),
-        (
-            rows.height > data.height,
-            f"Not drawn, for want of a ratio: {rows.height - data.height} of {rows.height}.",
-        ),
+        (rows.height > every.height, f"{rows.height - every.height} rows have no ratio to draw."),
+        (every.height > data.height, f"Of {every.height} rows, the {data.height} furthest from 1 are drawn."),
     ]
     return " ".join(text for holds, text in sentences if holds)
 

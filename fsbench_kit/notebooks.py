@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import nbformat
@@ -21,6 +22,7 @@ import papermill
 import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from traitlets.config import Config
 
 from fsbench_kit.display import project_root
 from fsbench_kit.errors import ReportError, RequestError
@@ -382,15 +384,18 @@ def _did_not_start(error: BaseException) -> bool:
 )
 def _execute(job: Job, root: Path) -> None:
     """Have papermill run the notebook. Where it fails, what it wrote is where failed notebooks are."""
-    papermill.execute_notebook(
-        root / job.notebook,
-        job.failed,
-        parameters=dict(job.parameters),
-        cwd=root,
-        progress_bar=False,
-        request_save_on_cell_execute=False,
-        autosave_cell_every=0,
-    )
+    with TemporaryDirectory(prefix="fsbench-kernel-") as sockets:
+        papermill.execute_notebook(
+            root / job.notebook,
+            job.failed,
+            parameters=dict(job.parameters),
+            cwd=root,
+            progress_bar=False,
+            request_save_on_cell_execute=False,
+            autosave_cell_every=0,
+            # The kernel is spoken to over files that only this user can open, not over ports of the machine.
+            config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+        )
 
 
 def _forget_paths(executed: Path, job: Job) -> None:

@@ -44,6 +44,8 @@ CELL: Final = tuple(name for name in settings.CELL if name not in ("metric", "st
 """The columns that name a cell of a comparison."""
 _SIZES: Final = ("block_size", "file_size")
 _LONGEST_TEXT: Final = 160
+_LONG: Final = 40
+"""Rows from which on a page shows a table in a window of its own."""
 _TERMINAL_WIDTH: Final = 160
 
 
@@ -85,10 +87,12 @@ class Table:
     def _repr_html_(self) -> str:
         heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.footnotes)
-        if not any(group.rows for group in self.groups):
+        height = sum(len(group.rows) for group in self.groups)
+        if not height:
             return f"<p>{escape(self.caption)}</p>"
+        kind = "table long" if height > _LONG else "table"
         return (
-            f'<div class="table" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
+            f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
             f'<table><caption style="text-align:left">{escape(self.caption)}</caption>'
             f"<thead><tr>{heads}</tr></thead>{''.join(map(self._html_group, self.groups))}</table>"
             + (f'<ol type="a">{notes}</ol>' if notes else "")
@@ -585,7 +589,8 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
         .sort("severity", "times", descending=True, maintain_order=True)
     )
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
-    return table(rows.head(most), f"{_counted(dataset.diagnostics.height, 'remark')} about the logs{left_out}")
+    number = _counted(dataset.diagnostics.height, "remark") if rows.height else "No remarks"
+    return table(rows.head(most), f"{number} about the logs{left_out}")
 
 
 def settings_table(dataset: Dataset, *, most: int = 60) -> Table:
@@ -660,7 +665,7 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
         for study, origin, runs, files, hashes in studies.rows()
     )
     return Table(
-        "What these figures rest on",
+        "Data, versions, parameters",
         (Column("what"), Column("which")),
         (
             Group("Data", data),
