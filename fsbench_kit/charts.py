@@ -54,9 +54,8 @@ _OTHER_COLOURS: Final = ("#333333", "#117733", "#882255", "#44aa99", "#999933", 
 _PLOT_WIDTH: Final = 520
 _PANEL_WIDTH: Final = 330
 _PANEL_HEIGHT: Final = 130
-_LABEL_WIDTH: Final = 280
+_LABEL_WIDTH: Final = 400
 _ROW_HEIGHT: Final = 15
-_MOST_PANELS: Final = 40
 _TITLE_CHARACTERS: Final = 92
 _SUBTITLE_CHARACTERS: Final = 112
 _MOST_LINES: Final = 4
@@ -94,7 +93,9 @@ def colour_scale(levels: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=[spare.get(name) or COLOURS[name.lower()] for name in names])
 
 
-def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None = None) -> alt.FacetChart:
+def forest(
+    comparison: pl.DataFrame, *, margin: float = 1.05, most: int = 60, title: str | None = None
+) -> alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
     Parameters
@@ -103,8 +104,10 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
         What `fsbench_kit.compare.compare` returned, or some rows of it.
     margin
         The largest ratio that counts as equal, either way round; drawn as a band.
+    most
+        How many rows to draw: first those with an interval, then those furthest from 1.
     title
-        What the chart shows; by default it counts the verdicts.
+        What the chart shows; by default it counts the verdicts of all rows.
 
     Raises
     ------
@@ -113,9 +116,10 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
     """
     _check_size(comparison)
     rows = ordered(comparison)
-    data = _forest_data(rows)
-    if data.is_empty():
+    every = _forest_data(rows)
+    if every.is_empty():
         raise RequestError("no row of this comparison has a ratio or a bound", hint="Its footnotes say why.")
+    data = _most_telling(every, most)
     low, high = _ratio_domain(data, margin)
     known = pl.col("ci_low").is_not_null()
     # A mark is not drawn where its place is null, so that each kind of mark has a column of its own.
@@ -156,7 +160,7 @@ def forest(comparison: pl.DataFrame, *, margin: float = 1.05, title: str | None 
         data=data,
     )
     heading = [title] if title else summary(rows)
-    explained = _explain_forest(rows, data, margin)
+    explained = _explain_forest(rows, every, data, margin)
     groups = data["group"].unique(maintain_order=True).to_list()
     chart: alt.FacetChart = (
         layers.properties(width=_PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT))
@@ -238,31 +242,39 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
     return [tick for decade in decades for m in multiples if low <= (tick := m * 10.0**decade) <= high]
 
 
-def _explain_forest(rows: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:
+def _most_telling(data: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Keep the rows with an interval, and then those furthest from 1, in the order in which they are."""
+    order = data.select(pl.col("ci_low").is_null(), distance=-pl.col("place").log().abs())
+    places = order.with_row_index().sort("ci_low", "distance", maintain_order=True)["index"].head(most)
+    return data[places.sort().to_list()]
+
+
+def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:
     """Say how the marks of a forest plot are to be read, as far as it has them."""
     seen = set(data["evidence"])
     confidences = rows["confidence"].drop_nulls().unique().to_list()
     level = f"{percent(confidences[0])} " if len(confidences) == 1 else ""
     sentences = [
-        (bool(confidences), f"Bars are {level}confidence intervals, each for its own row."),
+        (
+            bool(confidences),
+            f"Bars are {level}confidence intervals, each for its own row; verdicts allow for the number of rows.",
+        ),
         ("no interval" in seen, "A hollow point without a bar has no interval: a side has one run."),
         ("verdict withheld" in seen, "A pale diamond has an interval and no verdict; its notes say why."),
         (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
         (True, f"The dashed line is equality, the band ±{percent(margin - 1)}."),
-        (
-            rows.height > data.height,
-            f"Not drawn, for want of a ratio: {rows.height - data.height} of {rows.height}.",
-        ),
+        (rows.height > every.height, f"{rows.height - every.height} rows have no ratio to draw."),
+        (every.height > data.height, f"Of {every.height} rows, the {data.height} furthest from 1 are drawn."),
     ]
     return " ".join(text for holds, text in sentences if holds)
 
 
 def run_order(
     dataset: Dataset,
-    metric: str = "bandwidth",
-    statistic: str = "value",
+    metric: str | None = None,
     *,
     factor: str = "filesystem",
+    most: int = 12,
     title: str | None = None,
 ) -> alt.FacetChart:
     """Draw every run as a dot, in the order in which the runs were made: what drifts, and what has two modes.
@@ -271,42 +283,44 @@ def run_order(
     ----------
     dataset
         The runs. Those that failed are left out.
-    metric, statistic
-        The figure that stands for a run.
+    metric
+        The figure that stands for a run; by default, for each tool, the first of the vocabulary that it gives.
     factor
-        ``filesystem`` or another column of the runs: decides the colours.
+        A column of the runs or the key of a setting; decides the colours.
+    most
+        How many cells to draw: those whose runs vary most.
     title
-        What the chart shows; by default it names the cell whose runs differ most.
+        What the chart shows; by default it names the cell whose runs vary most.
 
     Raises
     ------
     RequestError
-        If no run has such a figure, or there are too many runs or cells for one chart.
+        If no run has such a figure, or there are too many.
     """
-    figures = _figures(dataset, metric, statistic, factor)
-    if figures.is_empty():
-        known = ", ".join(sorted(dataset.measurements["metric"].unique()))
-        raise RequestError(f"no run has the figure {metric} ({statistic})", hint=f"These runs have: {known}.")
+    figures = _figures_of_runs(dataset, metric, factor)
     _check_size(figures)
     names = varying(figures)
-    data = pl.concat(
-        _in_panel_units(cell, metric, cell_label(cell.row(0, named=True), names) or "the only cell")
-        for _, cell in ordered(figures).group_by(CELL, maintain_order=True)
+    metrics = figures["metric"].n_unique()
+    every = pl.concat(
+        _panel(cell, names, named=metrics > 1)
+        for _, cell in ordered(figures).group_by("metric", *CELL, maintain_order=True)
     )
-    panels = data["panel"].unique(maintain_order=True).to_list()
-    if len(panels) > _MOST_PANELS:
-        raise RequestError(
-            f"{len(panels)} cells are too many for one chart",
-            hint="Select the runs that your question is about: dataset.select(pl.col('tool') == 'fio').",
-        )
+    spread = _spread(every)
+    kept = spread["panel"].unique(maintain_order=True).head(most)
+    data = every.filter(pl.col("panel").is_in(kept.to_list()))
     timed = bool(data["timed"].all())
-    heading = [title or _spread_sentence(data, metric_text(metric, statistic))]
+    heading = [title or _spread_sentence(spread)]
+    explained = " ".join(
+        text
+        for holds, text in (
+            (True, "Each dot is one run; the vertical axes do not start at 0."),
+            (not timed, "When the runs were made is not known: they stand in the order of their files."),
+            (len(kept) < every["panel"].n_unique(), f"Drawn: {len(kept)} of {every['panel'].n_unique()} cells."),
+            (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
+        )
+        if holds
+    )
     levels = colour_scale(data["level"])
-    explained = (
-        "Each dot is one run; the vertical axes do not start at 0. "
-        + ("" if timed else "When the runs were made is not known: they stand in the order of their files. ")
-        + _failed_sentence(dataset)
-    ).strip()
     dots = (
         alt.Chart(data)
         .mark_point(filled=True, size=55, opacity=0.85)
@@ -329,25 +343,36 @@ def run_order(
         )
         .properties(width=_PANEL_WIDTH, height=_PANEL_HEIGHT)
     )
+    panels = data["panel"].unique(maintain_order=True).to_list()
     chart: alt.FacetChart = (
         dots.facet(alt.Facet("panel:N", sort=panels, header=_panel_header(_PANEL_WIDTH)), columns=2)
         .resolve_scale(y="independent")
         .resolve_axis(x="independent")
         .properties(
             title=_title(heading, explained),
-            description=_description(
-                "Runs in order of execution.", heading, explained, pl.Series([], dtype=pl.String)
-            ),
+            description=_description("Runs in order of execution.", heading, explained, spread["words"]),
         )
     )
     return chart
 
 
-def _figures(dataset: Dataset, metric: str, statistic: str, factor: str) -> pl.DataFrame:
+_FAILED: Final = pl.col("status") != "ok"
+
+
+def _figures_of_runs(dataset: Dataset, metric: str | None, factor: str) -> pl.DataFrame:
     """Return one row for each run and cell, with the run's place in the order of its study."""
-    figures = settings.cells(dataset, factor).filter(
-        pl.col("status") == "ok", metric=metric, statistic=statistic, state="measured"
-    )
+    figures = settings.cells(dataset, factor).filter(~_FAILED, pl.col("metric").is_in(METRICS), state="measured")
+    statistic = pl.col("statistic") == "value"
+    if metric is None:
+        rank = pl.col("metric").replace_strict(list(METRICS), range(len(METRICS)))
+        figures = figures.filter(statistic).filter(rank == rank.min().over("tool"))
+    else:
+        figures = figures.filter(statistic | (pl.col("statistic") == "mean"), metric=metric)
+    if figures.is_empty():
+        known = ", ".join(dataset.measurements["metric"].unique().sort())
+        raise RequestError(
+            f"no run has a figure of {metric or 'any metric'} and a {factor}", hint=f"These runs have: {known}."
+        )
     runs = figures.unique("run_id").sort("study", "order", "started_at", "source", "start", nulls_last=True)
     places = runs.select(
         "run_id",
@@ -357,12 +382,16 @@ def _figures(dataset: Dataset, metric: str, statistic: str, factor: str) -> pl.D
     return figures.join(places, on="run_id")
 
 
-def _in_panel_units(cell: pl.DataFrame, metric: str, label: str) -> pl.DataFrame:
+def _panel(cell: pl.DataFrame, names: Sequence[str], *, named: bool) -> pl.DataFrame:
     """Give the figures of one cell in the unit that suits them, which the panel's head names."""
-    scale = prefix(cell["value"], metric)
+    first = cell.row(0, named=True)
+    scale = prefix(cell["value"], first["metric"])
+    metric = metric_text(first["metric"], first["statistic"])
+    parts = [metric if named else "", cell_label(first, names)]
+    name = ", ".join(part for part in parts if part) or metric
     return cell.select(
-        pl.lit(f"{label}, {scale.unit}" if scale.unit else label).alias("panel"),
-        pl.lit(label).alias("cell"),
+        pl.lit(name).alias("cell"),
+        pl.lit(f"{name}, in {scale.unit}" if scale.unit else name).alias("panel"),
         "level",
         "place",
         "timed",
@@ -373,24 +402,29 @@ def _in_panel_units(cell: pl.DataFrame, metric: str, label: str) -> pl.DataFrame
     )
 
 
-def _spread_sentence(data: pl.DataFrame, name: str) -> str:
-    """Name the cell and level whose runs differ most, by the coefficient of variation of lognormal figures."""
+def _spread(data: pl.DataFrame) -> pl.DataFrame:
+    """Return the coefficient of variation of the runs of each panel and level, the largest first."""
     spread = (
-        data.filter(pl.col("value") > 0)
-        .group_by("cell", "level", maintain_order=True)
-        .agg(runs=pl.len(), cv=(pl.col("value").log().var().exp() - 1).sqrt())
-        .filter(pl.col("runs") > 1)
-        .sort("cv", descending=True)
+        data.group_by("panel", "cell", "level", maintain_order=True)
+        .agg(
+            runs=pl.len(),
+            # of lognormal figures; a zero has no logarithm and says nothing of a spread
+            cv=(pl.col("value").filter(pl.col("value") > 0).log().var().exp() - 1).sqrt(),
+        )
+        .sort("cv", descending=True, nulls_last=True, maintain_order=True)
     )
-    if spread.is_empty():
-        return f"{name}: one run of each kind, so nothing is known of how runs vary"
+    words = [
+        f"{level}, {cell}: {f'CV {percent(cv)} over {runs} runs' if cv is not None else 'one run'}."
+        for _, cell, level, runs, cv in spread.rows()
+    ]
+    return spread.with_columns(pl.Series("words", words, pl.String))
+
+
+def _spread_sentence(spread: pl.DataFrame) -> str:
     widest = spread.row(0, named=True)
-    return f"{name}: runs vary most for {widest['level']}, {widest['cell']} (CV {percent(widest['cv'])})"
-
-
-def _failed_sentence(dataset: Dataset) -> str:
-    failed = dataset.runs.filter(pl.col("status") != "ok").height
-    return f"Left out, because they failed or are partial: {failed}." if failed else ""
+    if widest["cv"] is None:
+        return "One run of each kind: nothing is known of how runs vary"
+    return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"
 
 
 def _check_size(frame: pl.DataFrame) -> None:

@@ -1,16 +1,20 @@
-"""How charts and findings are shown: in JupyterLab, on a page without a network, and in print."""
+"""How a notebook begins, and how its charts and findings are shown: live, without a network, in print."""
 
 from __future__ import annotations
 
 import base64
+import os
 import struct
 import zlib
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 import altair as alt
 import vl_convert
+
+from fsbench_kit.errors import RequestError
 
 VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
 """What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
@@ -24,14 +28,36 @@ _PRINT_SCALE: Final = 2.0
 
 
 def setup() -> None:
-    """Have Altair draw charts with this kit's renderer and theme.
+    """Begin a notebook: work in the project's root, and have Altair draw with this kit's renderer and theme.
 
     The renderer needs no network: JupyterLab draws the chart live, whatever cannot do that shows the image, and a
     terminal shows the chart's description.
     """
+    os.chdir(project_root())
     alt.renderers.register("fsbench", _mimebundle)
     alt.renderers.enable("fsbench")
     alt.theme.register("fsbench", enable=True)(_theme)
+
+
+def project_root() -> Path:
+    """Return the folder from which every path in a notebook or a report is resolved.
+
+    It is the nearest one, from the working directory upwards, that holds notebooks and raw results. Where there is
+    none it is the folder that holds this package, so that a notebook works from any directory.
+
+    Raises
+    ------
+    RequestError
+        If that is no project either.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, Path(__file__).parents[1]):
+        if (folder / "notebooks").is_dir() and (folder / "raw_results").is_dir():
+            return folder
+    raise RequestError(
+        f"{here} is not in a project",
+        hint="Work in a folder that has notebooks/ and raw_results/, or below it.",
+    )
 
 
 def png(spec: dict[str, Any]) -> bytes:

@@ -1,7 +1,4 @@
-"""Notebooks as programs: their parameters, and how many of them are run, with a record of each run.
-
-Every path that a notebook or a report names is resolved from the project's root, whatever the working directory.
-"""
+"""Notebooks as programs: their parameters, and how many of them are run, with a record of each run."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import nbformat
@@ -24,8 +22,9 @@ import papermill
 import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from traitlets.config import Config
 
-from fsbench_kit import display
+from fsbench_kit.display import project_root
 from fsbench_kit.errors import ReportError, RequestError
 from fsbench_kit.tables import versions
 
@@ -33,32 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PARAMETERS_TAG: Final = "parameters"
-
-
-def project_root() -> Path:
-    """Return the project's root: the nearest folder, from here upwards, that holds notebooks and raw results.
-
-    Where there is none it is the folder that holds this package, so that a notebook works from any directory.
-
-    Raises
-    ------
-    RequestError
-        If that is no project either.
-    """
-    here = Path.cwd()
-    for folder in (here, *here.parents, Path(__file__).parents[1]):
-        if (folder / "notebooks").is_dir() and (folder / "raw_results").is_dir():
-            return folder
-    raise RequestError(
-        f"{here} is not in a project",
-        hint="Work in a folder that has notebooks/ and raw_results/, or below it.",
-    )
-
-
-def setup() -> None:
-    """Begin a notebook: work in the project's root, and draw charts without a network."""
-    os.chdir(project_root())
-    display.setup()
 
 
 # --- parameters --------------------------------------------------------------------------------------------------
@@ -411,15 +384,18 @@ def _did_not_start(error: BaseException) -> bool:
 )
 def _execute(job: Job, root: Path) -> None:
     """Have papermill run the notebook. Where it fails, what it wrote is where failed notebooks are."""
-    papermill.execute_notebook(
-        root / job.notebook,
-        job.failed,
-        parameters=dict(job.parameters),
-        cwd=root,
-        progress_bar=False,
-        request_save_on_cell_execute=False,
-        autosave_cell_every=0,
-    )
+    with TemporaryDirectory(prefix="fsbench-kernel-") as sockets:
+        papermill.execute_notebook(
+            root / job.notebook,
+            job.failed,
+            parameters=dict(job.parameters),
+            cwd=root,
+            progress_bar=False,
+            request_save_on_cell_execute=False,
+            autosave_cell_every=0,
+            # The kernel is spoken to over files that only this user can open, not over ports of the machine.
+            config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+        )
 
 
 def _forget_paths(executed: Path, job: Job) -> None:

@@ -22,9 +22,9 @@ from jinja2 import Environment, FileSystemLoader
 from nbconvert import HTMLExporter
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fsbench_kit.display import FINDING_MIME, VEGA_MIME, vegalite_version
+from fsbench_kit.display import FINDING_MIME, VEGA_MIME, project_root, vegalite_version
 from fsbench_kit.errors import ReportError
-from fsbench_kit.notebooks import Job, Manifest, load, project_root, run_all
+from fsbench_kit.notebooks import Job, Manifest, load, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

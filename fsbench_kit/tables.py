@@ -26,7 +26,7 @@ from rich.text import Text
 
 from fsbench_kit import settings
 from fsbench_kit.units import humanise
-from fsbench_kit.vocabulary import METRICS, OPERATIONS
+from fsbench_kit.vocabulary import METRICS, OPERATIONS, REASONS, setting_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +44,8 @@ CELL: Final = tuple(name for name in settings.CELL if name not in ("metric", "st
 """The columns that name a cell of a comparison."""
 _SIZES: Final = ("block_size", "file_size")
 _LONGEST_TEXT: Final = 160
+_LONG: Final = 40
+"""Rows from which on a page shows a table in a window of its own."""
 _TERMINAL_WIDTH: Final = 160
 
 
@@ -85,8 +87,12 @@ class Table:
     def _repr_html_(self) -> str:
         heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.footnotes)
+        height = sum(len(group.rows) for group in self.groups)
+        if not height:
+            return f"<p>{escape(self.caption)}</p>"
+        kind = "table long" if height > _LONG else "table"
         return (
-            f'<div class="table" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
+            f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
             f'<table><caption style="text-align:left">{escape(self.caption)}</caption>'
             f"<thead><tr>{heads}</tr></thead>{''.join(map(self._html_group, self.groups))}</table>"
             + (f'<ol type="a">{notes}</ol>' if notes else "")
@@ -110,7 +116,7 @@ class Table:
         notes = zip(_marks(self.footnotes), self.footnotes, strict=True)
         return rich.console.Group(
             Text(self.caption, style="bold"),
-            *(self._rich_group(group) for group in self.groups),
+            *(self._rich_group(group) for group in self.groups if group.rows),
             *(Text(f"{mark}  {note}") for mark, note in notes),
         )
 
@@ -270,8 +276,16 @@ def ordered(comparison: pl.DataFrame) -> pl.DataFrame:
 
 
 def varying(frame: pl.DataFrame) -> list[str]:
-    """Name the columns of `CELL` in which the rows of a frame differ."""
-    return [name for name in CELL if name in frame.columns and frame[name].n_unique() > 1]
+    """Name the columns of `CELL` that tell the cells of a frame apart.
+
+    These are study, tool and operation, where they differ at all, and others where they differ within one tool of
+    one study: that fio's runs have an iodepth and others have none is no news.
+    """
+    everywhere = frame.select(pl.col(CELL).n_unique()).rows(named=True)[0]
+    others = [name for name in CELL if name not in ("study", "tool", "operation")]
+    within = frame.group_by("study", "tool").agg(pl.col(others).n_unique()).max().rows(named=True)[0]
+    differ = everywhere | {name: within[name] for name in others}
+    return [name for name in CELL if (differ[name] or 0) > 1]
 
 
 def cell_text(name: str, value: object) -> str:
@@ -494,6 +508,40 @@ def _counted(number: int, noun: str) -> str:
 # --- datasets ----------------------------------------------------------------------------------------------------
 
 
+def contents(dataset: Dataset) -> str:
+    """Say in a sentence what a dataset holds, and whether anything is wrong with it."""
+    tools, filesystems = (
+        ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
+    )
+    figures = dataset.measurements.filter("primary").height
+    not_ok = dataset.runs.filter(pl.col("status") != "ok").height
+    grave = dataset.diagnostics.filter(pl.col("severity") != "note").height
+    parts = [
+        f"{_counted(dataset.runs.height, 'run')} of {tools}",
+        f" on {filesystems}" if filesystems else "",
+        f", with {_counted(figures, 'figure')}",
+        f"; {not_ok} failed or are partial" if not_ok else "",
+        f"; {_counted(grave, 'remark')} of weight about the logs" if grave else "",
+    ]
+    return "".join(parts) + "."
+
+
+def order_table(dataset: Dataset) -> Table:
+    """Make the table of the runs one by one, in the order in which they were made as far as that is known."""
+    rows = dataset.runs.sort("study", "order", "started_at", nulls_last=True).select(
+        "study",
+        "order",
+        "round",
+        "tool",
+        "filesystem",
+        pl.col("started_at").dt.strftime("%Y-%m-%d %H:%M:%S"),
+        pl.col("duration"),
+        pl.col("status").cast(pl.String),
+        "source",
+    )
+    return table(rows, "The runs in order", heads={"started_at": "started (UTC)", "duration": "duration, s"})
+
+
 def runs_table(dataset: Dataset) -> Table:
     """Make the table of what ran: runs and figures by study, tool and filesystem."""
     figures = dataset.measurements.filter("primary").group_by("run_id").len("figures")
@@ -541,7 +589,55 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
         .sort("severity", "times", descending=True, maintain_order=True)
     )
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
-    return table(rows.head(most), f"{_counted(dataset.diagnostics.height, 'remark')} about the logs{left_out}")
+    number = _counted(dataset.diagnostics.height, "remark") if rows.height else "No remarks"
+    return table(rows.head(most), f"{number} about the logs{left_out}")
+
+
+def settings_table(dataset: Dataset, *, most: int = 60) -> Table:
+    """Make the table of settings: their values, in how many runs they are known, and where from."""
+    rows = (
+        settings.effective(dataset.settings)
+        .group_by("key", maintain_order=True)
+        .agg(
+            pl.col("value").unique(maintain_order=True).str.join("; "),
+            pl.len().alias("runs"),
+            pl.col("origin").cast(pl.String).unique(maintain_order=True).str.join(", ").alias("known from"),
+        )
+        .with_columns(
+            pl.col("key").map_elements(setting_kind, return_dtype=pl.String).alias("kind"),
+            pl.struct("key", "value").map_elements(_setting_text, return_dtype=pl.String).alias("value"),
+        )
+        .sort("kind", "key")
+        .select("kind", "key", "value", "runs", "known from")
+    )
+    left_out = f"; the first {most} are shown" if rows.height > most else ""
+    return table(
+        rows.head(most), f"{_counted(rows.height, 'setting')} of {_counted(dataset.runs.height, 'run')}{left_out}"
+    )
+
+
+def _setting_text(setting: Mapping[str, str]) -> str:
+    """Print a setting's values, sizes for people where they are whole numbers of bytes."""
+    if setting["key"] not in (*_SIZES, "memory", "total_size"):
+        return setting["value"]
+    values = setting["value"].split("; ")
+    return "; ".join(humanise(float(value), "B") if value.isdecimal() else value for value in values)
+
+
+def reasons_table(comparison: pl.DataFrame) -> Table:
+    """Make the table of why a comparison says less than one might expect, the most frequent reason first."""
+    rows = (
+        comparison.explode("reasons")
+        .drop_nulls("reasons")
+        .group_by("reasons", maintain_order=True)
+        .agg(pl.len().alias("rows"))
+        .sort("rows", descending=True, maintain_order=True)
+        .rows()
+    )
+    columns = (Column("what is missing"), Column("why"), Column("rows", "right"), Column("code"))
+    explained = tuple((*REASONS[code], f"{count} of {comparison.height}", code) for code, count in rows)
+    caption = "What these figures cannot show" if rows else "No reason stands against these figures."
+    return Table(caption, columns, (Group(None, explained),))
 
 
 def versions() -> dict[str, str]:
@@ -569,7 +665,7 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
         for study, origin, runs, files, hashes in studies.rows()
     )
     return Table(
-        "What these figures rest on",
+        "Data, versions, parameters",
         (Column("what"), Column("which")),
         (
             Group("Data", data),

@@ -7,7 +7,9 @@ a name (``io_u_mark_*`` in its ``io_u.c``).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ LATENCIES: Final = {
     "sync": "latency",
 }
 DEPTHS: Final = {"IO depths": "depth", "submit": "submit_batch", "complete": "complete_batch"}
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_TIME: Final = re.compile(r"([A-Z][a-z]{2})\s*(\d{1,2})\s*(\d\d):(\d\d):(\d\d)\s*(\d{4})")
 
 _BIN_BITS: Final = 6
 _LAST_BIN: Final = 2**33 + 127 * 2**26
@@ -96,6 +101,26 @@ def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     if end == 0:
         return None, 0
     return (0 if end <= 4 else end // 2), end
+
+
+def report_time(text: str) -> datetime:
+    """Read the time at which fio made its report, which is the end of the run; fio names no zone.
+
+    Raises
+    ------
+    ValueError
+        If it is no time.
+
+    Examples
+    --------
+    >>> report_time("Mon Mar 23 00:29:37 2020")
+    datetime.datetime(2020, 3, 23, 0, 29, 37)
+    """
+    match = _TIME.search(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a time as fio prints it")
+    day, hour, minute, second, year = map(int, match.groups()[1:])
+    return datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second)
 
 
 def part_names(jobs: Iterable[str]) -> Iterator[str]:

@@ -24,7 +24,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +37,7 @@ from fsbench_kit.formats.fio import (
     latency_bounds,
     part_names,
     percentile_bounds,
+    report_time,
 )
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.records import Bin, Diagnostic, Measurement, Run, Setting
@@ -45,6 +45,7 @@ from fsbench_kit.units import quantity, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
@@ -97,7 +98,8 @@ def _outside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
 def _documents(text: Text) -> Iterator[tuple[int, int, Object, list[_Number]]]:
     """Yield where each of fio's documents starts and ends, what it says, and its numbers."""
     position = 0
-    while _DOCUMENT.search(text.chars, position):
+    mark = _DOCUMENT.search(text.chars)
+    while mark is not None:
         start = text.chars.find("{", position)
         if start < 0:
             return
@@ -107,6 +109,8 @@ def _documents(text: Text) -> Iterator[tuple[int, int, Object, list[_Number]]]:
             yield start, position, document, numbers
         else:
             position = start + 1  # it may be wrapped in an object of somebody else's
+        if mark.start() < position:
+            mark = _DOCUMENT.search(text.chars, position)
 
 
 def _decode(text: Text, start: int) -> tuple[int, Object, list[_Number]] | None:
@@ -168,13 +172,19 @@ class _Reader:
             start=self.text.byte(self.start),
             end=self.text.byte(self.end),
             line=self.text.line(self.start),
-            ended_at=_date(_text(self.document.get("time"))),
+            ended_at=self._ended_at(),
             duration=max(runtimes, default=None),
             status="failed" if self.failed else "ok",
             settings=tuple(self.settings),
             measurements=tuple(self.measurements),
             bins=tuple(self.bins),
         )
+
+    def _ended_at(self) -> datetime | None:
+        try:
+            return report_time(_text(self.document.get("time")))
+        except ValueError:
+            return None
 
     def _diagnostic(self, code: str, message: str, position: int) -> Diagnostic:
         return Diagnostic(
@@ -503,11 +513,3 @@ def _latency_target(job: Object) -> dict[str, str]:
     if isinstance(percentile, _Number):
         known["fio.latency_percentile"] = str(float(percentile.text) / 100)
     return {key: value for key, value in known.items() if value}
-
-
-def _date(text: str) -> datetime | None:
-    """Return the time of the report, which is the end of the run; fio names no zone."""
-    try:
-        return datetime.strptime(text, "%a %b %d %H:%M:%S %Y")
-    except ValueError:
-        return None

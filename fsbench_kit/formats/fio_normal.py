@@ -40,7 +40,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,6 +53,7 @@ from fsbench_kit.formats.fio import (
     latency_bounds,
     part_names,
     percentile_bounds,
+    report_time,
 )
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.records import Bin, Diagnostic, Measurement, Run, Setting
@@ -61,6 +61,7 @@ from fsbench_kit.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record, Scope
@@ -97,8 +98,8 @@ _STATISTICS: Final = (
 
 _LEXER: Final = Lexer(
     command=(
-        r"(?:^[^\n]*?@(?P<host>[\w.-]+)[^\n#$]*[#$] )?"
-        r"(?<![\w./-])(?:[\w./-]*/)?fio\s+(?=-{1,2}[a-z]|\S+\.(?:fio|job|ini|cfg)\b|\\)"
+        r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
+        r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
         r"(?:\\ \n|(?!\S{1,100}: \(g(?:=|roupid)|fio-\d)[^\n])*"
     ),
     header=(
@@ -107,16 +108,17 @@ _LEXER: Final = Lexer(
     ),
     banner=r"(?<![/\w]-)(?<!/)fio[-\s](?P<version>\d+\.\d+(?:\.\d+)*(?:-\d+-g[0-9a-f]+)?(?:-dirty)?)",
     started=r"Starting (?P<what>\d+ (?:process|thread)(?:es|s)?(?: and \d+ (?:process|thread)(?:es|s)?)?)",
-    layout=_JOB + r"Laying out IO file[()s]* \((?P<files>\d+) file[()s]* / (?:total )?(?P<size>\d+) Mi?B\)",
+    layout=_JOB + r"Laying out IO file[()s]* \(\d+ file[()s]* / (?:total )?(?P<size>\d+) Mi?B\)",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
     trouble=(
-        r"fio: (?:pid= \d+, err= -?\d+/[^,\n]*, func= [^,\n]*, error= [A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*|"
-        r"io_u error on file [^\n]*?, buflen= \d+)"
+        r"fio: (?:pid= \d+, err= -?\d+/[^,\n]{1,200}, func= [^,\n]{1,200}, "
+        r"error= [A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*|"
+        r"io_u error on file [^\n]{1,500}?, buflen= \d+)"
     ),
     job=(
-        _JOB + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d{1,9})\): err= (?P<error>-?\d+)(?: \([^\n]*?\))?: "
-        r"pid= (?P<pid>\d+)(?:: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2}) "
-        r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4}))?"
+        _JOB
+        + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d{1,9})\): err= (?P<error>-?\d+)(?: \([^\n]{1,500}?\))?: "
+        r"pid= \d+(?:: (?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d \d{4}))?"
     ),
     description=r"Description : \[(?P<description>[^\]\n]*)\]",
     rate=(
@@ -168,7 +170,8 @@ _LEXER: Final = Lexer(
     ),
     disks=r"Disk stats \(read/write\):",
     disk=(
-        rf"(?P<name>[\w.!-]+): {_pair('ios')}, (?:{_pair('sectors')}, )?{_pair('merge')}, {_pair('ticks')}, "
+        r"(?P<name>[\w.!-]{1,64}): "
+        rf"{_pair('ios')}, (?:{_pair('sectors')}, )?{_pair('merge')}, {_pair('ticks')}, "
         r"in_queue= (?P<queue>\d+), util= (?P<util>[\d.]+)%"
         rf"(?P<members>, {_pair('all_ios', 'aggrios')}, (?:{_pair('all_sectors', 'aggsectors')}, )?"
         rf"{_pair('all_merge', 'aggrmerge')}, {_pair('all_ticks', 'aggrticks')}, "
@@ -181,8 +184,6 @@ _SUMMARY: Final = {"group", "total", "old_total", "disks", "disk"}
 
 _ONLY_MARKS: Final = {"banner", "sync", "disks"}
 """Phrases that hold no figure of their own; the version is looked up beforehand."""
-
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _MARKS: Final = re.compile(
     r"\(groupid=\d+,\s*jobs=\d+\):\s*err=|\bIOPS=[\d.]+[kMG]?,\s*BW=\s*\d|Run status group \d+|"
@@ -232,7 +233,6 @@ class _Place:
     """What the figures of a job belong to."""
 
     name: str | None = None
-    group: str | None = None
     part: str | None = None
     jobs: int | None = None
     operations: list[str] = field(default_factory=list)
@@ -398,7 +398,6 @@ class _Reader:
         name = token["name"]
         self.place = _Place(
             name=name,
-            group=token["group"],
             part=next(self.parts),
             jobs=int(token["jobs"] or ""),
             block_sizes=self._block_sizes(token),
@@ -406,12 +405,8 @@ class _Reader:
         if int(token["error"] or "") != 0:
             self.failed = True
             self.diagnostics.append(token.diagnostic("RUN_FAILED", f"The job {name} ended with an error."))
-        if token["year"] is not None:
-            month = _MONTHS.index(token["month"] or "") + 1
-            year, day, hour, minute, second = (
-                int(token[group] or "") for group in ("year", "day", "hour", "minute", "second")
-            )
-            self.ended_at = datetime(year, month, day, hour, minute, second)
+        if token["date"] is not None:
+            self.ended_at = report_time(token["date"] or "")
 
     def _block_sizes(self, job: Token | None) -> dict[str, int | None]:
         """Return the block size of each operation of a job, as far as the headers leave no doubt.

@@ -244,14 +244,22 @@ class _Table:
                 return cls(operations, edges)
         return cls(operations, None)
 
-    def by_place(self, row: Token) -> list[tuple[str, str]] | None:
-        """Return the operations and figures of a row, or ``None`` where its figures are not in the columns."""
-        cells = row["cells"] or ""
-        if self.edges is None or len(row["record"] or "") != _RECORD_WIDTH:
-            return None
+    def figures(self, row: Token) -> list[tuple[str, str]] | None:
+        """Return the operations and figures of a row, or ``None`` where it cannot be told which are which."""
+        if self.has_place(row):
+            return self._by_place(row["cells"] or "")
+        # Without its spacing, a row that fills every column can be read by order, and no other.
+        cells = (row["cells"] or "").split()
+        return list(zip(self.operations, cells, strict=True)) if len(cells) == len(self.operations) else None
+
+    def has_place(self, row: Token) -> bool:
+        """Whether heading and row have kept the spacing that gives a figure its column."""
+        return self.edges is not None and len(row["record"] or "") == _RECORD_WIDTH
+
+    def _by_place(self, cells: str) -> list[tuple[str, str]] | None:
         figures = []
         start = 0
-        for operation, end in zip(self.operations, self.edges, strict=True):
+        for operation, end in zip(self.operations, self.edges or (), strict=True):
             cell = cells[start:end]
             if cell.strip():
                 # A cell ends in a digit: one that does not was cut off, or pushed aside by a wider one.
@@ -260,11 +268,6 @@ class _Table:
                 figures.append((operation, cell.strip()))
             start = end
         return figures if not cells[start:].strip() else None
-
-    def by_order(self, row: Token) -> list[tuple[str, str]] | None:
-        """Return the operations and figures of a row that fills every column, and ``None`` of any other."""
-        cells = (row["cells"] or "").split()
-        return list(zip(self.operations, cells, strict=True)) if len(cells) == len(self.operations) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,17 +389,15 @@ class _OpenRun:
             yield self.prompt.diagnostic("SETTINGS_DISAGREE", message)
 
     def _read_row(self, row: Token) -> Iterator[Diagnostic]:
-        figures = self.table.by_place(row) if self.table is not None else None
-        if figures is None and self.table is not None:
-            figures = self.table.by_order(row)
-            if figures is not None and not self.repaired:
-                self.repaired = True
-                message = "The table has lost its spacing; rows that fill all columns are read in their order."
-                yield row.diagnostic("REPAIRED", message)
+        figures = self.table.figures(row) if self.table is not None else None
         if figures is None:
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
         elif not figures:
             yield row.diagnostic("INCOMPLETE_LOG", "The row stops after its sizes.")
+        elif self.table is not None and not self.table.has_place(row) and not self.repaired:
+            self.repaired = True
+            message = "The table has lost its spacing; rows that fill all columns are read in their order."
+            yield row.diagnostic("REPAIRED", message)
         for operation, text in figures or ():
             figure = _figure(
                 self._measure(),

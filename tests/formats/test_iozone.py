@@ -476,6 +476,25 @@ def test_figures_that_overrun_their_column_are_not_guessed_at() -> None:
     assert not [key for key in _figures(_run(log)) if key[2] == 32]
 
 
+def test_a_row_that_ends_inside_a_figure_is_unread() -> None:
+    cut = LOGS["ext4"].partition("  1439198  4670778  5244898")[0] + "  1439198  4670778  5244"
+    assert _codes(cut) == ["UNREAD_FIGURE", "INCOMPLETE_LOG", "NOT_DIRECT"]
+    assert not [key for key in _figures(_run(cut)) if key[2] == 16384]
+
+
+def test_a_row_that_is_longer_than_its_heading_is_unread() -> None:
+    log = TABLE.replace("   fwrite frewrite    fread  freread", "   fwrite frewrite    fread")
+    assert _figures(_run(log)) == {}
+    assert _codes(log).count("UNREAD_FIGURE") == 10
+
+
+def test_a_report_row_that_is_longer_than_its_heading_is_unread() -> None:
+    log = LOGS["ext4"].replace('"32"  "64"  "128"', '"64"  "128"', 1)
+    (diagnostic,) = [d for d in _parse(log)[1] if d.code == "UNREAD_FIGURE"]
+    assert diagnostic.line == 52
+    assert len(_figures(_run(log), primary=False)) == 120
+
+
 def test_a_row_with_a_message_inside_is_unread() -> None:
     log = TABLE.replace("   134418   137172 ", "   134418[ 12.3] usb 1-1: reset 137172 ")
     (diagnostic,) = [d for d in _parse(log)[1] if d.code == "UNREAD_FIGURE"]
@@ -528,6 +547,8 @@ def test_several_runs_in_one_file() -> None:
     runs, _ = _parse(both)
     assert [(len(_figures(run)), run.line) for run in runs] == [(260, 1), (260, 153)]
     assert both.encode()[runs[1].start :].startswith(b"root@:~/iozone3_434")
+    report = LOGS["ext4"].partition("Excel output is below:")[2]
+    assert [len(_figures(run)) for run in _parse(report + both)[0]] == [260, 260, 260]
     tables = TABLE.partition("record size.\n")[2]
     assert len(_parse(tables + tables)[0]) == 2
 
@@ -536,6 +557,14 @@ def test_another_command_at_the_prompt_is_named() -> None:
     log = LOGS["ext4"].replace("./iozone -Ra -I", "./iozone -Ra", 1)
     assert "SETTINGS_DISAGREE" in _codes(log)
     assert _setting(_run(log), "direct", "command") == ["true"]
+    assert _codes(LOGS["ext4"].replace("/data01/test.wks\n", "/data01/test.wks > log.txt\n", 1)) == ["NOT_DIRECT"]
+
+
+def test_a_line_that_is_printed_twice_counts_once() -> None:
+    """iozone 3.489 does so with -M."""
+    line = "\tCPU utilization Resolution = 0.000 seconds.\n"
+    log = LIVE["mmap-cpu"].replace(line, line * 2)
+    assert _setting(_run(log), "iozone.cpu_time_resolution") == ["0.000"]
 
 
 def test_the_older_layout() -> None:

@@ -93,7 +93,7 @@ NO_LOGS = {
         " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
         " 1  0      0 813244  91204 918272    0    0    12    34   56   78  1  1 98  0  0\n"
     ),
-    "df": "Filesystem 1K-blocks    Used Available Use% Mounted on\n/dev/sda1   41151808 9876543  29154321  26% /\n",
+    "df": "Filesystem 1K-blocks    Used Available Use% Mounted on\n/dev/sda1  41151808 9876543  29154321  26% /\n",
     "mkfs": (
         "mke2fs 1.47.0 (5-Feb-2023)\nCreating filesystem with 262144 4k blocks and 65536 inodes\n"
         "Superblock backups stored on blocks:\n\t32768, 98304, 163840, 229376\n"
@@ -103,7 +103,7 @@ NO_LOGS = {
     "html": "<html><body><h1>Version 1.98</h1><p>Size 16G, 424 M/sec, 97 % CPU</p></body></html>\n",
     "markdown table": "| filesystem | read MB/s | write MB/s |\n|---|---|---|\n| ext4 | 512 | 430 |\n",
     "time": "\nreal\t0m1.133s\nuser\t0m0.089s\nsys\t0m0.333s\n",
-    "ls": "total 864\n-rw-r--r-- 1 ann ann 844312 Nov 21 09:35 iozone.c\n-rw-r--r-- 1 ann ann 3989 Nov 21 09:35 fio\n",
+    "ls": "total 864\n-rw-r--r-- 1 ann ann 844312 Nov 21 09:35 iozone.c\n-rw-r--r-- 1 ann ann 3989 Nov 21 fio\n",
     "numbers": "2097152 32 134418 137172\n2097152 64 134167 202202\n",
 }
 

@@ -3,7 +3,8 @@ for (const chart of document.querySelectorAll("figure.chart")) {
   const place = document.createElement("div");
   const image = chart.querySelector("img");
   chart.append(place);
-  const options = { renderer: "svg", actions: { export: true, source: false, compiled: false, editor: false } };
+  const actions = { export: true, source: false, compiled: false, editor: false }; // the editor is on the network
+  const options = { renderer: "svg", actions, logLevel: 1 }; // 1: errors
   vegaEmbed(place, JSON.parse(chart.querySelector("script").textContent), options).then(
     () => image.remove(),
     (error) => { place.remove(); console.error(error); },

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.records import Measurement
+
+
+def figure(metric: str, low: float, high: float | None = None, **more: Any) -> Measurement:
+    high = low if high is None else high
+    columns = {"operation": "read", "unit": "1", "text": f"{low:g}", "line": 1} | more
+    return Measurement(metric=metric, value=low, low=low, high=high, **columns)
+
+
+def codes(*measurements: Measurement) -> list[str]:
+    return [item.code for item in cross_checks(measurements)]
+
+
+def test_a_second_printing_has_to_overlap() -> None:
+    first = figure("bandwidth", 10, 11)
+    assert codes(first, figure("bandwidth", 10.9, 12, primary=False)) == []
+    assert codes(first, figure("bandwidth", 11.9, 13, primary=False)) == ["SECOND_PRINTING_DIFFERS"]
+
+
+def test_work_over_time_is_the_rate() -> None:
+    runtime = figure("runtime", 10)
+    assert codes(figure("bandwidth", 99, 101), figure("bytes", 1000), runtime) == []
+    assert codes(figure("bandwidth", 102, 103), figure("bytes", 1000), runtime) == ["FIGURES_DISAGREE"]
+    assert codes(figure("iops", 102, 103), figure("operations", 1000), runtime) == ["FIGURES_DISAGREE"]
+    assert codes(figure("iops", 102, 103), figure("operations", 1000), figure("runtime", 0)) == []
+
+
+def test_requests_of_one_size_make_the_bandwidth() -> None:
+    assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1100, 1200)) == []
+    assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1300, 1400)) == ["FIGURES_DISAGREE"]
+    assert codes(figure("iops", 10, 11), figure("bandwidth", 1300, 1400)) == []
+
+
+@pytest.mark.parametrize(
+    ("statistics", "expected"),
+    [
+        ({"min": 1, "mean": 2, "max": 3}, 0),
+        ({"min": 1, "max": 3, "mean": 4}, 1),
+        ({"min": 3, "mean": 2, "max": 1}, 2),
+        ({"p5": 1, "p50": 1, "p99": 2, "p99.9": 3}, 0),
+        ({"p99.9": 2, "p5": 1, "p99": 3}, 1),
+    ],
+)
+def test_statistics_have_an_order(statistics: dict[str, float], expected: int) -> None:
+    measurements = [figure("latency", value, statistic=name) for name, value in statistics.items()]
+    assert codes(*measurements) == ["FIGURES_DISAGREE"] * expected
+
+
+def test_parts_and_operations_are_not_mixed() -> None:
+    assert codes(figure("latency", 3, statistic="min"), figure("latency", 1, statistic="max", part="b")) == []
+    assert (
+        codes(figure("latency", 3, statistic="min"), figure("latency", 1, statistic="max", operation="write"))
+        == []
+    )
