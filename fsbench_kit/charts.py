@@ -271,8 +271,11 @@ def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame,
         ("verdict withheld" in seen, "A pale diamond has an interval and no verdict; its notes say why."),
         (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
         (True, f"The dashed line is equality, the band ±{percent(margin - 1)}."),
-        (rows.height > every.height, f"{rows.height - every.height} rows have no ratio to draw."),
-        (every.height > data.height, f"Of {every.height} rows, the {data.height} furthest from 1 are drawn."),
+        (rows.height > every.height, f"Without a ratio to draw: {rows.height - every.height}."),
+        (
+            every.height > data.height,
+            f"Of {every.height} rows, {data.height} are drawn: those with an interval, and those furthest from 1.",
+        ),
     ]
     return " ".join(text for holds, text in sentences if holds)
 

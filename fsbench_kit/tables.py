@@ -488,7 +488,7 @@ def summary(comparison: pl.DataFrame) -> list[str]:
         count = dict(zip(counts["verdict"], counts["count"], strict=True))
         said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
         sides = f"{_shorten(str(level))} against {_shorten(str(baseline))}"
-        sentences.append(f"{sides}, {_counted(rows.height, 'comparison')}: {', '.join(said)}.")
+        sentences.append(f"{sides}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
     return sentences
 
 
@@ -503,7 +503,8 @@ _SUMMARY: Final = {
 }
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Print a number with its noun, in the plural where it needs one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -519,11 +520,11 @@ def contents(dataset: Dataset) -> str:
     not_ok = dataset.runs.filter(pl.col("status") != "ok").height
     grave = dataset.diagnostics.filter(pl.col("severity") != "note").height
     parts = [
-        f"{_counted(dataset.runs.height, 'run')} of {tools}",
+        f"{counted(dataset.runs.height, 'run')} of {tools}",
         f" on {filesystems}" if filesystems else "",
-        f", with {_counted(figures, 'figure')}",
+        f", with {counted(figures, 'figure')}",
         f"; {not_ok} failed or are partial" if not_ok else "",
-        f"; {_counted(grave, 'remark')} of weight about the logs" if grave else "",
+        f"; {counted(grave, 'remark')} of weight about the logs" if grave else "",
     ]
     return "".join(parts) + "."
 
@@ -557,7 +558,7 @@ def runs_table(dataset: Dataset) -> Table:
         )
         .sort("study", "tool", "filesystem", nulls_last=True)
     )
-    caption = f"{_counted(dataset.runs.height, 'run')}, {_counted(int(figures['figures'].sum()), 'figure')}"
+    caption = f"{counted(dataset.runs.height, 'run')}, {counted(int(figures['figures'].sum()), 'figure')}"
     return table(rows, caption, heads={"not_ok": "failed or partial", "tool_version": "version"})
 
 
@@ -576,7 +577,7 @@ def figures_table(dataset: Dataset) -> Table:
         )
         .sort("study", "tool", pl.col("measured"), descending=[False, False, True], nulls_last=True)
     )
-    return table(rows, f"Figures by study, tool and metric: {_counted(dataset.measurements.height, 'figure')}")
+    return table(rows, f"Figures by study, tool and metric: {counted(dataset.measurements.height, 'figure')}")
 
 
 def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
@@ -591,7 +592,7 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
         .sort("severity", "times", descending=True, maintain_order=True)
     )
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
-    number = _counted(dataset.diagnostics.height, "remark") if rows.height else "No remarks"
+    number = counted(dataset.diagnostics.height, "remark") if rows.height else "No remarks"
     return table(rows.head(most), f"{number} about the logs{left_out}")
 
 
@@ -614,7 +615,7 @@ def settings_table(dataset: Dataset, *, most: int = 60) -> Table:
     )
     left_out = f"; the first {most} are shown" if rows.height > most else ""
     return table(
-        rows.head(most), f"{_counted(rows.height, 'setting')} of {_counted(dataset.runs.height, 'run')}{left_out}"
+        rows.head(most), f"{counted(rows.height, 'setting')} of {counted(dataset.runs.height, 'run')}{left_out}"
     )
 
 
@@ -661,7 +662,7 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
     data = tuple(
         (
             _text(study),
-            f"{_counted(runs, 'run')} in {_counted(files, 'file')}{f', {origin}' if origin else ''}; "
+            f"{counted(runs, 'run')} in {counted(files, 'file')}{f', {origin}' if origin else ''}; "
             f"SHA-256 {hashlib.sha256(''.join(hashes).encode()).hexdigest()}",
         )
         for study, origin, runs, files, hashes in studies.rows()
