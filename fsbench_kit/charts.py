@@ -96,7 +96,7 @@ def colour_scale(levels: Iterable[str]) -> alt.Scale:
 
 def forest(
     comparison: pl.DataFrame, *, margin: float = 1.05, most: int = 60, title: str | None = None
-) -> alt.FacetChart:
+) -> alt.Chart | alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
     Parameters
@@ -113,13 +113,13 @@ def forest(
     Raises
     ------
     RequestError
-        If no row has a ratio or a bound, or there are too many rows.
+        If there are too many rows.
     """
     _check_size(comparison)
     rows = ordered(comparison)
     every = _forest_data(rows)
     if every.is_empty():
-        raise RequestError("no row of this comparison has a ratio or a bound", hint="Its footnotes say why.")
+        return _nothing(["No row of this comparison has a ratio or a bound."] if rows.height else summary(rows))
     data = _most_telling(every, most)
     low, high = _ratio_domain(data, margin)
     known = pl.col("ci_low").is_not_null()
@@ -171,6 +171,14 @@ def forest(
             title=_title(heading, explained),
             description=_description("Forest plot.", heading, explained, data["words"]),
         )
+    )
+    return chart
+
+
+def _nothing(why: list[str]) -> alt.Chart:
+    """Draw a chart that says why there is nothing to draw."""
+    chart: alt.Chart = (
+        alt.Chart(pl.DataFrame({"why": why})).mark_text(align="left", fontSize=13).encode(text="why:N")
     )
     return chart
 
@@ -280,7 +288,7 @@ def run_order(
     factor: str = "filesystem",
     most: int = 12,
     title: str | None = None,
-) -> alt.FacetChart:
+) -> alt.Chart | alt.FacetChart:
     """Draw every run as a dot, in the order in which the runs were made: what drifts, and what has two modes.
 
     Parameters

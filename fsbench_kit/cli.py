@@ -121,6 +121,11 @@ def compare_command(
     """Compare the runs of each level of a factor with those of a baseline."""
     dataset = archive.read(*paths)
     comparison = compare(dataset, factor, baseline, metrics=metric, margin=margin)
+    if comparison.is_empty():
+        raise RequestError(
+            f"these runs have no two levels of {factor} that can be set side by side",
+            hint="Add runs that differ in it and in nothing else, or choose another factor.",
+        )
     if to is not None:
         _write(comparison, to)
     for (study,), rows in comparison.group_by("study", maintain_order=True):

@@ -116,12 +116,13 @@ def compare(
     pl.DataFrame
         One row for each cell, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is candidate
         over baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``verdict`` follows
-        ``p_adjusted``, Holm's correction over the rows that share a metric and a statistic.
+        ``p_adjusted``, Holm's correction over the rows that share a metric and a statistic. There is no row
+        where all runs are of one level.
 
     Raises
     ------
     RequestError
-        If the factor or the baseline is not in the data, or nothing can be set side by side.
+        If the factor or the baseline is not in the data.
     """
     figures = settings.cells(dataset, factor).join(_wanted(metrics), on=["metric", "statistic"], how="semi")
     if not include_failed:
@@ -132,11 +133,10 @@ def compare(
             f"{baseline!r} is not a {factor} of these runs",
             hint=f"Choose one of: {', '.join(levels) or 'none is known'}.",
         )
-    if len(levels) < 2:
+    if not levels:
         raise RequestError(
-            f"a comparison needs two levels of {factor}, and these runs have "
-            + (f"only {levels[0]!r}" if levels else "none"),
-            hint="Add runs, or choose another factor.",
+            f"no {factor} is known of these runs",
+            hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
         )
     context = _Context(factor, settings.Confounders(dataset, factor), confidence, margin)
     return _verdicts(list(_rows(figures, baseline, context)), confidence)

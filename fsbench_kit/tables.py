@@ -480,6 +480,8 @@ def summary(comparison: pl.DataFrame) -> list[str]:
 
     The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
     """
+    if comparison.is_empty():
+        return ["All these runs are of one kind: nothing could be set side by side."]
     sentences = []
     for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
         if rows.height == 1:

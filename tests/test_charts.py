@@ -169,8 +169,11 @@ def test_a_long_comparison_keeps_intervals_first_and_then_what_is_furthest_from_
 def test_rows_without_a_ratio_are_counted(comparison: Compare) -> None:
     nothing = {"ratio": None, "ci_low": None, "ci_high": None, "verdict": "not comparable"}
     assert "Without a ratio to draw: 1." in _explained(_spec(charts.forest(comparison({}, nothing))))
-    with pytest.raises(RequestError, match="no row of this comparison has a ratio"):
-        charts.forest(comparison(nothing))
+    assert "No row of this comparison has a ratio or a bound." in str(charts.forest(comparison(nothing)).to_dict())
+
+
+def test_nothing_to_compare_is_said(comparison: Compare) -> None:
+    assert "nothing could be set side by side" in str(charts.forest(comparison({}).clear()).to_dict())
 
 
 def test_more_rows_than_a_chart_can_show_are_an_error(comparison: Compare) -> None:

@@ -90,7 +90,8 @@ def test_compare_by_another_factor(published: Path) -> None:
     ("arguments", "sentence"),
     [
         (["--baseline", "ext5"], "'ext5' is not a filesystem of these runs\nChoose one of: ext4, xfs."),
-        (["--factor", "moon"], "a comparison needs two levels of moon, and these runs have none"),
+        (["--factor", "moon"], "no moon is known of these runs"),
+        (["--factor", "tool_version"], "these runs have no two levels of tool_version"),
         (["--metric", "speed"], "'speed' is not a metric"),
         (["--to", "x.docx"], "cannot write a comparison as '.docx'"),
     ],

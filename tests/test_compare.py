@@ -219,8 +219,7 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
     ("options", "message"),
     [
         ({"baseline": "ext5"}, "'ext5' is not a filesystem of these runs\nChoose one of: ext4, xfs."),
-        ({"factor": "direct"}, "needs two levels of direct, and these runs have none"),
-        ({"factor": "host"}, "needs two levels of host, and these runs have only 'h'"),
+        ({"factor": "direct"}, "no direct is known of these runs"),
         ({"metrics": ["speed"]}, "'speed' is not a metric"),
     ],
 )
@@ -229,6 +228,12 @@ def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], 
     with pytest.raises(RequestError) as caught:
         fsb.compare(data, **options)  # type: ignore[arg-type]
     assert message in str(caught.value)
+
+
+def test_runs_of_one_level_leave_nothing_to_compare() -> None:
+    table = fsb.compare(assemble([*_rates(100, 101, filesystem="ext4")]))
+    assert table.is_empty()
+    assert "ratio" in table.columns
 
 
 RATE = st.floats(min_value=1e-3, max_value=1e12)

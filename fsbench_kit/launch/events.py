@@ -78,7 +78,7 @@ def to_line(event: Event) -> str:
     return json.dumps({"event": type(event).__name__, **asdict(event)}) + "\n"
 
 
-def from_line(line: str) -> Event:
+def from_line(line: str | bytes) -> Event:
     """Read an event back."""
     fields = json.loads(line)
     return _KINDS[fields.pop("event")](**fields)

@@ -75,30 +75,32 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
     LaunchError
         If the tool cannot be ended.
     """
+    if find_program(argv[0]) is None:
+        now = datetime.now(UTC)
+        return Execution(tuple(argv), None, _not_installed(argv[0]), now, now, 0.0)
     started_at, start = datetime.now(UTC), time.perf_counter()
-    exit_code: int | None = None
-    failure: str | None = None
     with (folder / STDOUT).open("wb") as stdout, (folder / STDERR).open("wb") as stderr:
-        if find_program(argv[0]) is None:
-            failure = _not_installed(argv[0])
-        else:
-            process = subprocess.Popen(
-                [*_mortality(), *argv],
-                cwd=folder,
-                env=program_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-            )
-            in_time = _wait(process, timeout)
-            if in_time:
-                exit_code = process.returncode
-            else:
-                failure = f"{argv[0]} did not end within {timeout:g} s, and was ended"
-    duration = time.perf_counter() - start
-    if exit_code:
+        process = subprocess.Popen(
+            [*_mortality(), *argv],
+            cwd=folder,
+            env=program_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+        )
+    try:
+        in_time = _wait(process, timeout)
+        ended_at, duration = datetime.now(UTC), time.perf_counter() - start
+    finally:
+        end_marked(os.environ[MARK])
+        _bury(process)
+    exit_code = process.returncode if in_time else None
+    failure = None
+    if not in_time:
+        failure = f"{argv[0]} did not end within {timeout:g} s, and was ended"
+    elif exit_code:
         failure = _failure(argv[0], exit_code, folder / STDERR)
-    return Execution(tuple(argv), exit_code, failure, started_at, datetime.now(UTC), duration)
+    return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
 
 
 def _mortality() -> tuple[str, ...]:
@@ -107,7 +109,7 @@ def _mortality() -> tuple[str, ...]:
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Wait for a process, then end all that it has started. Return whether it ended in time."""
+    """Wait for a process, and ask it to end when its time is up. Return whether it ended in time."""
     ended = os.pidfd_open(process.pid)
     try:
         ready, _, _ = select.select([ended, _LIFELINE], [], [], timeout)
@@ -116,8 +118,6 @@ def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
             select.select([ended], [], [], _MERCY)
     finally:
         os.close(ended)
-        end_marked(os.environ[MARK])
-        _bury(process)
     if _LIFELINE in ready and ended not in ready:
         raise LifelineError
     return ended in ready

@@ -117,8 +117,7 @@ def launch(
     with tempfile.TemporaryFile("w+") as errors:
         with _running(command, errors) as runner:
             _ask(runner, request)
-            for line in runner.stdout or ():
-                event = from_line(line)
+            for event in _events(runner):
                 told.hear(event)
                 if progress is not None:
                     progress(event)
@@ -126,15 +125,31 @@ def launch(
         return told.result(runner.returncode, errors.read())
 
 
-def _ask(runner: subprocess.Popen[str], request: Request) -> None:
+def _ask(runner: subprocess.Popen[bytes], request: Request) -> None:
     if runner.stdin is not None:
         with suppress(BrokenPipeError):  # a runner that could not start says why on standard error
-            runner.stdin.write(json.dumps(asdict(request)) + "\n")
+            runner.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
             runner.stdin.flush()
 
 
+def _events(runner: subprocess.Popen[bytes]) -> Iterator[Event]:
+    """Yield what a runner tells, until it ends."""
+    if runner.stdout is None:
+        return
+    rest = b""
+    while True:
+        # Ctrl-C has to interrupt this. It always interrupts a select, but not a read: polars sets a handler of its
+        # own, after which the kernel begins the read anew.
+        select.select([runner.stdout], [], [])
+        piece = os.read(runner.stdout.fileno(), 65536)
+        if not piece:
+            return
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from (from_line(line) for line in lines)
+
+
 @contextmanager
-def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
+def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.Popen[bytes]]:
     """Start a runner, and end it with everything that it started, whatever happens in between."""
     mark = uuid.uuid4().hex
     runner = subprocess.Popen(
@@ -143,7 +158,6 @@ def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.P
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,
-        text=True,
         # In a session of its own, Ctrl-C at a terminal does not reach it: it is ended by its lifeline, in order.
         start_new_session=True,
     )
@@ -162,7 +176,7 @@ def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.P
             runner.wait()
 
 
-def _await_end(runner: subprocess.Popen[str]) -> None:
+def _await_end(runner: subprocess.Popen[bytes]) -> None:
     ended = os.pidfd_open(runner.pid)
     try:
         select.select([ended], [], [], _PATIENCE)

@@ -118,7 +118,7 @@ def test_record_of_a_run(tmp_path: Path, make_plan: Callable[..., Plan]) -> None
     assert (
         found["filesystem"] == subprocess.run(findmnt, capture_output=True, text=True, check=True).stdout.strip()
     )
-    assert found["argv"][1:3] == ["-m", "fsbench_kit.launch.workloads.smallfiles"]
+    assert found["argv"][2].startswith(f"--directory={tmp_path}/.fsbench-scratch-")
     assert found["settings"].keys() <= SETTINGS.keys()
     assert all(isinstance(value, str) for value in found["settings"].values())
     assert found["host"] == os.uname().nodename
@@ -453,7 +453,10 @@ def test_budget_of_bytes(
     assert result.stopped == "The budget of 5 MiB written was used up after 2 runs."
 
 
-def test_two_launches_at_once(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+def test_two_launches_at_once(
+    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
+) -> None:
+    fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; echo {{}} > fio.json")
     refusals = []
 
     def start_another(event: Event) -> None:
@@ -461,8 +464,9 @@ def test_two_launches_at_once(tmp_path: Path, make_plan: Callable[..., Plan]) ->
             with pytest.raises(LaunchError) as raised:
                 launch(make_plan(), root=tmp_path, study="second")
             refusals.append(str(raised.value))
+            (tmp_path / "programs" / "done").touch()
 
-    launch(make_plan(rounds=1), root=tmp_path, study="first", progress=start_another)
+    launch(make_plan(workload=[fio], rounds=1), root=tmp_path, study="first", progress=start_another)
     assert refusals == [
         f"{tmp_path / RUNS}: another launch is at work here (process {os.getpid()})\n"
         "Wait until it is done, or end that process."

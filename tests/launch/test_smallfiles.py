@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 import zlib
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ class Watcher:
         self.sync(folder)
 
 
-def run(directory: Path, *, files: int = 50, size: int = 4096, seed: int = 1) -> str:
+def run(directory: Path, *, files: int = 50, size: str = "4k", seed: int = 1) -> str:
     log = io.StringIO()
     program.run(directory, filesystem="ext4", files=files, size=size, seed=seed, log=log)
     return log.getvalue()
@@ -40,7 +41,7 @@ def run(directory: Path, *, files: int = 50, size: int = 4096, seed: int = 1) ->
 
 def test_steps_do_what_they_are_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watcher = Watcher(monkeypatch)
-    run(tmp_path, files=50, size=5000)
+    run(tmp_path, files=50, size="5000")
     before, written, rewritten, read, deleted = watcher.seen
     assert before == deleted == {}
     assert len(written) == len(rewritten) == 50
@@ -51,7 +52,7 @@ def test_steps_do_what_they_are_called(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_log_is_read_without_diagnostics(tmp_path: Path) -> None:
-    log = run(tmp_path, files=50, size=4096)
+    log = run(tmp_path, files=50, size="4k")
     records = list(log_format.parse(Text(log)))
     assert [r for r in records if isinstance(r, Diagnostic)] == []
     (found,) = (r for r in records if isinstance(r, Run))
@@ -68,7 +69,7 @@ def test_log_is_read_without_diagnostics(tmp_path: Path) -> None:
 
 
 def test_log_has_the_layout_of_2020(tmp_path: Path) -> None:
-    lines = run(tmp_path, files=50, size=131072).splitlines()
+    lines = run(tmp_path, files=50, size="128k").splitlines()
     assert lines[0] == "# datasize: 128k"
     assert lines[3:5] == ["# ext4", "file_create 50"]
     step = r"{0}: \d+\.\d{{3}}/sec, {0}/\d+\.\d{{3}} secs, {0}_sync/\d+\.\d{{3}} secs"
@@ -87,7 +88,7 @@ def test_data_depend_on_the_seed_alone(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_data_can_neither_be_compressed_nor_deduplicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watcher = Watcher(monkeypatch)
-    run(tmp_path, files=5000, size=8192)  # more files than a block has bytes, and more than one block in each
+    run(tmp_path, files=5000, size="8k")  # more files than a block has bytes, and more than one block in each
     contents = [*watcher.seen[1].values(), *watcher.seen[2].values()]
     assert all(len(zlib.compress(content)) > len(content) for content in contents[:100])
     blocks = [content[start : start + 4096] for content in contents for start in (0, 4096)]
@@ -111,6 +112,14 @@ def test_filesystem_is_named_as_one_word(tmp_path: Path) -> None:
 
 def test_space_covers_what_files_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watcher = Watcher(monkeypatch)
-    run(tmp_path, files=30, size=5000)
+    run(tmp_path, files=30, size="5000")
     taken = sum(-(-len(content) // 4096) * 4096 for content in watcher.seen[1].values())
     assert Smallfiles(tool="smallfiles", name="small", files=30, size=5000).space >= taken
+
+
+def test_program_needs_nothing_but_python(tmp_path: Path) -> None:
+    workload = Smallfiles(tool="smallfiles", name="small", files=3, size="1M")
+    python, program, *options = workload.argv(tmp_path, filesystem="xfs", seed=1)
+    # -I and -S: no packages, not even those that are installed
+    done = subprocess.run([python, "-I", "-S", program, *options], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("# datasize: 1m\n")

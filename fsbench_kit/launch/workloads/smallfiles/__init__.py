@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from fsbench_kit.launch.schema import Count, Size, short_size
 from fsbench_kit.launch.workloads.base import BaseWorkload
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _BLOCK: Final = 4096
+_PROGRAM: Final = Path(__file__).with_name("__main__.py")
 
 
 class Smallfiles(BaseWorkload):
@@ -29,7 +28,8 @@ class Smallfiles(BaseWorkload):
     def argv(self, directory: Path, *, filesystem: str | None, seed: int) -> tuple[str, ...]:
         """Return the command line; the log needs a filesystem's name, as one word."""
         return (
-            *(sys.executable, "-m", __name__),
+            sys.executable,
+            str(_PROGRAM),
             f"--directory={directory}",
             f"--filesystem={re.sub(r'[^A-Za-z0-9_]', '_', filesystem or 'unknown')}",
             f"--files={self.files}",

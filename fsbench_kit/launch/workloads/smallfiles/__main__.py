@@ -8,7 +8,8 @@ The data are random bytes: they cannot be compressed, and no two blocks of 4 KiB
 be deduplicated either. The same seed gives the same data. A step costs some microseconds of Python per file, which
 bounds the rates at some hundred thousand a second.
 
-Leaves nothing behind, unless it is killed.
+Leaves nothing behind, unless it is killed. Needs Python and nothing else: launches run this file by its path, so
+that importing the kit is no part of a run.
 """
 
 from __future__ import annotations
@@ -23,18 +24,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from fsbench_kit.launch.schema import short_size
-from fsbench_kit.units import size
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _BLOCK: Final = 4096
+_SUFFIXES: Final = {"k": 2**10, "m": 2**20, "g": 2**30}
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
-def run(directory: Path, *, filesystem: str, files: int, size: int, seed: int, log: TextIO) -> None:
+def run(directory: Path, *, filesystem: str, files: int, size: str, seed: int, log: TextIO) -> None:
     """Do the four steps in a new subdirectory, and write the log that `fsbench_kit.formats.smallfiles` reads.
 
     Parameters
@@ -44,7 +43,7 @@ def run(directory: Path, *, filesystem: str, files: int, size: int, seed: int, l
     filesystem
         Its name, as one word.
     files, size
-        How many files, and how many bytes each holds.
+        How many files, and how large each is: bytes, or with a suffix like ``4k``.
     seed
         Decides the data.
 
@@ -53,8 +52,9 @@ def run(directory: Path, *, filesystem: str, files: int, size: int, seed: int, l
     OSError
         If the filesystem refuses something, for example because it is full.
     """
-    old, new = _contents(random.Random(seed), 2, files, size)  # noqa: S311 (nothing is kept secret with them)
-    _say(log, f"# datasize: {short_size(size)}")
+    length = _bytes(size)
+    old, new = _contents(random.Random(seed), 2, files, length)  # noqa: S311 (nothing is kept secret with them)
+    _say(log, f"# datasize: {size}")
     _say(log, "# data: random bytes, not compressible, different in each file")
     _say(log, "-" * 25)
     _say(log, f"# {filesystem}")
@@ -64,7 +64,7 @@ def run(directory: Path, *, filesystem: str, files: int, size: int, seed: int, l
         steps: dict[str, Callable[[], None]] = {
             "write": lambda: _write(paths, old, os.O_CREAT | os.O_EXCL),
             "rewrite": lambda: _write(paths, new),
-            "read": lambda: _read(paths, size),
+            "read": lambda: _read(paths, length),
             "delete": lambda: _delete(paths),
         }
         sync(folder)
@@ -128,6 +128,11 @@ def _delete(paths: Sequence[str]) -> None:
         os.unlink(path)  # noqa: PTH108 (a Path per file would be timed too)
 
 
+def _bytes(size: str) -> int:
+    factor = _SUFFIXES.get(size[-1:].lower(), 1)
+    return int(size[:-1] if factor > 1 else size) * factor
+
+
 def _say(log: TextIO, line: str) -> None:
     log.write(line + "\n")
     log.flush()
@@ -139,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--directory", type=Path, required=True, help="directory on the filesystem under test")
     parser.add_argument("--filesystem", required=True, help="its name, for the log")
     parser.add_argument("--files", type=int, required=True, help="number of files")
-    parser.add_argument("--size", type=size, required=True, help="size of each, like 4k")
+    parser.add_argument("--size", required=True, help="size of each, like 4k")
     parser.add_argument("--seed", type=int, required=True, help="seed of the data")
     options = parser.parse_args(arguments)
     try:
