@@ -19,6 +19,7 @@ from fsbench_kit.tables import (
     cell_label,
     interval_text,
     metric_text,
+    one_line,
     ordered,
     percent,
     prefix,
@@ -189,7 +190,7 @@ def _forest_data(rows: pl.DataFrame) -> pl.DataFrame:
         {
             "group": _group_text(row),
             "cell": cell_label(row, names) or "the only cell",
-            "level": row["level"],
+            "level": one_line(row["level"]),
             "place": place,
             "ci_low": row["ci_low"],
             "ci_high": row["ci_high"],
@@ -197,7 +198,7 @@ def _forest_data(rows: pl.DataFrame) -> pl.DataFrame:
             "words": sentence(row),
             "ratio": interval_text(row),
             "verdict": row["verdict"],
-            "reasons": " ".join([*row["reasons"], *row["footnotes"]]),
+            "reasons": " ".join([*row["reasons"], *map(one_line, row["footnotes"])]),
         }
         for row in rows.iter_rows(named=True)
         if (place := _place(row)) is not None
@@ -403,11 +404,11 @@ def _panel(cell: pl.DataFrame, names: Sequence[str], *, named: bool) -> pl.DataF
     return cell.select(
         pl.lit(name).alias("cell"),
         pl.lit(f"{name}, in {scale.unit}" if scale.unit else name).alias("panel"),
-        "level",
+        pl.Series("level", [one_line(level) for level in cell["level"]], pl.String),
         "place",
         "timed",
         "round",
-        "source",
+        pl.Series("source", [one_line(source) for source in cell["source"]], pl.String),
         pl.col("value") / scale.factor,
         pl.Series("figure", [f"{value / scale.factor:.4g} {scale.unit}" for value in cell["value"]], pl.String),
     )
@@ -451,7 +452,7 @@ def _panel_header(width: int) -> alt.Header:
 
 
 def _joined(names: pl.Series) -> str:
-    return ", ".join(names.unique().sort())
+    return ", ".join(map(one_line, names.unique().sort()))
 
 
 def _title(heading: Sequence[str], explained: str) -> alt.TitleParams:

@@ -170,13 +170,16 @@ def _text(value: object) -> str:
         return NOTHING
     if isinstance(value, float):
         return _digits(value)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else _shorten(str(value))
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else one_line(str(value))
 
 
-def _shorten(text: str) -> str:
-    """Put a text on one line of bearable length; logs can name a job with ten thousand characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 1] + "…"
+def one_line(text: str) -> str:
+    """Put a text from a log on one line of bearable length, without characters that cannot be printed.
+
+    A log can name a job with ten thousand characters, and with such as no drawing program can read.
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 41]}…{line[-40:]}"
 
 
 # --- figures -----------------------------------------------------------------------------------------------------
@@ -294,7 +297,7 @@ def cell_text(name: str, value: object) -> str:
         return ""
     if name in _SIZES:
         return humanise(float(str(value)), "B")
-    return str(value).replace("_", " ") if name == "operation" else _shorten(str(value))
+    return str(value).replace("_", " ") if name == "operation" else one_line(str(value))
 
 
 def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -337,8 +340,8 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
             for name in names
         ),
         *([Column("baseline")] if len(baselines) > 1 else []),
-        Column(_shorten(baselines[0]) if len(baselines) == 1 else "its value", "right"),
-        Column(_shorten(str(rows["factor"][0])).replace("_", " ") if rows.height else "level"),
+        Column(one_line(baselines[0]) if len(baselines) == 1 else "its value", "right"),
+        Column(one_line(str(rows["factor"][0])).replace("_", " ") if rows.height else "level"),
         Column("value", "right"),
         Column(_ratio_head(rows)),
         Column("verdict"),
@@ -351,9 +354,9 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     def cells(row: Row, scale: Prefix) -> Iterator[str]:
         yield from (cell_text(name, row[name]) or NOTHING for name in names)
         if len(baselines) > 1:
-            yield _shorten(row["baseline"])
+            yield one_line(row["baseline"])
         yield _value(row["value_baseline"], scale)
-        yield _shorten(row["level"])
+        yield one_line(row["level"])
         yield _value(row["value_candidate"], scale)
         yield interval_text(row)
         yield verdict_text(row["verdict"])
@@ -369,14 +372,14 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
                 tuple(tuple(cells(row, scale)) for row in group.iter_rows(named=True)),
             )
         )
-    return Table(_caption(rows, names), columns, tuple(groups), tuple(_shorten(note) for note in footnotes))
+    return Table(_caption(rows, names), columns, tuple(groups), tuple(one_line(note) for note in footnotes))
 
 
 def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.is_empty():
         return "Nothing could be set side by side."
     same = cell_label(rows.row(0, named=True), [n for n in CELL if n not in names and n != "scope"])
-    return f"{_shorten(str(rows['factor'][0])).replace('_', ' ').capitalize()} compared ({same})"
+    return f"{one_line(str(rows['factor'][0])).replace('_', ' ').capitalize()} compared ({same})"
 
 
 def _ratio_head(rows: pl.DataFrame) -> str:
@@ -431,7 +434,7 @@ def sentence(row: Mapping[str, Any]) -> str:
     ...           "confidence": 0.95, "n_pairs": 5, "method": "paired t on logs", "verdict": "better"})
     'xfs/ext4 = 1.84×, 95\xa0% CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
     """
-    sides = f"{_shorten(row['level'])}/{_shorten(row['baseline'])}"
+    sides = f"{one_line(row['level'])}/{one_line(row['baseline'])}"
     if row["ratio"] is None:
         return f"{sides}: {interval_text(row)}." if interval_text(row) != NOTHING else f"{sides}: no ratio."
     ratio = f"{sides} = {ratio_text(row['ratio'])}×"
@@ -487,7 +490,7 @@ def summary(comparison: pl.DataFrame) -> list[str]:
         counts = rows["verdict"].value_counts()
         count = dict(zip(counts["verdict"], counts["count"], strict=True))
         said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
-        sides = f"{_shorten(str(level))} against {_shorten(str(baseline))}"
+        sides = f"{one_line(str(level))} against {one_line(str(baseline))}"
         sentences.append(f"{sides}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
     return sentences
 
@@ -673,7 +676,7 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
         (
             Group("Data", data),
             Group("Versions", tuple(versions().items())),
-            Group("Parameters", tuple((name, _shorten(repr(value))) for name, value in parameters.items())),
+            Group("Parameters", tuple((name, one_line(repr(value))) for name, value in parameters.items())),
         ),
     )
 

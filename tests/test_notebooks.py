@@ -1,0 +1,400 @@
+"""Notebooks as programs: their parameters are checked before a kernel starts, and each run leaves a record."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+import pytest
+from nbformat import v4
+
+from fsbench_kit import notebooks
+from fsbench_kit.errors import ReportError, RequestError
+from fsbench_kit.notebooks import Job, Manifest, check_parameters, read_parameters
+
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+WriteNotebook = Callable[..., str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("notebooks", "raw_results"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def write(project: Path) -> WriteNotebook:
+    """Return a function that writes a notebook and returns its path from the project's root."""
+
+    def write(name: str, parameters: str | None = "", code: str = "") -> str:
+        cells = [v4.new_markdown_cell("# A notebook\n\nDoes it run?")]
+        if parameters is not None:
+            cells.append(v4.new_code_cell(parameters, metadata={"tags": ["parameters"]}))
+        cells.append(v4.new_code_cell(code))
+        nbformat.write(
+            v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), project / f"notebooks/{name}"
+        )
+        return f"notebooks/{name}"
+
+    return write
+
+
+# --- parameters --------------------------------------------------------------------------------------------------
+
+
+def test_parameters_are_read_without_running_the_notebook(project: Path, write: WriteNotebook) -> None:
+    path = write(
+        "a.ipynb", 'data: list[str] = ["x/y"]  # where\nconfidence = 0.95\nlimit: int | None = None', "1 / 0"
+    )
+    parameters = read_parameters(project / path)
+    assert {name: parameter.default for name, parameter in parameters.items()} == {
+        "data": ["x/y"],
+        "confidence": 0.95,
+        "limit": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "excerpt"),
+    [
+        ("data = open('x')", "data = open('x')"),
+        ("import os", "import os"),
+        ("a = b = 1", "a = b = 1"),
+        ("data: DataFrame = 1", "data: DataFrame = 1"),
+        ("limit = None", "limit = None"),
+    ],
+)
+def test_what_is_no_parameter_is_shown(project: Path, write: WriteNotebook, source: str, excerpt: str) -> None:
+    with pytest.raises(ReportError) as caught:
+        read_parameters(project / write("a.ipynb", source))
+    assert excerpt in str(caught.value)
+
+
+def test_a_notebook_without_parameters_cell_is_an_error(project: Path, write: WriteNotebook) -> None:
+    with pytest.raises(ReportError, match="no cell with the tag parameters"):
+        read_parameters(project / write("a.ipynb", parameters=None))
+
+
+def test_a_file_that_is_no_notebook_is_an_error(project: Path) -> None:
+    (project / "notebooks" / "a.ipynb").write_text("{")
+    with pytest.raises(ReportError, match="cannot be read"):
+        read_parameters(project / "notebooks" / "a.ipynb")
+
+
+PARAMETERS = """
+data: list[str] = ["raw_results"]
+confidence: float = 0.95
+runs: int = 3
+fresh: bool = False
+limit: int | None = None
+sizes: dict[str, int] = {}
+"""
+
+
+def test_given_parameters_are_completed_with_defaults(project: Path, write: WriteNotebook) -> None:
+    given = {"runs": 5, "confidence": 1, "limit": 7, "sizes": {"a": 1}}
+    complete = check_parameters(project / write("a.ipynb", PARAMETERS), given)
+    assert complete == {"data": ["raw_results"], "fresh": False} | given
+
+
+def test_an_unknown_name_is_an_error_that_knows_what_was_meant(project: Path, write: WriteNotebook) -> None:
+    with pytest.raises(RequestError) as caught:
+        check_parameters(project / write("a.ipynb", PARAMETERS), {"confidense": 0.9})
+    assert "Did you mean 'confidence'?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"data": "raw_results"},
+        {"data": [1]},
+        {"runs": 2.5},
+        {"runs": "3"},
+        {"runs": True},
+        {"fresh": 1},
+        {"confidence": None},
+        {"limit": "none"},
+        {"sizes": {"a": "b"}},
+    ],
+)
+def test_a_value_of_another_type_is_an_error(project: Path, write: WriteNotebook, given: dict[str, Any]) -> None:
+    with pytest.raises(RequestError, match=f"the parameter '{next(iter(given))}' cannot be"):
+        check_parameters(project / write("a.ipynb", PARAMETERS), given)
+
+
+# --- runs, without a kernel --------------------------------------------------------------------------------------
+
+
+class _Kernel:
+    """Stands in for papermill: writes the notebook as it is, and fails or makes files when told to."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.calls = 0
+        self.refusals: list[str] = []
+        self.failing: set[str] = set()
+        self.makes: dict[str, Path] = {}
+
+    def __call__(self, source: Path, out: Path, **_options: Any) -> None:
+        self.calls += 1
+        if self.refusals:
+            raise RuntimeError(self.refusals.pop())
+        notebook = nbformat.read(source, as_version=4)
+        notebook.metadata.papermill = {"input_path": str(source), "output_path": str(out)}
+        nbformat.write(notebook, out)
+        self.ran.append(out.stem)
+        if out.stem in self.makes:
+            self.makes[out.stem].write_text(f"made, time {len(self.ran)}")
+        if out.stem in self.failing:
+            raise papermill.PapermillExecutionError(2, 1, "1 / 0", "ZeroDivisionError", "division by zero", [])
+
+    def run_all(self, *jobs: Job, fresh: bool = False) -> dict[str, Manifest]:
+        with ThreadPoolExecutor(2) as executor:
+            return notebooks.run_all(jobs, executor=executor, fresh=fresh)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> _Kernel:
+    kernel = _Kernel()
+    monkeypatch.setattr(papermill, "execute_notebook", kernel)
+    return kernel
+
+
+def _job(project: Path, name: str, notebook: str, **more: Any) -> Job:
+    return Job(name=name, notebook=notebook, out=project / "reports", **more)
+
+
+def test_jobs_run_after_those_that_they_need(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
+    path = write("a.ipynb")
+    jobs = [
+        _job(project, "last", path, after=("middle", "first")),
+        _job(project, "middle", path, after=("first",)),
+        _job(project, "first", path),
+    ]
+    manifests = kernel.run_all(*jobs)
+    assert kernel.ran == ["first", "middle", "last"]
+    assert list(manifests) == ["last", "middle", "first"]
+    assert {manifest.status for manifest in manifests.values()} == {"ok"}
+
+
+def test_a_run_leaves_the_notebook_and_a_record(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
+    (project / "raw_results" / "log.txt").write_text("a log")
+    job = _job(project, "a", write("a.ipynb", 'data: str = "raw_results/log.txt"\nlevel: str = "ext4"'))
+    kernel.run_all(job)
+    record = json.loads(job.manifest.read_text())
+    assert record["status"] == "ok"
+    assert record["basis"]["parameters"] == {"data": "raw_results/log.txt", "level": "ext4"}
+    # printf 'a log' | sha256sum
+    assert record["basis"]["files"] == {
+        "raw_results/log.txt": "5775e775a009a883570f8738b2efba72ebd889bebd792398088abf4b78a55133"
+    }
+    assert record["versions"]["fsbench-kit"]
+    assert str(project) not in job.executed.read_text()
+    assert not job.failed.exists()
+
+
+def test_a_failure_is_recorded_and_stops_only_what_needs_it(
+    project: Path, write: WriteNotebook, kernel: _Kernel
+) -> None:
+    path = write("a.ipynb")
+    jobs = [_job(project, "bad", path), _job(project, "needs", path, after=("bad",)), _job(project, "other", path)]
+    kernel.run_all(*jobs)
+    kernel.failing = {"bad"}
+    manifests = kernel.run_all(*jobs, fresh=True)
+    assert {name: manifest.status for name, manifest in manifests.items()} == {
+        "bad": "failed",
+        "needs": "skipped",
+        "other": "ok",
+    }
+    assert manifests["bad"].error == "ZeroDivisionError: division by zero"
+    assert "bad did not succeed" in (manifests["needs"].error or "")
+    assert jobs[0].failed.is_file()
+    assert [job.executed.is_file() for job in jobs] == [False, False, True]  # nothing old passes for new
+
+
+def test_what_has_not_changed_is_not_run_again(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
+    log = project / "raw_results" / "log.txt"
+    log.write_text("1")
+    path = write("a.ipynb", 'data: list[str] = ["raw_results/log.txt"]\nruns: int = 1')
+
+    def runs_again(**more: Any) -> bool:
+        before = len(kernel.ran)
+        (manifest,) = kernel.run_all(_job(project, "a", path, **more)).values()
+        assert manifest.status == "ok"
+        return len(kernel.ran) > before
+
+    assert runs_again()
+    assert not runs_again()
+    log.write_text("2")
+    assert runs_again()
+    assert not runs_again()
+    assert runs_again(parameters={"runs": 2})
+    assert not runs_again(parameters={"runs": 2})
+    write("a.ipynb", 'data: list[str] = ["raw_results/log.txt"]\nruns: int = 1', "print(1)")
+    assert runs_again(parameters={"runs": 2})
+    (project / "reports" / "notebooks" / "a.ipynb").unlink()
+    assert runs_again(parameters={"runs": 2})
+
+
+def test_another_version_of_the_package_runs_everything_again(
+    project: Path,
+    write: WriteNotebook,
+    kernel: _Kernel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = _job(project, "a", write("a.ipynb"))
+    kernel.run_all(job)
+    monkeypatch.setattr(notebooks, "versions", lambda: {"fsbench-kit": "99"})
+    kernel.run_all(job)
+    assert kernel.ran == ["a", "a"]
+
+
+def test_a_failed_notebook_is_run_again(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
+    job = _job(project, "a", write("a.ipynb"))
+    kernel.failing = {"a"}
+    kernel.run_all(job)
+    kernel.failing = set()
+    assert kernel.run_all(job)["a"].status == "ok"
+
+
+def test_what_a_notebook_makes_is_not_a_change_unless_it_is_gone(
+    project: Path, write: WriteNotebook, kernel: _Kernel
+) -> None:
+    made = project / "raw_results" / "made.txt"
+    kernel.makes = {"maker": made}
+    jobs = [
+        _job(project, "maker", write("a.ipynb"), makes=("raw_results/made.txt",)),
+        _job(project, "reader", write("b.ipynb", 'data: str = "raw_results/made.txt"'), after=("maker",)),
+    ]
+    kernel.run_all(*jobs)
+    kernel.run_all(*jobs)
+    assert kernel.ran == ["maker", "reader"]
+    made.unlink()
+    kernel.run_all(*jobs)
+    assert kernel.ran == ["maker", "reader", "maker", "reader"]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Kernel died before replying to kernel_info", (2, "ok")),
+        ("Kernel didn't respond in 60 seconds", (2, "ok")),
+        ("Kernel died", (1, "failed")),  # in the midst of it: what it has done, it has done
+    ],
+)
+def test_a_kernel_that_did_not_start_gets_a_second_chance(
+    project: Path, write: WriteNotebook, kernel: _Kernel, message: str, expected: tuple[int, str]
+) -> None:
+    kernel.refusals = [message]
+    (manifest,) = kernel.run_all(_job(project, "a", write("a.ipynb"))).values()
+    assert (kernel.calls, manifest.status) == expected
+
+
+def test_nothing_runs_where_a_request_is_wrong(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
+    path = write("a.ipynb", "runs: int = 1")
+    good = _job(project, "good", path)
+    for wrong, match in [
+        (_job(project, "b", path, parameters={"rnus": 1}), "Did you mean 'runs'"),
+        (_job(project, "b", path, after=("god",)), "Did you mean 'good'"),
+        (_job(project, "good", path), "two notebooks are called 'good'"),
+        (_job(project, "b", path, after=("b",)), "wait for one another"),
+    ]:
+        with pytest.raises(RequestError) as caught:
+            kernel.run_all(good, wrong)
+        assert match in str(caught.value)
+    assert kernel.ran == []
+
+
+# --- with kernels ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_notebooks_run_in_processes_from_the_projects_root(project: Path, write: WriteNotebook) -> None:
+    code = "from pathlib import Path\nassert Path('raw_results').is_dir()\nprint(f'{level} is the level')"
+    jobs = [
+        _job(project, "good", write("good.ipynb", 'level: str = "ext4"', code), parameters={"level": "xfs"}),
+        _job(project, "bad", write("bad.ipynb", "", "raise ValueError('<no>')")),
+    ]
+    manifests = notebooks.run_all(jobs)
+    assert manifests["good"].error is None
+    assert "xfs is the level" in jobs[0].executed.read_text()
+    assert manifests["bad"].error == "ValueError: <no>"
+
+
+# --- the notebooks of this project -------------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[1]
+OURS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(params=OURS, ids=lambda path: path.stem)
+def ours(request: pytest.FixtureRequest) -> Path:
+    path: Path = request.param
+    return path
+
+
+def test_there_are_notebooks() -> None:
+    assert {"01_launch", "02_ingest", "03_compare"} <= {path.stem for path in OURS}
+
+
+def test_a_committed_notebook_holds_no_outputs(ours: Path) -> None:
+    for cell in nbformat.read(ours, as_version=4).cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+
+
+def test_a_notebook_asks_its_question_first_and_says_last_what_it_rests_on(ours: Path) -> None:
+    cells = nbformat.read(ours, as_version=4).cells
+    title, question = cells[0].source.split("\n\n")[:2]
+    assert title.startswith("# ")
+    assert question.endswith("?")
+    assert "provenance_table" in cells[-1].source
+
+
+def test_a_notebook_has_parameters_with_defaults_and_their_meaning(ours: Path) -> None:
+    parameters = read_parameters(ours)
+    assert parameters
+    assert check_parameters(ours, {}) == {name: parameter.default for name, parameter in parameters.items()}
+    (cell,) = (c for c in nbformat.read(ours, as_version=4).cells if "parameters" in c.metadata.get("tags", []))
+    assert all("  # " in line for line in cell.source.splitlines())
+
+
+def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
+    ids = [cell.id for cell in nbformat.read(ours, as_version=4).cells]
+    assert len(set(ids)) == len(ids)
+    assert all(name.replace("-", "").isalpha() for name in ids)
+
+
+RECORDED = ROOT / "raw_results" / "recorded"
+needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has been recorded yet")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["01_launch", "02_ingest", pytest.param("03_compare", marks=needs_recorded)])
+def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path) -> None:
+    papermill_program = Path(sys.executable).with_name("papermill")
+    command = [papermill_program, ROOT / "notebooks" / f"{name}.ipynb", "out.ipynb", "--no-progress-bar"]
+    result = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+    assert result.returncode == 0, result.stderr
+    text = (tmp_path / "out.ipynb").read_text()
+    assert "application/vnd.fsbench.finding" in text
+    assert name == "02_ingest" or "application/vnd.vegalite.v5+json" in text
+
+
+@pytest.mark.slow
+@needs_recorded
+def test_nbval_runs_the_notebooks(ours: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "-p", "no:cacheprovider", str(ours)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
