@@ -394,7 +394,11 @@ def _execute(job: Job, root: Path) -> None:
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
             # The kernel is spoken to over files that only this user can open, not over ports of the machine.
-            config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+            # Its last word would be that it was interrupted, which is how it is ended.
+            config=Config(
+                KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"},
+                NotebookClient={"extra_arguments": ["--IPKernelApp.log_level=CRITICAL"]},
+            ),
         )
 
 
