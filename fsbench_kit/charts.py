@@ -178,7 +178,9 @@ def forest(
 def _nothing(why: list[str]) -> alt.Chart:
     """Draw a chart that says why there is nothing to draw."""
     chart: alt.Chart = (
-        alt.Chart(pl.DataFrame({"why": why})).mark_text(align="left", fontSize=13).encode(text="why:N")
+        alt.Chart(pl.DataFrame({"why": why}), description=" ".join(why))
+        .mark_text(align="left", fontSize=13)
+        .encode(text="why:N")
     )
     return chart
 

@@ -2,9 +2,12 @@
 
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -378,8 +381,11 @@ RECORDED = ROOT / "raw_results" / "recorded"
 needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has been recorded yet")
 
 
+NAMES = ["01_launch", "02_ingest", pytest.param("03_compare", marks=needs_recorded)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["01_launch", "02_ingest", pytest.param("03_compare", marks=needs_recorded)])
+@pytest.mark.parametrize("name", NAMES)
 def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path) -> None:
     papermill_program = Path(sys.executable).with_name("papermill")
     command = [papermill_program, ROOT / "notebooks" / f"{name}.ipynb", "out.ipynb", "--no-progress-bar"]
@@ -392,9 +398,77 @@ def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path
     assert name == "02_ingest" or "application/vnd.vegalite.v5+json" in text
 
 
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[str]:
+    """Start a JupyterLab whose folder holds 01_launch, and return the notebook's address."""
+    (tmp_path / "01_launch.ipynb").write_bytes((ROOT / "notebooks" / "01_launch.ipynb").read_bytes())
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser"]
+    options = {
+        "port": port,
+        "ServerApp.ip": "127.0.0.1",
+        "IdentityProvider.token": "test",
+        "ServerApp.root_dir": tmp_path,
+    }
+    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
+    server = subprocess.Popen(
+        [*command, *(f"--{name}={value}" for name, value in options.items())],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        for _ in range(240):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.25)
+        yield f"http://127.0.0.1:{port}/lab/tree/01_launch.ipynb?reset&token=test"
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+RUN_ALL = """async () => {
+    await jupyterapp.restored;
+    await jupyterapp.shell.currentWidget.sessionContext.ready;
+    await jupyterapp.commands.execute('notebook:run-all-cells');
+}"""
+
+
 @pytest.mark.slow
-@needs_recorded
-def test_nbval_runs_the_notebooks(ours: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "-p", "no:cacheprovider", str(ours)]
+@pytest.mark.browser
+def test_jupyterlab_draws_charts_without_a_network(lab: str) -> None:
+    from playwright.sync_api import sync_playwright
+
+    elsewhere: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 4000})
+
+        def route(attempt: Any) -> None:
+            if attempt.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
+                attempt.continue_()
+            else:
+                elsewhere.append(attempt.request.url)
+                attempt.abort()
+
+        page.route("**/*", route)
+        page.goto(lab)
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+        page.evaluate(RUN_ALL)
+        page.locator(".vega-embed :is(svg, canvas)").first.wait_for(timeout=120_000)
+        assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+        browser.close()
+    assert elsewhere == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_nbval_runs_a_notebook(name: str) -> None:
+    path = ROOT / "notebooks" / f"{name}.ipynb"
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "-p", "no:cacheprovider", path]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
