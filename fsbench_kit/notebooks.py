@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import difflib
 import hashlib
 import json
 import multiprocessing
 import os
+import signal
+import sys
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
@@ -326,10 +329,30 @@ def _order(jobs: Sequence[Job]) -> TopologicalSorter[str]:
     return order
 
 
-def _processes(jobs: int) -> ProcessPoolExecutor:
+@contextmanager
+def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Give processes to run notebooks in. They end with this one, and a kernel ends with its process."""
     # Spawned, because a forked process inherits locks and sockets that others hold.
+    context = multiprocessing.get_context("spawn")
     workers = max(1, min(jobs, os.cpu_count() or 1))
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_bind_to_parent) as pool:
+        try:
+            yield pool
+        except BaseException:
+            # A notebook under way can take minutes; who stops a report does not want to wait for it.
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def _bind_to_parent() -> None:
+    """Leave interrupts to the parent, and have the kernel end this process when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
 def _skipped(job: Job, root: Path, done: Mapping[str, Manifest]) -> Manifest | None:
