@@ -1,6 +1,7 @@
-"""What several tests need: the project's folders, and small studies written on the spot."""
+"""What several tests need: the project's folders, small studies written on the spot, a browser."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,59 @@ COMPARISON_ROW: dict[str, Any] = {
     "footnotes": [],
 }
 """One row of a comparison in which everything is as it should be."""
+
+
+class Browser:
+    """A Chromium that may read one file, and keeps account of all else that a page tries."""
+
+    def __init__(self, browser: Any) -> None:
+        self._browser = browser
+
+    def open(self, path: Path, width: int = 1280) -> "Opened":
+        page = self._browser.new_page(viewport={"width": width, "height": 900})
+        opened = Opened(page)
+        url = path.as_uri()
+
+        def route(request_route: Any) -> None:
+            if request_route.request.url == url:
+                request_route.continue_()
+            else:
+                opened.requests.append(request_route.request.url)
+                request_route.abort()
+
+        page.route("**/*", route)
+        page.on("pageerror", lambda error: opened.errors.append(str(error)))
+        page.on("dialog", lambda dialog: (opened.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("console", lambda m: opened.errors.append(m.text) if m.type == "error" else None)
+        page.goto(url)
+        number = page.locator("figure.chart").count()
+        page.wait_for_function(f"document.querySelectorAll('.vega-embed svg.marks').length === {number}")
+        return opened
+
+
+class Opened:
+    """A page, what it asked for, and what went wrong."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+
+    def is_quiet(self) -> bool:
+        return not self.requests and not self.errors
+
+    def scrolls_sideways(self) -> bool:
+        return bool(self.page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield Browser(chromium)
+        chromium.close()

@@ -1,7 +1,6 @@
 """Pages and their index: they need nothing but themselves, and nothing in a log can act in them."""
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -147,61 +146,6 @@ def test_title_and_question_of_a_notebook() -> None:
 # --- pages, in a browser -----------------------------------------------------------------------------------------
 
 
-class Browser:
-    """A Chromium that may read one file, and keeps account of all else that a page tries."""
-
-    def __init__(self, browser: Any) -> None:
-        self._browser = browser
-
-    def open(self, path: Path, width: int = 1280) -> "Opened":
-        page = self._browser.new_page(viewport={"width": width, "height": 900})
-        opened = Opened(page)
-        url = path.as_uri()
-
-        def route(request_route: Any) -> None:
-            if request_route.request.url == url:
-                request_route.continue_()
-            else:
-                opened.requests.append(request_route.request.url)
-                request_route.abort()
-
-        page.route("**/*", route)
-        page.on("pageerror", lambda error: opened.errors.append(str(error)))
-        page.on("dialog", lambda dialog: (opened.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("console", lambda m: opened.errors.append(m.text) if m.type == "error" else None)
-        page.goto(url)
-        number = page.locator("figure.chart").count()
-        page.wait_for_function(f"document.querySelectorAll('.vega-embed svg.marks').length === {number}")
-        return opened
-
-
-class Opened:
-    """A page, what it asked for, and what went wrong."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self.errors: list[str] = []
-
-    def is_quiet(self) -> bool:
-        return not self.requests and not self.errors
-
-    def scrolls_sideways(self) -> bool:
-        return bool(self.page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    program = shutil.which("chromium")
-    assert program, "these tests need a Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield Browser(chromium)
-        chromium.close()
-
-
 @pytest.fixture
 def page_of(tmp_path: Path) -> Callable[..., Path]:
     def write(*shown: Any, text: str = "") -> Path:
@@ -220,7 +164,7 @@ SINGLE = {"ci_low": None, "ci_high": None, "confidence": None, "break_even_cv": 
 @pytest.mark.usefixtures("_set_up")
 @pytest.mark.parametrize("width", [1280, 400])
 def test_a_page_opens_from_a_file_and_draws_every_chart(
-    browser: Browser, page_of: Callable[..., Path], comparison: Compare, width: int
+    browser: Any, page_of: Callable[..., Path], comparison: Compare, width: int
 ) -> None:
     rows = comparison({}, SINGLE | {"level": "zfs"}, {"operation": "read"})
     opened = browser.open(
@@ -236,7 +180,7 @@ def test_a_page_opens_from_a_file_and_draws_every_chart(
 @pytest.mark.usefixtures("_set_up")
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_nothing_in_a_log_acts_or_breaks_a_page(
-    browser: Browser, page_of: Callable[..., Path], comparison: Compare, text: str
+    browser: Any, page_of: Callable[..., Path], comparison: Compare, text: str
 ) -> None:
     rows = comparison({"level": text, "part": text, "footnotes": [text]}, {"part": "other"})
     path = page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding(text), text=text)
@@ -251,7 +195,7 @@ def test_nothing_in_a_log_acts_or_breaks_a_page(
 @pytest.mark.browser
 @pytest.mark.usefixtures("_set_up")
 def test_a_chart_that_cannot_be_drawn_keeps_its_image(
-    browser: Browser, page_of: Callable[..., Path], comparison: Compare
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
 ) -> None:
     path = page_of(charts.forest(comparison({})))
     path.write_text(path.read_text().replace('"facet": {', '"no facet": {'))
@@ -262,7 +206,7 @@ def test_a_chart_that_cannot_be_drawn_keeps_its_image(
 
 
 @pytest.mark.browser
-def test_code_opens_with_the_keyboard(browser: Browser, page_of: Callable[..., Path]) -> None:
+def test_code_opens_with_the_keyboard(browser: Any, page_of: Callable[..., Path]) -> None:
     page = browser.open(page_of(text="xfs")).page
     page.keyboard.press("Tab")  # the link to all reports
     page.keyboard.press("Tab")
@@ -311,7 +255,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Path, browser: Browser) -> None:
+def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Path, browser: Any) -> None:
     (project / "reports").mkdir()
     (project / "reports" / "bad.html").write_text("an older page")
     manifests = report()

@@ -1,0 +1,133 @@
+"""The main job from end to end: `fsbench report` measures this machine, compares, and publishes; or is stopped."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psutil
+import pytest
+
+import fsbench_kit as fsb
+
+FSBENCH = Path(sys.executable).with_name("fsbench")
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("main_job")]
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="loop images need root")
+
+
+def _copy_project(root: Path, to: Path) -> Path:
+    for name in ("notebooks", "plans", "raw_results/published", "raw_results/recorded"):
+        shutil.copytree(root / name, to / name)
+    return to
+
+
+@pytest.fixture(scope="module")
+def reported(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a project in which the report was made."""
+    project = _copy_project(root, tmp_path_factory.mktemp("project"))
+    result = subprocess.run([FSBENCH, "report"], cwd=project, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return project
+
+
+@pytest.mark.root
+@needs_root
+def test_the_live_runs_are_pairs_in_random_order_with_intervals(reported: Path) -> None:
+    data = fsb.read(reported / "raw_results" / "runs" / "quick")
+    assert data.runs["status"].unique().to_list() == ["ok"]
+    assert set(data.runs["filesystem"]) == {"ext4", "xfs"}
+    assert data.runs["round"].n_unique() >= 6
+    orders = data.runs.sort("order").group_by("round").agg("filesystem", "tool")
+    assert orders.select(pl.struct("filesystem", "tool").n_unique()).item() > 1
+    comparison = fsb.compare(data, baseline="ext4")
+    assert comparison["n_pairs"].min() >= 6  # type: ignore[operator]
+    assert comparison["ci_low"].null_count() == 0
+    assert comparison["estimand"].null_count() == comparison["method"].null_count() == 0
+
+
+@pytest.mark.root
+@pytest.mark.browser
+@needs_root
+def test_every_page_opens_without_a_network_and_draws_its_charts(reported: Path, browser: Any) -> None:
+    charts = {}
+    for path in sorted((reported / "reports").glob("*.html")):
+        opened = browser.open(path)
+        assert opened.is_quiet(), (path, opened.requests, opened.errors)
+        charts[path.stem] = opened.page.locator("figure.chart").count()
+        assert opened.page.locator("figure.chart > img").count() == 0  # the images have given way
+        opened.page.close()
+    assert len(charts) == 10
+    assert {name for name, number in charts.items() if number == 0} == {"index", "published"}
+
+
+@pytest.mark.root
+@needs_root
+def test_a_second_report_runs_nothing_again(reported: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (reported / "raw_results" / "runs").rglob("run.json")}
+    result = subprocess.run([FSBENCH, "report"], cwd=reported, capture_output=True, text=True, check=False)
+    assert result.returncode == 0
+    assert result.stdout.count("ok, unchanged") == 9
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def _left_behind(project: Path) -> list[str]:
+    """Name the loop devices, mounts and processes that have to do with a project."""
+    place = str(project)
+    loops = subprocess.run(["losetup", "--all"], capture_output=True, text=True, check=True).stdout
+    mounts = Path("/proc/mounts").read_text()
+    found = [line for line in (loops + mounts).splitlines() if place in line]
+    for process in psutil.process_iter():
+        try:
+            if process.cwd().startswith(place) or any(place in word for word in process.cmdline()):
+                found.append(f"{process.pid} {process.cmdline()}")
+        except psutil.Error:
+            continue
+    return found
+
+
+@pytest.fixture
+def under_way(root: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """Return a report whose launch has an image mounted, and its project."""
+    project = _copy_project(root, tmp_path)
+    report = subprocess.Popen(
+        [FSBENCH, "report"],
+        cwd=project,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not any("/dev/loop" in line for line in _left_behind(project)):
+        assert time.monotonic() < deadline, "no launch began"
+        time.sleep(0.2)
+    yield report, project
+    report.kill()
+    report.wait()
+
+
+@pytest.mark.root
+@needs_root
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_report_that_is_stopped_leaves_nothing_behind(
+    under_way: tuple[subprocess.Popen[bytes], Path], ending: signal.Signals
+) -> None:
+    report, project = under_way
+    if ending == signal.SIGINT:
+        os.killpg(report.pid, ending)  # as a terminal does on Ctrl-C
+    else:
+        report.send_signal(ending)
+    assert report.wait(30) != 0
+    deadline = time.monotonic() + 30
+    while (left := _left_behind(project)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert left == []
+    assert not list((project / "raw_results" / "runs").glob(".fsbench-scratch-*/target"))
+    for folder in (project / "raw_results" / "runs").glob("*/*/"):
+        assert (folder / "run.json").is_file()  # finished runs are whole
