@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -173,10 +174,12 @@ def report_command(
     """Run notebooks, and publish them as pages that open without a network."""
     from fsbench_kit.report import report  # noqa: PLC0415  # Jupyter takes seconds to import
 
+    began = datetime.now(UTC)
     with out.status("Running notebooks ..."):
         manifests = report(spec, to, fresh=fresh)
     for name, manifest in manifests.items():
-        out.print(f"{name}: {manifest.status} ({manifest.duration:.0f} s)")
+        took = f"{manifest.duration:.0f} s" if manifest.started_at >= began else "unchanged"
+        out.print(f"{name}: {manifest.status}, {took}")
         if manifest.error is not None:
             err.print(f"    {manifest.error}")
     out.print(f"The report is {to / 'index.html'}")

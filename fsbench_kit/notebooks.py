@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import difflib
 import hashlib
 import json
 import multiprocessing
 import os
+import signal
+import sys
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
@@ -337,10 +340,30 @@ def _order(jobs: Sequence[Job]) -> TopologicalSorter[str]:
     return order
 
 
-def _processes(jobs: int) -> ProcessPoolExecutor:
+@contextmanager
+def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Give processes to run notebooks in. They end with this one, and a kernel ends with its process."""
     # Spawned, because a forked process inherits locks and sockets that others hold.
+    context = multiprocessing.get_context("spawn")
     workers = max(1, min(jobs, os.cpu_count() or 1))
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_bind_to_parent) as pool:
+        try:
+            yield pool
+        except BaseException:
+            # A notebook under way can take minutes; who stops a report does not want to wait for it.
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def _bind_to_parent() -> None:
+    """Leave interrupts to the parent, and have the kernel end this process when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
 def _skipped(job: Job, root: Path, done: Mapping[str, Manifest]) -> Manifest | None:
@@ -405,7 +428,11 @@ def _execute(job: Job, root: Path) -> None:
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
             # The kernel is spoken to over files that only this user can open, not over ports of the machine.
-            config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+            # Its last word would be that it was interrupted, which is how it is ended.
+            config=Config(
+                KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"},
+                NotebookClient={"extra_arguments": ["--IPKernelApp.log_level=CRITICAL"]},
+            ),
         )
 
 
