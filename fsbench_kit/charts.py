@@ -95,7 +95,7 @@ def colour_scale(levels: Iterable[str]) -> alt.Scale:
 
 
 def forest(
-    comparison: pl.DataFrame, *, margin: float = 1.05, most: int = 60, title: str | None = None
+    comparison: pl.DataFrame, *, margin: float = 1.05, most: int = 80, title: str | None = None
 ) -> alt.Chart | alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
@@ -270,7 +270,7 @@ def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame,
             bool(confidences),
             f"Bars are {level}confidence intervals, each for its own row; verdicts allow for the number of rows.",
         ),
-        ("no interval" in seen, "A hollow point without a bar has no interval: a side has one run."),
+        ("no interval" in seen, "A hollow point without a bar has no interval; its notes say why."),
         ("verdict withheld" in seen, "A pale diamond has an interval and no verdict; its notes say why."),
         (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
         (True, f"The dashed line is equality, the band ±{percent(margin - 1)}."),

@@ -187,6 +187,8 @@ class Job:
         The names of jobs that have to succeed first.
     makes
         Files and folders, from the project's root, that the notebook writes.
+    alone
+        Whether no other may run at the same time: it measures this machine.
     """
 
     name: str
@@ -195,6 +197,7 @@ class Job:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
+    alone: bool = False
 
     @property
     def executed(self) -> Path:
@@ -291,23 +294,31 @@ def run_all(jobs: Sequence[Job], *, executor: Executor | None = None, fresh: boo
         check_parameters(root / job.notebook, job.parameters)
     order = _order(jobs)
     done: dict[str, Manifest] = {}
-    running: dict[Future[Manifest], str] = {}
+    ready: list[Job] = []
+    running: dict[Future[Manifest], Job] = {}
     with ExitStack() as stack:
         pool = executor or stack.enter_context(_processes(len(jobs)))
         while order.is_active():
-            for name in order.get_ready():
-                job = by_name[name]
+            ready += [by_name[name] for name in order.get_ready()]
+            for job in sorted(ready, key=lambda job: not job.alone):
                 manifest = _skipped(job, root, done) or (None if fresh else _unchanged(job, root))
                 if manifest is not None:
-                    done[name] = manifest
-                    order.done(name)
+                    done[job.name] = manifest
+                    order.done(job.name)
+                elif _may_start(job, running):
+                    running[pool.submit(run, job, root)] = job
                 else:
-                    running[pool.submit(run, job, root)] = name
+                    continue
+                ready.remove(job)
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                name = running.pop(future)
-                done[name] = future.result()
-                order.done(name)
+                job = running.pop(future)
+                done[job.name] = future.result()
+                order.done(job.name)
     return {job.name: done[job.name] for job in jobs}
+
+
+def _may_start(job: Job, running: Mapping[Future[Manifest], Job]) -> bool:
+    return not running or not (job.alone or any(other.alone for other in running.values()))
 
 
 def _order(jobs: Sequence[Job]) -> TopologicalSorter[str]:

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import vl_convert
 from jinja2 import Environment, FileSystemLoader
 from nbconvert import HTMLExporter
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fsbench_kit.display import FINDING_MIME, VEGA_MIME, project_root, vegalite_version
 from fsbench_kit.errors import ReportError
@@ -43,7 +43,7 @@ class NotebookSpec(BaseModel):
     Attributes
     ----------
     name
-        The name of its page.
+        The name of its page, without ending: letters, digits, ``_`` and ``-``.
     file
         The notebook, from the project's root.
     title
@@ -52,16 +52,19 @@ class NotebookSpec(BaseModel):
         The names of notebooks that have to succeed first.
     makes
         Files and folders that it writes; where they are missing or changed, it is run again.
+    alone
+        Whether no other may run at the same time: it measures this machine.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w-]*$")]
     file: str
     title: str | None = None
     parameters: dict[str, Any] = {}
     after: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
+    alone: bool = False
 
 
 class ReportSpec(BaseModel):
@@ -109,10 +112,7 @@ def report(
     root = project_root()
     wanted = read_spec(root / spec)
     folder = root / out
-    jobs = [
-        Job(name=n.name, notebook=n.file, out=folder, parameters=n.parameters, after=n.after, makes=n.makes)
-        for n in wanted.notebook
-    ]
+    jobs = [Job(notebook=n.file, out=folder, **n.model_dump(exclude={"file", "title"})) for n in wanted.notebook]
     manifests = run_all(jobs, executor=executor, fresh=fresh)
     entries = [_publish(n, job, manifests[job.name]) for n, job in zip(wanted.notebook, jobs, strict=True)]
     (folder / "index.html").write_text(_index(wanted, entries), encoding="utf-8")
@@ -149,6 +149,7 @@ class Entry:
     status: str
     error: str | None
     about: str
+    source: str
     parameters: dict[str, str]
     page: str | None
     notebook: str | None
@@ -173,7 +174,8 @@ def _publish(spec: NotebookSpec, job: Job, manifest: Manifest) -> Entry:
         findings=findings,
         status=manifest.status,
         error=manifest.error,
-        about=f"{manifest.started_at:%Y-%m-%d %H:%M} UTC, {_duration(manifest.duration)}, {job.notebook}",
+        about=f"run on {manifest.started_at:%Y-%m-%d %H:%M} UTC in {_duration(manifest.duration)}",
+        source=job.notebook,
         parameters={name: _plain(value) for name, value in manifest.basis.parameters.items()},
         page=page.name if good else None,
         notebook=link if good else None,

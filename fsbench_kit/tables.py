@@ -313,7 +313,7 @@ def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def metric_text(metric: str, statistic: str) -> str:
     """Name a metric and its statistic: ``Completion latency, p99``."""
-    name = "IOPS" if metric == "iops" else metric.replace("_", " ").capitalize()
+    name = "IOPS" if metric == "iops" else metric.replace("_", " ").capitalize().replace("Cpu", "CPU")
     return name if statistic == "value" else f"{name}, {statistic}"
 
 

@@ -145,6 +145,8 @@ class _Kernel:
         self.refusals: list[str] = []
         self.failing: set[str] = set()
         self.makes: dict[str, Path] = {}
+        self.active: set[str] = set()
+        self.together: list[set[str]] = []
 
     def __call__(self, source: Path, out: Path, **_options: Any) -> None:
         self.calls += 1
@@ -154,6 +156,10 @@ class _Kernel:
         notebook.metadata.papermill = {"input_path": str(source), "output_path": str(out)}
         nbformat.write(notebook, out)
         self.ran.append(out.stem)
+        self.active.add(out.stem)
+        self.together.append(set(self.active))
+        time.sleep(0.02)
+        self.active.remove(out.stem)
         if out.stem in self.makes:
             self.makes[out.stem].write_text(f"made, time {len(self.ran)}")
         if out.stem in self.failing:
@@ -186,6 +192,15 @@ def test_jobs_run_after_those_that_they_need(project: Path, write: WriteNotebook
     assert kernel.ran == ["first", "middle", "last"]
     assert list(manifests) == ["last", "middle", "first"]
     assert {manifest.status for manifest in manifests.values()} == {"ok"}
+
+
+def test_what_measures_runs_first_and_alone(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
+    path = write("a.ipynb")
+    others = [_job(project, name, path) for name in ("a", "b", "c")]
+    kernel.run_all(*others, _job(project, "measures", path, alone=True))
+    assert kernel.ran[0] == "measures"
+    assert [names for names in kernel.together if "measures" in names] == [{"measures"}]
+    assert any(len(names) > 1 for names in kernel.together)
 
 
 def test_a_run_leaves_the_notebook_and_a_record(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:

@@ -154,7 +154,7 @@ def test_each_metric_has_the_unit_that_suits_it(comparison: Compare) -> None:
     assert [group.head for group in groups] == [
         "IOPS, in thousand/s (higher is better)",
         "Completion latency, p99, in ms (lower is better)",
-        "Cpu, in % (lower is better)",
+        "CPU, in % (lower is better)",
     ]
     assert [group.rows[0][:3] for group in groups] == [
         ("25.6", "xfs", "47.1"),
