@@ -136,13 +136,19 @@ class Opened:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Any]:
+    """Return Playwright's handle of a Chromium; there can be one for each process."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium")
     if program is None:
         pytest.skip("Chromium is not installed: apt-get install chromium")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield Browser(chromium)
-        chromium.close()
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def browser(chromium: Any) -> Browser:
+    return Browser(chromium)

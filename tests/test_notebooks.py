@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -455,28 +454,24 @@ RUN_ALL = """async () => {
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_jupyterlab_draws_charts_without_a_network(lab: str) -> None:
-    from playwright.sync_api import sync_playwright
-
+def test_jupyterlab_draws_charts_without_a_network(lab: str, chromium: Any) -> None:
     elsewhere: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 4000})
+    page = chromium.new_page(viewport={"width": 1280, "height": 4000})
 
-        def route(attempt: Any) -> None:
-            if attempt.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
-                attempt.continue_()
-            else:
-                elsewhere.append(attempt.request.url)
-                attempt.abort()
+    def route(attempt: Any) -> None:
+        if attempt.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
+            attempt.continue_()
+        else:
+            elsewhere.append(attempt.request.url)
+            attempt.abort()
 
-        page.route("**/*", route)
-        page.goto(lab)
-        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
-        page.evaluate(RUN_ALL)
-        page.locator(".vega-embed :is(svg, canvas)").first.wait_for(timeout=120_000)
-        assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-        browser.close()
+    page.route("**/*", route)
+    page.goto(lab)
+    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+    page.evaluate(RUN_ALL)
+    page.locator(".vega-embed :is(svg, canvas)").first.wait_for(timeout=120_000)
+    assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    page.close()
     assert elsewhere == []
 
 
