@@ -346,6 +346,8 @@ def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
     # Spawned, because a forked process inherits locks and sockets that others hold.
     context = multiprocessing.get_context("spawn")
     workers = max(1, min(jobs, os.cpu_count() or 1))
+    # Polars has interrupted waits go on (SA_RESTART), and then Ctrl-C would be noticed when a notebook is done.
+    signal.siginterrupt(signal.SIGINT, True)
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_bind_to_parent) as pool:
         try:
             yield pool
