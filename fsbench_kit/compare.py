@@ -42,6 +42,7 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
     "tool": pl.String,
+    "filesystem": pl.String,
     "pattern": pl.String,
     "scope": pl.String,
     "part": pl.String,
@@ -150,6 +151,13 @@ def _wanted(metrics: Sequence[str] | None) -> pl.DataFrame:
     unknown = sorted(set(wanted) - set(METRICS))
     if unknown:
         raise RequestError(f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}.")
+    neutral = sorted(metric for metric in wanted if METRICS[metric].better is None)
+    if neutral:
+        better = ", ".join(sorted(metric for metric, word in METRICS.items() if word.better))
+        raise RequestError(
+            f"{neutral[0]} is a count of what was done, and neither more nor less of it is better",
+            hint=f"Metrics that can be compared are: {better}.",
+        )
     rows = [(metric, statistic) for metric, statistics in wanted.items() for statistic in statistics]
     return pl.DataFrame(rows, schema={"metric": pl.String, "statistic": pl.String}, orient="row")
 

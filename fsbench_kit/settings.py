@@ -99,6 +99,7 @@ _KINDS: Final[dict[str, SettingKind]] = {key: setting_kind(key) for key in SETTI
 CELL: Final = (
     "study",
     "tool",
+    "filesystem",
     "pattern",
     "scope",
     "part",
@@ -110,7 +111,8 @@ CELL: Final = (
     "metric",
     "statistic",
 )
-"""What has to be equal before two figures may be set side by side; other differences are named as confounders."""
+"""What has to be equal before two figures may be set side by side, unless it is the factor; other differences are
+named as confounders."""
 
 _SIZES: Final = ("block_size", "file_size", "threads")
 _KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files")
@@ -131,7 +133,8 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
     pl.DataFrame
         The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. A
         size that the figure does not carry is that of the run's settings. A part's name is null where its run
-        has no other part: it is a label then, and sets nothing apart.
+        has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
+        of `CELL`.
     """
     known = wide(dataset.settings, _KEYS)
     if factor in dataset.runs.columns:
@@ -139,7 +142,7 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
     else:
         level = wide(dataset.settings, [factor]).rename({factor: "level"})
     parts = pl.col("part").n_unique().over("run_id", "scope")
-    return (
+    figures = (
         dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
         .join(dataset.runs.drop("line"), on="run_id")
         .join(level.drop_nulls(), on="run_id")
@@ -150,6 +153,9 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
             *(pl.coalesce(size, _integer(f"{size}_setting")).alias(size) for size in _SIZES),
         )
     )
+    if factor not in CELL:
+        return figures
+    return figures.with_columns(pl.lit(None, figures.schema[factor]).alias(factor))
 
 
 def _integer(column: str) -> pl.Expr:

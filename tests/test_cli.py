@@ -80,10 +80,21 @@ def test_compare_prints_ratio_noise_and_the_reason_for_no_interval(published: Pa
     assert "single run" in result.stdout
 
 
-def test_compare_by_another_factor(published: Path) -> None:
-    result = _fsbench("compare", published / "sysbench-rhel72", "--factor", "host", "--metric", "bandwidth")
+def test_compare_by_another_factor(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    (tmp_path / "small.txt").write_text(smallfiles_log(rate=2000.0))
+    (tmp_path / "large.txt").write_text(smallfiles_log(rate=1000.0).replace("4k", "8k"))
+    result = _fsbench("compare", tmp_path, "--factor", "block_size", "--metric", "file_rate")
     assert result.returncode == 0
-    assert "host01" in result.stdout
+    assert "0.50 (one run each" in result.stdout
+    assert "4096" in result.stdout
+    assert "8192" in result.stdout
+
+
+def test_what_differs_in_more_than_the_factor_is_not_set_side_by_side(published: Path) -> None:
+    # Each pair of this study ran on two hosts, and on two filesystems.
+    result = _fsbench("compare", published / "sysbench-rhel72", "--factor", "host")
+    assert result.returncode == 2
+    assert "no two levels of host that can be set side by side" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,7 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
         ({"baseline": "ext5"}, "'ext5' is not a filesystem of these runs\nChoose one of: ext4, xfs."),
         ({"factor": "direct"}, "no direct is known of these runs"),
         ({"metrics": ["speed"]}, "'speed' is not a metric"),
+        ({"metrics": ["bytes"]}, "neither more nor less of it is better"),
     ],
 )
 def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], message: str) -> None:
@@ -228,6 +229,27 @@ def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], 
     with pytest.raises(RequestError) as caught:
         fsb.compare(data, **options)  # type: ignore[arg-type]
     assert message in str(caught.value)
+
+
+def test_filesystems_are_not_mixed_where_something_else_is_compared() -> None:
+    sides = [
+        *_rates(100, filesystem="ext4", settings={"kernel": "5"}),
+        *_rates(900, filesystem="xfs", settings={"kernel": "5"}),
+        *_rates(200, filesystem="ext4", settings={"kernel": "6"}),
+    ]
+    row = _row(sides, factor="kernel")
+    assert (row["filesystem"], row["baseline"], row["level"]) == ("ext4", "5", "6")
+    assert (row["n_baseline"], row["ratio"]) == (1, pytest.approx(2))
+
+
+def test_what_makes_a_cell_can_itself_be_the_factor() -> None:
+    sides = [
+        *_rates(100, filesystem="ext4", settings={"threads": "1"}),
+        *_rates(300, filesystem="ext4", settings={"threads": "4"}, started_at=None, ended_at=None),
+    ]
+    row = _row(sides, factor="threads")
+    assert (row["threads"], row["baseline"], row["level"]) == (None, "1", "4")
+    assert row["reasons"] == ["ONE_RUN_NO_REPLICATES"]
 
 
 def test_runs_of_one_level_leave_nothing_to_compare() -> None:
