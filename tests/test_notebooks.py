@@ -397,7 +397,11 @@ needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has 
 
 NAMES = ["01_launch", "02_ingest", pytest.param("03_compare", marks=needs_recorded)]
 
+one_at_a_time = pytest.mark.xdist_group("launches_here")
+"""These run 01_launch in this project, where a second launch at the same time is refused."""
 
+
+@one_at_a_time
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path) -> None:
@@ -452,6 +456,7 @@ RUN_ALL = """async () => {
 }"""
 
 
+@one_at_a_time
 @pytest.mark.slow
 @pytest.mark.browser
 def test_jupyterlab_draws_charts_without_a_network(lab: str, chromium: Any) -> None:
@@ -475,6 +480,7 @@ def test_jupyterlab_draws_charts_without_a_network(lab: str, chromium: Any) -> N
     assert elsewhere == []
 
 
+@one_at_a_time
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_nbval_runs_a_notebook(name: str) -> None:
