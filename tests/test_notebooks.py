@@ -451,7 +451,10 @@ def lab(tmp_path: Path) -> Iterator[str]:
 
 RUN_ALL = """async () => {
     await jupyterapp.restored;
-    await jupyterapp.shell.currentWidget.sessionContext.ready;
+    const context = jupyterapp.shell.currentWidget.sessionContext;
+    await context.ready;
+    // What is sent to a kernel that is still starting can get lost.
+    while (context.session?.kernel?.status !== 'idle') await new Promise((wake) => setTimeout(wake, 200));
     await jupyterapp.commands.execute('notebook:run-all-cells');
 }"""
 
