@@ -589,7 +589,7 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
         dataset.diagnostics.group_by("severity", "code", "message", maintain_order=True)
         .agg(
             pl.len().alias("times"),
-            pl.format("{}:{}", "source", pl.col("line").fill_null(1)).first().alias("first at"),
+            pl.coalesce(pl.format("{}:{}", "source", "line"), "source").first().alias("first at"),
             pl.col("excerpt").first(),
         )
         .sort("severity", "times", descending=True, maintain_order=True)

@@ -13,6 +13,8 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit import tables
+from fsbench_kit.dataset import Log, assemble
+from fsbench_kit.records import Diagnostic
 
 Compare = Callable[..., pl.DataFrame]
 HOSTILE = '<script>alert("1")</script>\n\'"&'
@@ -321,3 +323,10 @@ def test_provenance_has_a_hash_that_others_can_compute(dataset: fsb.Dataset) -> 
     assert f"SHA-256 {expected}" in text
     assert "['<a>']" in text
     assert "polars" in text
+
+
+def test_a_remark_without_a_line_is_given_none() -> None:
+    remark = Diagnostic(code="EMPTY", message="The file is empty.")
+    data = assemble([Log(source="a.txt", records=[remark])])
+    (group,) = tables.diagnostics_table(data).groups
+    assert "a.txt" in group.rows[0]
