@@ -94,6 +94,7 @@ SERIES: Final = {
     "part": pl.String,
     "operation": pl.String,
     "metric": pl.String,
+    "statistic": pl.String,
     "time": pl.Float64,
     "value": pl.Float64,
 }
@@ -388,6 +389,7 @@ def _series_frame(run_id: str | None, block: Block) -> pl.DataFrame:
         pl.lit(block.part, pl.String).alias("part"),
         pl.lit(block.operation).alias("operation"),
         pl.lit(block.metric).alias("metric"),
+        pl.lit(block.statistic).alias("statistic"),
         pl.col("time").cast(pl.Float64),
         pl.col("value").cast(pl.Float64),
     )

@@ -137,14 +137,17 @@ class Run:
 class Block:
     """Figures over time of the run that was given last: columns that share a part, an operation and a metric.
 
-    `times` are seconds since the run's start, `values` are in the metric's base unit.
+    `times` are seconds since the run's start, `values` are in the metric's base unit, `lines` tell where they
+    stand.
     """
 
     operation: str
     metric: str
+    statistic: str = "value"
     part: str | None = None
     times: Sequence[float]
     values: Sequence[float]
+    lines: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -230,6 +230,11 @@ Severity = Literal["note", "warning", "error"]
 DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "PROGRESS": ("note", "Progress was shown while the run went on; its momentary figures are no result."),
     "UNREAD_FIGURE": ("warning", "Text with a figure in it was not understood."),
+    "OTHER_TEXT": ("note", "Text with figures in it stands beside the logs and belongs to none of them."),
+    "NOT_FILEIO": ("note", "The log is of another sysbench test than fileio."),
+    "SAME_RUN": ("note", "A run was read from several places or formats; it counts once."),
+    "SAME_FIGURES": ("warning", "Two runs that are said to be different have the same figures."),
+    "INTERIM_REPORT": ("note", "A report of a run that was still going on is part of its series, and no result."),
     "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
     "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),

@@ -36,12 +36,12 @@ def test_a_second_printing_is_no_duplicate() -> None:
 
 
 def test_blocks_become_series_of_their_run() -> None:
-    block = Block(operation="read", metric="bandwidth", times=[0.5, 1.0], values=[10, 12])
+    block = Block(operation="read", metric="bandwidth", times=[0.5, 1.0], values=[10, 12], lines=[1, 2])
     data = _dataset(blocks=(block,))
     run_id = data.runs["run_id"][0]
     assert data.series.rows() == [
-        (run_id, None, "read", "bandwidth", 0.5, 10.0),
-        (run_id, None, "read", "bandwidth", 1.0, 12.0),
+        (run_id, None, "read", "bandwidth", "value", 0.5, 10.0),
+        (run_id, None, "read", "bandwidth", "value", 1.0, 12.0),
     ]
 
 

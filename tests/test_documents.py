@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fsbench_kit.documents import decode, read_document
+from fsbench_kit.documents import read_document
+from fsbench_kit.documents.encoding import decode
 from fsbench_kit.records import Diagnostic, Run
 
 

@@ -1,8 +1,8 @@
 """All knowledge of log formats: one module for each tool and format, and nothing about formats elsewhere.
 
-A format module has a docstring that says which versions it reads and what each field means; `TOOL`; `sniff`,
-which says how sure it is that a text is one of its logs; and `parse`, which turns the text into a stream of
-records. To add a format: write a module like `smallfiles`, and name it in `FORMATS`.
+A format module has a docstring that says which versions it reads and what each field means; `TOOL`; `marks`,
+which finds what only its logs have; and `parse`, which turns a text with such a log into a stream of records.
+To add a format: write a module like `smallfiles`, and name it in `FORMATS`.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ class Format(Protocol):
     def TOOL(self) -> str:  # noqa: N802
         """The name of the tool whose logs these are."""
 
-    def sniff(self, head: str) -> float:
-        """Return how sure it is that a text is a log of this format, from 0 to 1."""
+    def marks(self, chars: str) -> Iterator[int]:
+        """Yield where in a text something stands that only a log of this format has, in the text's order.
+
+        The first mark of a log stands on its first line, or as near to it as can be.
+        """
 
     def parse(self, text: Text) -> Iterator[Record]:
-        """Yield what the text says, in its order; what is wrong with it comes as diagnostics."""
+        """Yield what the text says, in its order; what is wrong with it comes as diagnostics.
+
+        Other text may stand before, between and after the logs.
+        """
 
 
 FORMATS: Final[tuple[Format, ...]] = (bonnie_html, filetree, fio_json, fio_normal, iozone, smallfiles, sysbench)
 
-SNIFF_LENGTH: Final = 65536
 
-
-def recognise(chars: str) -> Format | None:
-    """Return the format of a text, or ``None`` if it is no log of any.
-
-    Several runs of one format can stand in one text; the start of the text decides.
-    """
-    head = chars[:SNIFF_LENGTH]
-    confidence, best = max(((f.sniff(head), f) for f in FORMATS), key=lambda pair: pair[0])
-    return best if confidence > 0 else None
+def sniff(chars: str) -> list[tuple[int, Format]]:
+    """Return where in a text marks of logs stand, and of which format each is, in the text's order."""
+    found = [(position, log_format) for log_format in FORMATS for position in log_format.marks(chars)]
+    return sorted(found, key=lambda mark: mark[0])

@@ -107,12 +107,12 @@ _LEXER: Final = Lexer(
 )
 
 
-def sniff(head: str) -> float:
-    """Return how sure it is that a text is a log of this format, from 0 to 1."""
-    return 1.0 if _SIGN.search(head) else 0.0
+_MARKS: Final = re.compile(r"Version\s*[\w.]+[\s|]*\|[\s|]*Sequential\s*Output[\s|]*\|[\s|]*Sequential\s*Input")
 
 
-_SIGN: Final = re.compile(r"Version\s*[\w.]+[\s|]*\|[\s|]*Sequential\s*Output[\s|]*\|[\s|]*Sequential\s*Input")
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    return (match.start() for match in _MARKS.finditer(chars))
 
 
 def parse(text: Text) -> Iterator[Record]:

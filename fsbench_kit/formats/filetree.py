@@ -26,6 +26,7 @@ Each qualifier other than a range becomes a diagnostic, so that what it says sta
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -58,9 +59,12 @@ _RANGE: Final = "range over filesystems"
 _ABOUT: Final = "about"
 
 
-def sniff(head: str) -> float:
-    """Return how sure it is that a text is a log of this format, from 0 to 1."""
-    return 1.0 if head.split("\n", 1)[0].strip() == _HEADER else 0.0
+_MARKS: Final = re.compile(rf"^[^\S\n]*{_HEADER}[^\S\n]*$", re.MULTILINE)
+
+
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    return (match.start() for match in _MARKS.finditer(chars))
 
 
 def parse(text: Text) -> Iterator[Record]:

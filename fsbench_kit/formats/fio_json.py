@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record
     from fsbench_kit.units import Rounding
 
-__all__ = ["TOOL", "parse", "sniff"]
+__all__ = ["TOOL", "marks", "parse"]
 
 _DOCUMENT: Final = re.compile(r'"(?:jobs|client_stats)"\s*:\s*\[')
 _STRING_OR_NUMBER: Final = re.compile(
@@ -73,9 +74,17 @@ Object = dict[str, Any]
 Bounds = tuple[float | None, float | None]
 
 
-def sniff(head: str) -> float:
-    """Return how sure it is that a text is a log of this format, from 0 to 1."""
-    return 1.0 if re.search(r'"fio version"\s*:', head) or re.search(r'"client_stats"\s*:\s*\[', head) else 0.0
+_MARKS: Final = re.compile(r'"fio version"\s*:|"client_stats"\s*:\s*\[')
+_TOP_BRACE: Final = re.compile(r"^[\[{]", re.MULTILINE)
+
+
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    braces = [match.start() for match in _TOP_BRACE.finditer(chars)]
+    for match in _MARKS.finditer(chars):
+        # A document starts with the brace around the mark, which need not be the next one before it.
+        index = bisect_right(braces, match.start()) - 1
+        yield braces[index] if index >= 0 else match.start()
 
 
 def parse(text: Text) -> Iterator[Record]:

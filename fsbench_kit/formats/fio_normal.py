@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record, Scope
     from fsbench_kit.units import Rounding
 
-__all__ = ["TOOL", "parse", "sniff"]
+__all__ = ["TOOL", "marks", "parse"]
 
 
 def _amount(name: str, unit: str) -> str:
@@ -191,9 +191,9 @@ _MARKS: Final = re.compile(
 )
 
 
-def sniff(head: str) -> float:
-    """Return how sure it is that a text is a log of this format, from 0 to 1."""
-    return 0.9 if _MARKS.search(head) else 0.0
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    return (match.start() for match in _MARKS.finditer(chars))
 
 
 def parse(text: Text) -> Iterator[Record]:

@@ -180,15 +180,18 @@ _ONCE: Final = frozenset({"prompt", "banner", "began", "heading"})
 """Parts that a log has once. Where one comes a second time, another run begins."""
 
 
-def sniff(head: str) -> float:
-    """Return how sure it is that a text is a log of this format, from 0 to 1."""
-    marks = (
-        r"\bIozone: Performance Test of File I/O\s+Version \$Revision",
-        r"^\s*[kK]B\s+reclen\s+write\b",
-        r'^"(?:Re-)?[wW]riter report"\s+"\d+"',
-        r"\bCommand line used:\s*\S*\biozone\b",
-    )
-    return 1.0 if any(re.search(mark, head, re.MULTILINE) for mark in marks) else 0.0
+_MARKS: Final = re.compile(
+    r"\bIozone: Performance Test of File I/O\s+Version \$Revision"
+    r"|^\s*[kK]B\s+reclen\s+write\b"
+    r'|^"(?:Re-)?[wW]riter report"\s+"\d+"'
+    r"|\bCommand line used:\s*\S*\biozone\b",
+    re.MULTILINE,
+)
+
+
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    return (match.start() for match in _MARKS.finditer(chars))
 
 
 def parse(text: Text) -> Iterator[Record]:

@@ -23,6 +23,11 @@ UNREAD: Final = "UNREAD"
 
 _FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
 
+_WORD: Final = re.compile(r"""(?<![^\s("'])[^\W\d_]+(?:['’-][^\W\d_]+)*[,.;:!?)"']*(?!\S)|[\u3040-\u9fff]{2}""")
+_PROSE_WORDS: Final = 6
+_PROSE_WORDS_PER_DIGIT: Final = 1.5
+"""The lines that tools print hold more digits than that, or none at all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -156,7 +161,25 @@ def _unread(text: Text, start: int, end: int) -> Iterator[Token]:
 
 
 def unread_figure(token: Token) -> Diagnostic | None:
-    """Return the diagnostic for a stretch that no phrase covers, or ``None`` where it holds no figure."""
+    """Return the diagnostic for a stretch that no phrase covers, or ``None`` where it holds no figure.
+
+    Sentences that somebody wrote beside a log are told from figures of the log.
+    """
     if not _FIGURE.search(token.text.chars, token.start, token.end):
         return None
+    if reads_as_prose(token.text.chars[token.start : token.end]):
+        return token.diagnostic("OTHER_TEXT", "This text holds a figure and is no part of a log.")
     return token.diagnostic("UNREAD_FIGURE", "This text holds a figure and was not understood.")
+
+
+def reads_as_prose(chars: str) -> bool:
+    """Whether a text is made of words, with a figure here and there.
+
+    >>> reads_as_prose("With 4 KiB records, XFS was about twice as fast as the others.")
+    True
+    >>> reads_as_prose("lat (msec): min=4, max=105, avg=16.74, stdev= 8.12")
+    False
+    """
+    words = len(_WORD.findall(chars))
+    digits = sum(map(str.isdigit, chars))
+    return words >= _PROSE_WORDS and words >= _PROSE_WORDS_PER_DIGIT * digits

@@ -273,18 +273,18 @@ _IDLE_SHARE: Final = 0.5
 """A thread is called idle where it provably made requests for less than this share of the threads' mean time."""
 
 
-def sniff(head: str) -> float:
-    """Return how sure it is that a text is a log of this format, from 0 to 1."""
-    return 1.0 if _SIGNS.search(head) else 0.0
-
-
-_SIGNS: Final = re.compile(
+_MARKS: Final = re.compile(
     r"""Doing\s*(?:sequential|random)\s*(?:rewrite|write|read|r/w)\s*(?:\(creation\))?\s*test
     | Operations\s*performed:\s*\d+\s*reads?,
     | Requests/sec\s*executed
     | File\s*operations:\s*reads/s:""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    return (match.start() for match in _MARKS.finditer(chars))
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -463,6 +463,7 @@ class _OpenRun:
 
     def _series(self) -> Iterator[Block]:
         times = [float(token["time"] or "") for token in self.intervals]
+        lines = [token.line for token in self.intervals]
         for operation, metric, factor in (
             ("read", "bandwidth", 2**20),  # 0.5 says MB/s and means MiB/s
             ("write", "bandwidth", 2**20),
@@ -470,7 +471,7 @@ class _OpenRun:
         ):
             values = [float(token[operation] or "") * factor for token in self.intervals]
             if any(values):
-                yield Block(operation=operation, metric=metric, times=times, values=values)
+                yield Block(operation=operation, metric=metric, times=times, values=values, lines=lines)
 
     def _cross_checks(self) -> Iterator[Diagnostic]:
         known = self._intervals()

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsbench_kit.documents import decode
-from fsbench_kit.formats import FORMATS, fio_normal, recognise
+from fsbench_kit.documents.encoding import decode
+from fsbench_kit.formats import fio_normal, sniff
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Run
 
@@ -493,10 +493,9 @@ def test_unknown_lines_are_reported() -> None:
 @pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*/*.txt")), ids=lambda path: path.stem)
 def test_exactly_the_fio_logs_are_recognised(path: Path) -> None:
     head = path.read_text()
-    assert (fio_normal.sniff(head) > 0) == path.stem.startswith("fio-")
+    assert bool(list(fio_normal.marks(head))) == path.stem.startswith("fio-")
     if path.stem.startswith("fio-"):
-        assert [candidate for candidate in FORMATS if candidate.sniff(head) > 0] == [fio_normal]
-        assert recognise(head) is fio_normal
+        assert {log_format for _, log_format in sniff(head)} == {fio_normal}
 
 
 @settings(max_examples=80, deadline=None)

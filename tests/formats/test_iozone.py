@@ -624,7 +624,7 @@ CORPUS = Path(os.environ.get("FSBENCH_CORPUS", "/nonexistent")) / "iozone"
 def test_other_peoples_logs_lose_no_number() -> None:
     for path in sorted([*CORPUS.glob("auto/*"), *CORPUS.glob("excel/*"), *CORPUS.glob("other/*")]):
         log = path.read_text()
-        assert iozone.sniff(log) == 1.0, path
+        assert list(iozone.marks(log)), path
         runs, diagnostics = _parse(log)
         assert runs, path
         assert _unaccounted(log, runs, diagnostics) == [], path

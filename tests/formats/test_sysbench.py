@@ -461,14 +461,26 @@ def test_what_stands_around_a_run() -> None:
     assert values(run)["read", "iops", "value"] == 7973.70
     assert values(run)["write", "bandwidth", "value"] == pytest.approx(83.05 * 2**20)
     assert [record for record in found if isinstance(record, Block)] == [
-        Block(operation="read", metric="bandwidth", times=[1, 2], values=[119.89 * 2**20, 129.44 * 2**20]),
-        Block(operation="write", metric="bandwidth", times=[1, 2], values=[79.93 * 2**20, 86.28 * 2**20]),
-        Block(operation="other", metric="iops", times=[1, 2], values=[511.32, 556.01]),
+        Block(
+            operation="read",
+            metric="bandwidth",
+            times=[1, 2],
+            values=[119.89 * 2**20, 129.44 * 2**20],
+            lines=[33, 34],
+        ),
+        Block(
+            operation="write",
+            metric="bandwidth",
+            times=[1, 2],
+            values=[79.93 * 2**20, 86.28 * 2**20],
+            lines=[33, 34],
+        ),
+        Block(operation="other", metric="iops", times=[1, 2], values=[511.32, 556.01], lines=[33, 34]),
     ]
     # The report of the cpu test is not read, and not passed over in silence either.
     cpu = chars[chars.index("Prime numbers") :]
     assert all(
-        item.code == "UNREAD_FIGURE" and item.start is not None and item.start >= run.end
+        item.code in {"UNREAD_FIGURE", "OTHER_TEXT"} and item.start is not None and item.start >= run.end
         for item in diagnostics(chars)
     )
     assert any("cpu" in (item.excerpt or "").lower() for item in diagnostics(chars))
@@ -617,12 +629,14 @@ def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None
 
 
 def test_it_recognises_its_own_logs_and_no_others() -> None:
-    own = {path for path in (ROOT / "raw_results/published").rglob("*.*") if sysbench.sniff(path.read_text())}
+    own = {
+        path for path in (ROOT / "raw_results/published").rglob("*.*") if list(sysbench.marks(path.read_text()))
+    }
     assert own == set(STUDY.glob("*.txt"))
     assert sysbench in FORMATS
     oltp = "sysbench 0.5:  multi-threaded\n[  10s] threads: 8, tps: 100.00, reads/s: 1400.21, writes/s: 400.06\n"
-    assert sysbench.sniff(oltp) == 0
-    assert sysbench.sniff((DATA / "1.0.20-fatal.txt").read_text()) > 0
+    assert not list(sysbench.marks(oltp))
+    assert list(sysbench.marks((DATA / "1.0.20-fatal.txt").read_text()))
 
 
 @pytest.mark.skipif(shutil.which("sysbench") is None, reason="sysbench is not installed")
@@ -660,8 +674,8 @@ def test_logs_from_the_wild() -> None:
     assert paths
     for path in paths:
         chars = path.read_text(encoding="utf-8", errors="replace")
-        assert sysbench.sniff(chars) > 0, path
+        assert list(sysbench.marks(chars)), path
         assert len(runs(chars)) == len(re.findall(r"Doing \w+ \S+.*test", chars)), path
         assert "FIGURES_DISAGREE" not in codes(chars), path
     for path in (CORPUS / "other").glob("*.txt"):
-        assert sysbench.sniff(path.read_text(encoding="utf-8", errors="replace")) == 0, path
+        assert not list(sysbench.marks(path.read_text(encoding="utf-8", errors="replace"))), path

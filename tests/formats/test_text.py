@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsbench_kit.formats.text import EXCERPT_LENGTH, Text
+from fsbench_kit.formats.text import EXCERPT_LENGTH, Edit, Text
 
 ENCODINGS = ["utf-8", "utf-16-le", "utf-16-be"]
 CHARS = st.text(st.sampled_from("aé中😀\n\r\t\f\u2028 "))
@@ -53,3 +53,44 @@ def test_a_long_excerpt_keeps_both_ends() -> None:
     assert len(excerpt) == EXCERPT_LENGTH + 3
     exact = "x" * EXCERPT_LENGTH
     assert Text(exact).excerpt(0, EXCERPT_LENGTH) == exact
+
+
+# Cut and edited
+
+EDITS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4), st.text("xyz", max_size=3)), max_size=5)
+
+
+@given(chars=st.text("ab\n中é", max_size=30), wishes=EDITS, start=st.integers(0, 40), length=st.integers(0, 40))
+def test_what_was_kept_stands_where_it_stood(
+    chars: str, wishes: list[tuple[int, int, str]], start: int, length: int
+) -> None:
+    text = Text(chars)
+    edits, end, expected = [], 0, []
+    for at, span, new in sorted(wishes):
+        if at < end or at + span > len(chars):
+            continue
+        expected += [(char, end + i) for i, char in enumerate(chars[end:at])]
+        expected += [(char, at) for char in new]
+        end = at + span
+        edits.append(Edit(at, end, new))
+    expected += [(char, end + i) for i, char in enumerate(chars[end:])]
+    edited = text.edited(edits).edited([]).cut(0, len(expected))
+    assert edited.chars == "".join(char for char, _ in expected)
+    piece = edited.cut(min(start, len(expected)), min(start + length, len(expected)))
+    for derived, origins in ((edited, expected), (piece, expected[start : start + length])):
+        assert derived.chars == "".join(char for char, _ in origins)
+        assert [derived.byte(i) for i in range(len(origins))] == [text.byte(origin) for _, origin in origins]
+        assert [derived.line(i) for i in range(len(origins))] == [text.line(origin) for _, origin in origins]
+    assert edited.byte(len(expected)) == len(chars.encode())
+
+
+def test_edits_of_edits() -> None:
+    text = Text("&lt;b&gt; 12\n13").edited([Edit(0, 4, "<"), Edit(5, 9, ">")]).edited([Edit(0, 3, "")])
+    assert text.chars == " 12\n13"
+    assert [text.byte(i) for i in range(len(text.chars))] == [9, 10, 11, 12, 13, 14]
+    assert text.cut(4, 6).line(0) == 2
+
+
+def test_edits_that_reach_into_each_other_are_refused() -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        Text("abc").edited([Edit(0, 2, ""), Edit(1, 3, "")])

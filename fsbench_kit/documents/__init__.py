@@ -1,0 +1,92 @@
+"""Finds logs inside anything: decodes a file, cuts out each log with its command, hands on to its format."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fsbench_kit.documents.encoding import decode
+from fsbench_kit.documents.pieces import Command, commands, pieces
+from fsbench_kit.records import Diagnostic, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.records import Record
+
+__all__ = ["read_document"]
+
+
+def read_document(data: bytes, source: str) -> Iterator[Record]:
+    """Yield the runs of the logs in a file, with their figures, and what is to be said about the file.
+
+    Parameters
+    ----------
+    data
+        The file's bytes.
+    source
+        Its name, for messages.
+    """
+    if not data.strip():
+        yield Diagnostic(code="EMPTY", message="The file is empty.")
+        return
+    text = decode(data, source)
+    if text is None:
+        yield Diagnostic(code="NOT_TEXT", message="The file holds binary data, not a log.")
+        return
+    given = list(commands(text))
+    found = list(pieces(text, given))
+    for log_format, piece in found:
+        records = list(log_format.parse(piece))
+        runs = [record for record in records if isinstance(record, Run)]
+        for record in records:
+            match record:
+                case Run():
+                    yield _with_command(record, given, data)
+                case Diagnostic(code="UNREAD_FIGURE"):
+                    yield _beside(record, runs, data)
+                case _:
+                    yield record
+    if not found:
+        yield Diagnostic(
+            code="NO_LOG",
+            message="No log of fio, bonnie++, sysbench fileio, iozone, smallfiles or filetree was found in it.",
+            line=1,
+            excerpt=text.excerpt(0, len(text.chars)),
+        )
+
+
+def _with_command(run: Run, given: Sequence[Command], data: bytes) -> Run:
+    """Add to a run the command line that stands before it, unless the log itself has one.
+
+    Right before the log, or after a shell's prompt, it is the command that ran. With other text between them,
+    it is what the text says of the run.
+    """
+    if any(setting.key == "command" for setting in run.settings):
+        return run
+    before = [command for command in given if command.tool == run.tool and command.end <= run.start]
+    if not before:
+        return run
+    command = before[-1]
+    ran = command.has_prompt or not data[command.end : run.start].strip(b"\0\r\n\t ")
+    return replace(run, settings=(*run.settings, *command.settings("command" if ran else "stated")))
+
+
+def _beside(diagnostic: Diagnostic, runs: Sequence[Run], data: bytes) -> Diagnostic:
+    """Tell an unread part of a log from other text that stands beside the logs.
+
+    What touches a log, without an empty line between them, may be a part of it that was damaged.
+    """
+    start, end = diagnostic.start, diagnostic.end
+    if start is None or end is None or not runs or any(run.start < end and start < run.end for run in runs):
+        return diagnostic
+    before = max((run.end for run in runs if run.end <= start), default=None)
+    after = min((run.start for run in runs if run.start >= end), default=None)
+    touches = (before is not None and not _has_empty_line(data[before:start])) or (
+        after is not None and not _has_empty_line(data[end:after])
+    )
+    return diagnostic if touches else replace(diagnostic, code="OTHER_TEXT")
+
+
+def _has_empty_line(data: bytes) -> bool:
+    return data.replace(b"\r", b"").count(b"\n") > 1

@@ -1,0 +1,85 @@
+"""Cuts a text into pieces that hold logs of one format each, and finds the command lines in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats import Format, sniff
+from fsbench_kit.formats.commands import command_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Origin, Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line of one of the tools, and where it stands.
+
+    Attributes
+    ----------
+    position
+        Where the line begins, in the text; `start` and `end` are bytes of the file.
+    has_prompt
+        Whether it was typed at a shell's prompt, so that it is what ran.
+    """
+
+    tool: str
+    words: str
+    position: int
+    start: int
+    end: int
+    line: int
+    has_prompt: bool
+
+    def settings(self, origin: Origin) -> Iterator[Setting]:
+        """Yield the settings that the command makes."""
+        return command_settings(self.words, origin=origin, line=self.line)
+
+
+_COMMAND: Final = re.compile(
+    r"""^(?P<prompt>[^\n]{0,100}?[#$%>❯»]\s)?[^\S\n]*
+    (?:(?:sudo|time|nice|ionice|numactl|taskset)\s(?:-\S+\s)*)*
+    (?P<words>(?:[\w./~-]{0,200}/)?(?P<tool>fio|sysbench|iozone3?|bonnie\+\+)\s+
+        (?=-|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b|fileio\b|\\\n)
+        (?:\\\n|[^\n])*)""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def commands(text: Text) -> Iterator[Command]:
+    """Yield the command lines of the tools in a text, each on lines of its own."""
+    for match in _COMMAND.finditer(text.chars):
+        yield Command(
+            tool=match["tool"].removesuffix("3"),
+            words=match["words"],
+            position=match.start(),
+            start=text.byte(match.start("words")),
+            end=text.byte(match.end()),
+            line=text.line(match.start("words")),
+            has_prompt=match["prompt"] is not None,
+        )
+
+
+def pieces(text: Text, given: Sequence[Command]) -> Iterator[tuple[Format, Text]]:
+    """Yield pieces of a text that hold logs of one format each, with what stands around them.
+
+    Between two formats the text is cut at the start of the line on which the second one shows, or before the
+    command line of its tool. Nothing is left out.
+    """
+    found = sniff(text.chars)
+    streaks = [list(group) for _, group in groupby(found, key=lambda mark: mark[1])]
+    starts = [0]
+    for (last, _), (first, log_format) in zip(
+        (streak[-1] for streak in streaks), (streak[0] for streak in streaks[1:]), strict=False
+    ):
+        line = text.chars.rfind("\n", last, first) + 1
+        named = [c.position for c in given if last < c.position < first and c.tool == log_format.TOOL]
+        starts.append(named[-1] if named else line or first)
+    for streak, start, end in zip(streaks, starts, [*starts[1:], len(text.chars)], strict=False):
+        yield streak[0][1], text.cut(start, end)
