@@ -119,7 +119,7 @@ def main(repetitions: int = 200) -> None:
         if not intact.figures:
             continue
         for damage, apply in DAMAGES.items():
-            chance = random.Random(name)  # noqa: S311
+            chance = random.Random(name)
             count = counts[name.split("/")[0], damage]
             for _ in range(repetitions):
                 damaged = reading(apply(data, chance))

@@ -1,4 +1,4 @@
-"""Every log of the project, damaged in every way that copies are: read as far as it goes, and nothing is invented."""
+"""Every log of the project, damaged in the ways of copies: it is read as far as it goes, nothing is invented."""
 
 import random
 from functools import cache
