@@ -257,6 +257,7 @@ def _with_study(log: Log, folder: Path, study: Study, facts: LogFacts) -> Log:
         commands += command_settings(stated, origin="stated")
     return replace(
         log,
+        name=facts.file,
         study=study.study.id,
         origin=_origin(folder),
         averaged_over=study.study.averaged_over,
@@ -304,6 +305,7 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             records.append(Diagnostic(code="CHANGED_SINCE_RECORDED", message=message))
         yield replace(
             log,
+            name=f"{folder.name}/{name}",
             records=records,
             study=facts.study,
             origin=_origin(folder),

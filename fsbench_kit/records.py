@@ -73,7 +73,7 @@ class Measurement:
     high: float | None = None
     samples: int | None = None
     text: str
-    line: int
+    line: int | None
     scope: Scope = "all"
     part: str | None = None
     block_size: int | None = None
@@ -95,7 +95,7 @@ class Bin:
     high: float | None
     count: int | None = None
     share: float | None = None
-    line: int
+    line: int | None
     scope: Scope = "all"
     part: str | None = None
 
