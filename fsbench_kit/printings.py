@@ -8,8 +8,8 @@ that is known of them sets them apart, and if the agreement could not have come 
 in bits. Two runs of one workload whose figures have a standard deviation of `NOISE` print a figure of relative
 resolution `r` alike with probability ``r / (2 * sqrt(pi) * NOISE)``; the figures tell ``-log2`` of it. Only what
 is independent adds up: IOPS, bandwidth and the mean latency of a job are one piece of information, which tells
-no more than the time and the amount of work that it was made of; the maxima of its latencies are another one.
-Times, counts and sizes by themselves tell nothing, since they may have been asked for.
+no more than the time and the amount of work that it was made of; the maxima of its latencies, which vary more,
+are another one. Times, counts and sizes by themselves tell nothing, since they may have been asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from fsbench_kit.records import Diagnostic
 
@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 NOISE: Final = 0.01
 """Relative standard deviation between runs of one workload."""
 
+NOISE_OF_MAXIMA: Final = 0.1
+"""The same of the longest of many requests."""
+
 ENOUGH: Final = 20.0
 """Bits from which on an agreement is no chance: one in a million."""
+
+ENOUGH_OF_COPIES: Final = 15.0
+"""Bits that do where the two have the same bytes: then all figures agree that tell too little to be counted."""
 
 FEW: Final = 0.1
 """Share of figures that may differ between printings that bear the same date."""
@@ -114,7 +120,11 @@ _THROUGHPUT: Final = {"bandwidth", "iops", "file_rate", "elapsed"}
 _RATES: Final = {"bandwidth", "iops", "file_rate"}
 _WORK: Final = {"runtime", "elapsed", "operations", "bytes"}
 _LATENCY: Final = {"latency", "submission_latency", "completion_latency", "phase_latency"}
-_SPREAD: Final = {"thread_events", "thread_time"}
+_THREADS: Final = {"thread_events", "thread_time"}
+_TELLING: Final = _THROUGHPUT | _LATENCY | _THREADS
+_LITTLE: Final = 2.0
+"""Bits from which on a figure is counted."""
+
 _SCOPES: Final = {"all", "job", "client"}
 """The figures of other scopes are parts or sums of these."""
 
@@ -138,38 +148,33 @@ def _piece(tool: str, item: Measurement) -> Key | None:
             return item.part, operation, "rate", *_sizes(item)
         kind = "percentile" if statistic[0] == "p" else statistic
         return item.part, item.operation, metric in _LATENCY, kind, *_sizes(item)
-    if metric in _SPREAD and statistic == "stdev":
-        return item.part, item.operation, "spread"
-    return None
+    return (item.part, item.operation, "threads") if statistic == "stdev" else None
 
 
 def _sizes(item: Measurement) -> Key:
     return item.block_size, item.file_size, item.threads
 
 
-def _bits(value: float, width: float) -> float:
-    """Return what a figure tells, if it is known to a width."""
-    return max(0.0, math.log2(2 * math.sqrt(math.pi) * NOISE * abs(value) / width)) if value and width else 0.0
-
-
 def _own_bits(item: Measurement) -> float:
-    if item.value is None or item.low is None or item.high is None:
+    if not item.value or item.low is None or item.high is None:
         return 0.0
     width = item.high - item.low
     if not width:  # an exact figure is as fine as its digits
         digits = _DIGITS.search(item.text)
         number = int(re.sub(r"\D", "", digits[0])) if digits else 0
         width = abs(item.value) / number if number else 0.0
-    if item.metric == "bandwidth" and item.file_size and item.value:
+    if item.metric == "bandwidth" and item.file_size:
         width = max(width, _CLOCK * item.value**2 / item.file_size)
-    return _bits(item.value, width)
+    if width <= 0:
+        return 0.0
+    noise = NOISE_OF_MAXIMA if item.statistic == "max" else NOISE
+    return max(0.0, math.log2(2 * math.sqrt(math.pi) * noise * abs(item.value) / width))
 
 
 Span = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Clue:
+class _Clue(NamedTuple):
     """A figure that tells something: which values it allows, how many bits, and for which piece of information."""
 
     span: Span
@@ -213,25 +218,29 @@ class _Sheet:
         limits = self._limits()
         names = Counter(key[:_NAME] for key in self.figures)
         for key, item in self.figures.items():
-            piece = _piece(self.run.tool, item)
-            if piece is None or item.low is None or item.high is None:
+            if item.metric not in _TELLING or item.low is None or item.high is None:
                 continue
             bits = _own_bits(item)
             if item.metric in _RATES and item.statistic in ("value", "mean"):
                 bits = min(
                     bits, limits.get((item.part, item.operation), bits), limits.get((item.part, "all"), bits)
                 )
-            if bits:
+            if bits >= _LITTLE and (piece := _piece(self.run.tool, item)) is not None:
                 clue = _Clue((item.low, item.high), _reach(item.low, item.high), bits, piece)
                 yield key, clue
                 if names[key[:_NAME]] == 1:  # a printing that does not know the sizes has it as well
                     yield key[:_NAME], clue
 
     def _limits(self) -> dict[Key, float]:
-        """Return how much a rate can tell, by part and operation: as little as its time, or its amount of work."""
+        """Return how much a rate can tell, by part and operation: as little as its time, or its amount of work.
+
+        A round amount of work was asked for, and has no effect on how exact a rate is.
+        """
         limits: dict[Key, float] = {}
         for item in self.figures.values():
-            if item.metric in _WORK and item.statistic == "value" and item.value:
+            if item.statistic != "value" or not item.value or item.metric not in _WORK:
+                continue
+            if item.unit == "s" or (item.value % 1000 and item.value % 1024):
                 key = item.part, item.operation
                 limits[key] = min(_own_bits(item), limits.get(key, math.inf))
         return limits
@@ -306,7 +315,7 @@ def _agree(one: Measurement, other: Measurement) -> bool:
     return low <= other_high and other_low <= high
 
 
-def _have_same_figures(one: _Sheet, other: _Sheet, tolerance: float) -> bool:
+def _have_same_figures(one: _Sheet, other: _Sheet, *, enough: float = ENOUGH, tolerance: float = 0.0) -> bool:
     """Whether two printings share enough information to be one run's, with a share of figures that may differ."""
     few, many = sorted((one, other), key=lambda sheet: len(sheet.clues))
     told = []
@@ -318,7 +327,7 @@ def _have_same_figures(one: _Sheet, other: _Sheet, tolerance: float) -> bool:
             told.append((clue.piece, min(clue.bits, partner.bits)))
         elif not tolerance:
             return False
-    if _total(told) < ENOUGH:
+    if _total(told) < enough:
         return False
     pairs = [(item, many.partner(item)) for item in few.figures.values()]
     agreeing = [_agree(item, partner) for item, partner in pairs if partner is not None]
@@ -339,11 +348,16 @@ class _Sorter:
         self._warned: set[tuple[int, int]] = set()
         for group in self._grouped(lambda printing: printing.names):
             self._join(group, lambda head, other: head.run == other.run)
-        telling = [index for index, sheet in enumerate(sheets) if sheet.bits >= ENOUGH]
+        telling = [index for index, sheet in enumerate(sheets) if sheet.bits >= ENOUGH_OF_COPIES]
+        for group in self._grouped(lambda printing: [printing.sha256], telling):
+            self._join(group, lambda head, other: _have_same_figures(head, other, enough=ENOUGH_OF_COPIES))
+        telling = [index for index in telling if sheets[index].bits >= ENOUGH]
         for group in self._grouped(_dates, telling):
-            self._join(group, lambda head, other: _have_same_figures(head, other, FEW))
+            if len(group) > _MOST_OF_ONE_DATE:
+                continue
+            self._join(group, lambda head, other: _have_same_figures(head, other, tolerance=FEW))
         for group in _neighbours(self._sheets, telling):
-            self._join(group, lambda head, other: _have_same_figures(head, other, 0))
+            self._join(group, _have_same_figures)
 
     def runs(self) -> list[list[Printing]]:
         """Return the printings of each run, the most complete one first."""
@@ -394,7 +408,7 @@ class _Sorter:
         if difference is None:
             return True
         first, second = sorted((head, index))
-        if self._sheets[index].bits >= ENOUGH and (first, second) not in self._warned:
+        if self._sheets[index].bits >= ENOUGH_OF_COPIES and (first, second) not in self._warned:
             self._warned.add((first, second))
             here, there = self._sheets[second].printing, self._sheets[first].printing
             message = f"The run has the same figures as that at {_place(there, here)}, and another {difference}."
@@ -411,6 +425,10 @@ class _Sorter:
                 )
             )
         return False
+
+
+_MOST_OF_ONE_DATE: Final = 16
+"""Of more printings than that, a common date says nothing."""
 
 
 def _dates(printing: Printing) -> Iterator[Hashable]:
@@ -551,6 +569,8 @@ class _Folder:
         main = self._printings[0]
         self._printings.append(other)
         self._remark(other, "SAME_RUN", f"This is the run at {_place(main, other)} once more; it counts once.")
+        if other.sha256 == main.sha256:
+            return  # a copy, which repeats every figure
         for item in _in_file_of(main, other, other.run.measurements):
             own = self._figures.partner(item) if item.primary else None
             if own is not None:
@@ -570,8 +590,9 @@ class _Folder:
             message = f"{what} of {item.operation} is printed as {item.text}, and as {best.text} at {place}."
             self._remark(other, "SECOND_PRINTING_DIFFERS", message, f"{item.text} … {best.text}")
         first, second = sorted((best, item), key=_vagueness)  # of equals the one that was there first
-        known = {name: getattr(second, name) for name in _DETAILS if getattr(first, name) is None}
-        self._best[figure_key(own)] = replace(first, **known)
+        details = {name: getattr(second, name) for name in _DETAILS if getattr(first, name) is None}
+        known = {name: value for name, value in details.items() if value is not None}
+        self._best[figure_key(own)] = replace(first, **known) if known else first
         self._seconds.append(replace(second, primary=False))
 
     def _remark(self, printing: Printing, code: str, message: str, excerpt: str | None = None) -> None:
