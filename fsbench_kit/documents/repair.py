@@ -56,6 +56,7 @@ def _zero_bytes(chars: str) -> Iterator[Edit]:
 
 # A stretch without a quote or a line break, in which a back-slash is followed by any character.
 _STRING: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
+_LINE: Final = re.compile(r"^[^\n]*\\n[^\n]*", re.MULTILINE)
 _LINE_BREAKS_OF_A_LOG: Final = 3
 _ESCAPE: Final = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|x(?P<byte>[0-9a-fA-F]{2})|(?P<char>[^\n]))")
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\n", "b": "\b", "f": "\n", "e": "\x1b"}
@@ -65,15 +66,26 @@ def _escapes(chars: str) -> Iterator[Edit]:
     r"""Undo the escapes of a string (of JSON, Python, ...) that holds a whole log: \n, \t, \", \u001b."""
     if "\\n" not in chars:
         return
-    for string in _STRING.finditer(chars):
-        if string[0].count("\\n") < _LINE_BREAKS_OF_A_LOG:
+    for line in _LINE.finditer(chars):
+        strings = [match.span() for match in _STRING.finditer(chars, *line.span())]
+        logs = [(start, end) for start, end in strings if _is_escaped_log(chars[start:end])]
+        if not logs:
             continue
-        if not sniff(_ESCAPE.sub(_unescaped, _ESCAPE.sub(_unescaped, string[0]))):
-            continue
-        yield Edit(string.start(), string.start(), "\n")  # the log starts on a line of its own
-        for match in _ESCAPE.finditer(chars, string.start(), string.end()):
-            yield Edit(match.start(), match.end(), _unescaped(match))
-        yield Edit(string.end(), string.end(), "\n")
+        # Quotes that belong to the log end no string: whatever lies between the log's parts is of it as well.
+        for start, end in strings:
+            if start == logs[0][0]:  # what stands before the quote is no part of the log
+                yield Edit(max(start - 1, line.start()), start, "\n\n")
+            for match in _ESCAPE.finditer(chars, start, end):
+                yield Edit(match.start(), match.end(), _unescaped(match))
+            if end == logs[-1][1]:
+                yield Edit(end, min(end + 1, line.end()), "\n\n")
+
+
+def _is_escaped_log(string: str) -> bool:
+    if string.count("\\n") < _LINE_BREAKS_OF_A_LOG:
+        return False
+    log = _ESCAPE.sub(_unescaped, _ESCAPE.sub(_unescaped, string))  # it can be a string inside a string
+    return bool(sniff(_CONTROL_SEQUENCE.sub("", log)))
 
 
 def _unescaped(match: re.Match[str]) -> str:

