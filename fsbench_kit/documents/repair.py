@@ -57,6 +57,8 @@ def _zero_bytes(chars: str) -> Iterator[Edit]:
 # A stretch without a quote or a line break, in which a back-slash is followed by any character.
 _STRING: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
 _LINE: Final = re.compile(r"^[^\n]*\\n[^\n]*", re.MULTILINE)
+_OPENING: Final = re.compile(r"""(?<![^\s:=,(\[{b])["']""")
+_CLOSING: Final = re.compile(r"""["'](?=\s*[,)}\]]|\s*$)""", re.MULTILINE)
 _LINE_BREAKS_OF_A_LOG: Final = 3
 _ESCAPE: Final = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|x(?P<byte>[0-9a-fA-F]{2})|(?P<char>[^\n]))")
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\n", "b": "\b", "f": "\n", "e": "\x1b"}
@@ -72,13 +74,13 @@ def _escapes(chars: str) -> Iterator[Edit]:
         if not logs:
             continue
         # Quotes that belong to the log end no string: whatever lies between the log's parts is of it as well.
-        for start, end in strings:
-            if start == logs[0][0]:  # what stands before the quote is no part of the log
-                yield Edit(max(start - 1, line.start()), start, "\n\n")
-            for match in _ESCAPE.finditer(chars, start, end):
-                yield Edit(match.start(), match.end(), _unescaped(match))
-            if end == logs[-1][1]:
-                yield Edit(end, min(end + 1, line.end()), "\n\n")
+        escapes = [match for span in strings for match in _ESCAPE.finditer(chars, *span)]
+        edits = [Edit(match.start(), match.end(), _unescaped(match)) for match in escapes]
+        # What stands on the other side of the string's own quotes is no part of the log.
+        opening = _OPENING.search(chars, max(logs[0][0] - 1, line.start()), edits[0].start)
+        closing = _CLOSING.search(chars, edits[-1].end, line.end())
+        edits += (Edit(*quote.span(), "\n\n") for quote in (opening, closing) if quote is not None)
+        yield from sorted(edits, key=lambda edit: edit.start)
 
 
 def _is_escaped_log(string: str) -> bool:

@@ -33,7 +33,12 @@ LOGS = {
     "fio": DATA / "fio_normal" / "3.33-two-groups.txt",
     "iozone": DATA / "iozone" / "3.489-ops.txt",
     "sysbench": DATA / "sysbench" / "1.0.20-seqwr.txt",
-    "smallfiles": ROOT / "raw_results" / "recorded" / "ext4-xfs-loop-2026" / "003-xfs-smallfiles-4k" / "stdout.txt",
+    "smallfiles": ROOT
+    / "raw_results"
+    / "recorded"
+    / "ext4-xfs-loop-2026"
+    / "003-xfs-smallfiles-4k"
+    / "stdout.txt",
 }
 WHOLE = sorted(
     path
@@ -92,13 +97,15 @@ def on_a_page(log: str) -> str:
     return (
         "<!DOCTYPE html>\n<html><head><title>Results</title><style>p { margin: 0 }</style>\n"
         "<script>if (1 < 2 && 3 > 2) { var x = '</p>'; }</script></head>\n<body>\n<!-- 17 <b> -->\n"
-        f"<p>Here is what we&nbsp;saw:</p>\n<pre class=\"log\"><code>{html.escape(log)}</code></pre>\n"
+        f'<p>Here is what we&nbsp;saw:</p>\n<pre class="log"><code>{html.escape(log)}</code></pre>\n'
         "<p>That is all.</p></body></html>\n"
     )
 
 
 def on_a_page_of_lines(log: str) -> str:
-    lines = "".join(f"<div class='l'>{html.escape(line).replace(' ', '&nbsp;')}<br/></div>" for line in log.split("\n"))
+    lines = "".join(
+        f"<div class='l'>{html.escape(line).replace(' ', '&nbsp;')}<br/></div>" for line in log.split("\n")
+    )
     return f"<html><body><h1>Results</h1>{lines}</body></html>\n"
 
 
@@ -147,7 +154,9 @@ def by_a_container(log: str) -> str:
 
 
 def by_journalctl(log: str) -> str:
-    return "".join(f"Mar  1 10:00:{i % 60:02d} host bench.sh[123]: {line}\n" for i, line in enumerate(log.split("\n")))
+    return "".join(
+        f"Mar  1 10:00:{i % 60:02d} host bench.sh[123]: {line}\n" for i, line in enumerate(log.split("\n"))
+    )
 
 
 def by_pdsh(log: str) -> str:
