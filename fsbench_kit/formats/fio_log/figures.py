@@ -1,7 +1,7 @@
 """What the log files of one run of fio come to: statistics, distributions, series.
 
-All is computed by streaming through a file, twice where it has percentiles. Of a log of single requests, only
-the bins of its latencies are held in memory, and the values that share a bin with a percentile.
+A file is read a piece at a time, twice where it has percentiles. Of a log of single requests, only the bins of
+its latencies are held in memory, and the values that share a bin with a percentile.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from fsbench_kit.formats.fio_log.rows import (
     LogName,
     base_units,
     latency_unit,
+    pieces,
     read_head,
     recognise,
     scaled_rows,
@@ -169,9 +170,12 @@ class _Reader:
     def read_rows(self, layout: Layout) -> None:
         """Read a log of bandwidth, IOPS or latencies."""
         kind = self._known_kind()
+        groups = _groups(pieces(self.file.path, layout), binned=kind in LATENCY_KINDS)
         rows = scan_rows(self.file.path, layout)
-        groups = _groups(rows, binned=kind in LATENCY_KINDS)
-        self._say_unread(rows.filter(pl.col("unread").is_not_null()), groups)
+        unread = int(groups.filter(pl.col("direction").is_null())["rows"].sum())
+        if unread:
+            lines = rows.filter(pl.col("unread").is_not_null()).select("line", "unread").head(_LINES_NAMED)
+            self._say_unread(unread, lines.collect(engine="streaming"))
         groups = groups.filter(pl.col("direction").is_not_null())
         falls = groups["falls"].sum()
         if falls:
@@ -184,7 +188,7 @@ class _Reader:
             elif kind is not None:
                 self._read_windows(operation, kind, group)
         if kind in LATENCY_KINDS:
-            self._read_distribution(kind, rows, groups.filter(~pl.col("windowed")))
+            self._read_distribution(kind, layout, groups.filter(~pl.col("windowed")))
         if kind is not None and groups.height:
             self._read_series(kind, rows, groups)
         if not _ends_with_newline(self.file.path):
@@ -262,14 +266,14 @@ class _Reader:
         """Whether values are those of fio's clock: rates, and latencies of fio 2 in µs, were cut."""
         return kind in LATENCY_KINDS and self.unit == "ns"
 
-    def _read_distribution(self, kind: Kind, rows: pl.LazyFrame, groups: pl.DataFrame) -> None:
+    def _read_distribution(self, kind: Kind, layout: Layout, groups: pl.DataFrame) -> None:
         """Keep the bins of latencies, and their exact percentiles."""
         if groups.is_empty():
             return
         metric, unit = _METRICS[kind]
         factor = base_units(kind, self.unit, windowed=False)
-        groups = groups.sort("direction", "low")
-        for direction, low, count in groups.select("direction", "low", "rows").rows():
+        bins = groups.group_by("direction", "low").agg(pl.col("rows").sum()).sort("direction", "low")
+        for direction, low, count in bins.rows():
             self.figures.bins.append(
                 Bin(
                     operation=OPERATIONS[direction],
@@ -282,8 +286,8 @@ class _Reader:
                     part=self.part,
                 )
             )
-        number = dict(groups.group_by("direction").agg(pl.col("rows").sum()).rows())
-        for direction, statistic, value in _percentiles(rows, groups):
+        number = dict(bins.group_by("direction").agg(pl.col("rows").sum()).rows())
+        for direction, statistic, value in _percentiles(pieces(self.file.path, layout), bins):
             self._measure(
                 OPERATIONS[direction],
                 metric,
@@ -327,7 +331,7 @@ class _Reader:
         """Read a histogram log."""
         counts = scan_counts(self.file.path, bins)
         unread = counts.filter(pl.col("unread").is_not_null()).select("line", "unread").collect(engine="streaming")
-        self._say_lines(unread.height, unread.head(_LINES_NAMED))
+        self._say_unread(unread.height, unread.head(_LINES_NAMED))
         metric, unit = _METRICS["clat"]
         for (name,), histogram in merged_histogram(counts).group_by("operation", maintain_order=True):
             operation = str(name)
@@ -405,13 +409,7 @@ class _Reader:
         item = Diagnostic(code=code, message=message, line=line, excerpt=excerpt)
         self.figures.diagnostics[self.file.path].append(item)
 
-    def _say_unread(self, unread: pl.LazyFrame, groups: pl.DataFrame) -> None:
-        number = int(groups.filter(pl.col("direction").is_null())["rows"].sum())
-        if number:
-            lines = unread.select("line", "unread").head(_LINES_NAMED).collect(engine="streaming")
-            self._say_lines(number, lines)
-
-    def _say_lines(self, number: int, lines: pl.DataFrame) -> None:
+    def _say_unread(self, number: int, lines: pl.DataFrame) -> None:
         for line, text in lines.rows():
             self._say("UNREAD_FIGURE", "This line is no row of the log.", line, text)
         if number > lines.height:
@@ -420,32 +418,42 @@ class _Reader:
             )
 
 
-def _groups(rows: pl.LazyFrame, *, binned: bool) -> pl.DataFrame:
-    """Add up rows by direction, by whether they are windows, and, if asked, by the bins of their values."""
+def _groups(pieces: Iterable[pl.DataFrame], *, binned: bool) -> pl.DataFrame:
+    """Add up the rows of each piece by direction, by whether they are windows, and, if asked, by their bins."""
     value = pl.col("value")
     windowed = pl.col("block_size") == 0
-    return (
-        rows.with_columns(
-            windowed=windowed,
-            fell=pl.col("time") < pl.col("time").shift(1) - _FALL,
-            low=pl.when(~windowed).then(_bin_start(value)) if binned else pl.lit(0),
+    before: int | None = None
+    groups = []
+    for rows in pieces:
+        times = rows["time"].drop_nulls()
+        groups.append(
+            rows.lazy()
+            .select(
+                "direction",
+                "value",
+                "largest",
+                "block_size",
+                windowed=windowed,
+                fell=pl.col("time") < pl.col("time").shift(1, fill_value=before) - _FALL,
+                low=pl.when(~windowed).then(_bin_start(value)) if binned else pl.lit(None, pl.Int64),
+            )
+            .group_by("direction", "windowed", "low")
+            .agg(
+                rows=pl.len(),
+                sum=value.cast(pl.Float64).sum(),
+                variance=value.var(ddof=0),
+                smallest=value.min(),
+                greatest=value.max(),
+                largest=pl.col("largest").max(),
+                bytes=pl.col("block_size").sum(),
+                smallest_block=pl.col("block_size").min(),
+                largest_block=pl.col("block_size").max(),
+                falls=pl.col("fell").sum(),
+            )
+            .collect()
         )
-        .group_by("direction", "windowed", "low")
-        .agg(
-            rows=pl.len(),
-            sum=value.cast(pl.Float64).sum(),
-            variance=value.var(ddof=0),
-            smallest=value.min(),
-            greatest=value.max(),
-            largest=pl.col("largest").max(),
-            bytes=pl.col("block_size").sum(),
-            smallest_block=pl.col("block_size").min(),
-            largest_block=pl.col("block_size").max(),
-            falls=pl.col("fell").sum(),
-        )
-        .sort("direction", "windowed", "low")
-        .collect(engine="streaming")
-    )
+        before = times[-1] if times.len() else before
+    return pl.concat(groups).sort("direction", "windowed", "low")
 
 
 def _bin_start(value: pl.Expr) -> pl.Expr:
@@ -470,27 +478,30 @@ def _moments(groups: pl.DataFrame) -> tuple[int, float, float | None]:
     return number, mean, sqrt(squares / (number - 1)) if number > 1 else None
 
 
-def _percentiles(rows: pl.LazyFrame, groups: pl.DataFrame) -> Iterator[tuple[int, str, int]]:
+def _percentiles(pieces: Iterable[pl.DataFrame], bins: pl.DataFrame) -> Iterator[tuple[int, str, int]]:
     """Yield direction, name and value of each percentile: the smallest value with so many at or below it.
 
     The bins tell in which of them a percentile lies, so that only the values of those bins are sorted.
     """
     wanted: dict[tuple[int, int], list[tuple[str, int]]] = defaultdict(list)
-    for (direction,), group in groups.group_by("direction", maintain_order=True):
+    for (direction,), group in bins.group_by("direction", maintain_order=True):
         counts = group["rows"].to_list()
         for percentile in PERCENTILES:
             index, rank = bin_of_rank(counts, percentile)
             wanted[int(str(direction)), group["low"][index]].append((f"p{percentile:g}", rank))
     chosen = pl.LazyFrame(list(wanted), schema={"direction": pl.Int64, "low": pl.Int64}, orient="row")
-    values = (
-        rows.filter(pl.col("block_size") > 0)
+    key = ("direction", "low", "value")
+    counted = (
+        rows.lazy()
+        .filter(pl.col("block_size") > 0)
         .select("direction", "value", low=_bin_start(pl.col("value")))
         .join(chosen, on=["direction", "low"], how="semi")
-        .group_by("direction", "low", "value")
+        .group_by(key)
         .len()
-        .sort("direction", "low", "value")
-        .collect(engine="streaming")
+        .collect()
+        for rows in pieces
     )
+    values = pl.concat(counted).group_by(key).agg(pl.col("len").sum()).sort(key)
     for (direction, low), part in values.group_by("direction", "low", maintain_order=True):
         reached = part["len"].cum_sum()
         for name, rank in wanted[int(str(direction)), int(str(low))]:

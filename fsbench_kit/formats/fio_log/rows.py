@@ -14,7 +14,7 @@ import polars as pl
 from fsbench_kit.errors import InputError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Kind = Literal["bw", "iops", "lat", "clat", "slat"]
 LatencyUnit = Literal["ns", "us"]
@@ -25,6 +25,9 @@ OPERATIONS: Final = ("read", "write", "trim", "sync")
 
 HEAD_SIZE: Final = 2**16
 """So many bytes at a file's start tell what it is."""
+
+PIECE_SIZE: Final = 2**23
+"""So many bytes of a log are held in memory at a time."""
 
 _PER_SECOND: Final[dict[LatencyUnit, int]] = {"ns": 10**9, "us": 10**6}
 _KIB: Final = 1024
@@ -105,17 +108,21 @@ class Layout:
 
     @property
     def pattern(self) -> str:
-        """A regular expression for a whole row, with a group for each column."""
+        """A regular expression for a whole row, with a group for each column.
+
+        Each of its characters tells the next step, which makes it several times faster than one with choices.
+        """
         cells = (f"(?P<{name}>{_CELLS.get(name, _WHOLE)})" for name in self.columns)
-        return rf"^\s*(?:{re.escape(self.prefix)})?\s*" + r"\s*,\s*".join(cells) + r"\s*$"
+        prefix = f"(?:{re.escape(self.prefix)})?[ \t]*" if self.prefix else ""
+        return rf"^[ \t]*{prefix}" + r"[ \t]*,[ \t]*".join(cells) + r"[ \t\r]*$"
 
     def unit(self, kind: Kind | None) -> LatencyUnit | None:
         """Return the unit in which the fio that wrote it logs latencies, if the rows tell it."""
         return "ns" if self.is_new or (kind in LATENCY_KINDS and self.too_long_in_us) else None
 
 
-_WHOLE: Final = r"\d{1,19}"
-_CELLS: Final = {"value": r"-?\d{1,19}", "direction": "[0-3]", "priority": r"(?:0x[0-9a-fA-F]{1,4}|\d{1,19})"}
+_WHOLE: Final = "[0-9]+"
+_CELLS: Final = {"value": "-?[0-9]+", "direction": "[0-3]", "priority": "[0-9]+(?:x[0-9a-fA-F]+)?"}
 
 _HEAD: Final = ("time", "value", "direction", "block_size")
 _HEAD_OF_BOTH: Final = ("time", "value", "largest", "direction", "block_size")
@@ -229,6 +236,15 @@ def read_head(path: Path) -> tuple[bytes, bool]:
         return head, os.fstat(file.fileno()).st_size <= len(head)
 
 
+def pieces(path: Path, layout: Layout) -> Iterator[pl.DataFrame]:
+    """Yield all rows of a log, a piece of the file at a time; see `scan_rows`."""
+    line = 1
+    with path.open("rb") as file:
+        while lines := file.read(PIECE_SIZE) + file.readline():
+            yield scan_rows(lines, layout, line).collect()
+            line += lines.count(b"\n")
+
+
 def latency_unit(version: str | None) -> LatencyUnit | None:
     """Return the unit in which a version of fio logs latencies; ``None`` where the version is not known.
 
@@ -241,10 +257,10 @@ def latency_unit(version: str | None) -> LatencyUnit | None:
     return "ns" if (int(match[1]), int(match[2])) >= (2, 99) else "us"
 
 
-def scan_lines(path: Path) -> pl.LazyFrame:
+def scan_lines(source: Path | bytes, first_line: int = 1) -> pl.LazyFrame:
     """Return the lines of a file lazily: their number and their text, which is null where a line is empty."""
     return pl.scan_csv(
-        path,
+        source,
         has_header=False,
         quote_char=None,
         separator="\0",
@@ -252,14 +268,23 @@ def scan_lines(path: Path) -> pl.LazyFrame:
         encoding="utf8-lossy",
         truncate_ragged_lines=True,
         row_index_name="line",
-        row_index_offset=1,
+        row_index_offset=first_line,
     )
 
 
-def scan_rows(path: Path, layout: Layout) -> pl.LazyFrame:
+def scan_rows(source: Path | bytes, layout: Layout, first_line: int = 1) -> pl.LazyFrame:
     """Return a log's rows lazily, as whole numbers in fio's own units.
 
     A line that is no row has nulls and its text in ``unread``. Empty lines are left out.
+
+    Parameters
+    ----------
+    source
+        The log, or the lines of it that begin with `first_line`.
+    layout
+        Its columns.
+    first_line
+        The number of the first line.
     """
     whole = [pl.col(name).cast(pl.Int64, strict=False) for name in layout.columns if name != "priority"]
     if "priority" in layout.columns:
@@ -270,7 +295,7 @@ def scan_rows(path: Path, layout: Layout) -> pl.LazyFrame:
         )
     read = pl.all_horizontal(pl.col(layout.columns).is_not_null())
     return (
-        scan_lines(path)
+        scan_lines(source, first_line)
         .filter(pl.col("text").str.strip_chars() != "")
         .with_columns(pl.col("text").str.extract_groups(layout.pattern).alias("cells"))
         .unnest("cells")

@@ -31,7 +31,7 @@ def run_of_logs(files: Sequence[LogFile], version: str | None) -> tuple[Run, byt
         The run; the list of its files' SHA-256 sums, which stands for the run's bytes; its figures.
     """
     figures = read_figures(files, version, lambda job: ("all", None) if job is None else ("job", str(job)))
-    sums = "".join(f"{_sha256(file.path)}  {file.path.name}\n" for file in files).encode()
+    sums = "".join(f"{_sha256(file.path)}\n" for file in files).encode()
     run = Run(
         tool=TOOL,
         tool_version=version,
