@@ -1,0 +1,25 @@
+"""The reference pages of the formats say what the modules' docstrings say."""
+
+import pytest
+
+from docs.reference import FOLDER, _markdown, pages
+
+PAGES = pages()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_up_to_date(name: str) -> None:
+    assert (FOLDER / name).read_text(encoding="utf-8") == PAGES[name], "run `make reference`"
+
+
+def test_no_page_is_left_over() -> None:
+    assert {path.name for path in FOLDER.glob("*.md")} == set(PAGES)
+
+
+def test_every_format_has_figures_from_a_log() -> None:
+    assert [name for name, text in PAGES.items() if name != "README.md" and "## Figures" not in text] == []
+
+
+def test_literals_become_code() -> None:
+    text = "Printed ``so``::\n\n    a: 1\n      b\n\nand on."
+    assert _markdown(text) == "Printed `so`:\n\n```text\na: 1\n  b\n```\n\nand on."
