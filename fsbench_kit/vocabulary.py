@@ -245,6 +245,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "UNKNOWN_KIND": ("warning", "Nothing tells what the values of a log are."),
     "UNKNOWN_UNIT": ("warning", "Nothing tells in which unit the values of a log are."),
     "TIME_FALLS_BACK": ("note", "The times of a log start anew, as where it was written by several jobs or runs."),
+    "DOUBLED_ROWS": ("warning", "Each row of a log stands twice, as where lines were doubled by a copy."),
     "SERIES_LEFT": ("note", "A log has too many rows to be kept as a series of its run."),
     "NOT_OVER_INTERVALS": (
         "note",

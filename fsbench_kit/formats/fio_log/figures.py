@@ -103,7 +103,10 @@ def log_file(path: Path) -> LogFile | None:
     bins = recognise_histograms(head) if layout is None else None
     if layout is None and bins is None:
         return None
-    return LogFile(path, LogName.of(path.name), layout, bins)
+    name = LogName.of(path.name)
+    if name.kind is None and layout is not None and not layout.in_sectors:
+        return None  # whole numbers of something else
+    return LogFile(path, name, layout, bins)
 
 
 @dataclass(slots=True)
@@ -191,6 +194,8 @@ class _Reader:
             self._read_distribution(kind, layout, groups.filter(~pl.col("windowed")))
         if kind is not None and groups.height:
             self._read_series(kind, rows, groups)
+        if layout.doubled:
+            self._say("DOUBLED_ROWS", "Each row stands twice, so that counts and sums are too large.")
         if not _ends_with_newline(self.file.path):
             self._say("INCOMPLETE_LOG", "The last line has no end, so that its row may be cut.")
 

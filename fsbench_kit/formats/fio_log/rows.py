@@ -30,6 +30,7 @@ PIECE_SIZE: Final = 2**23
 """So many bytes of a log are held in memory at a time."""
 
 _PER_SECOND: Final[dict[LatencyUnit, int]] = {"ns": 10**9, "us": 10**6}
+_SECTOR: Final = 512
 _KIB: Final = 1024
 _KB: Final = 1000
 
@@ -98,6 +99,10 @@ class Layout:
         Whether, if the values were latencies in µs, most requests had taken longer than the run had lasted.
     counts_requests
         Whether rows are single requests of value 1, as in an IOPS log without windows.
+    doubled
+        Whether each row stands twice, though not all rows are alike.
+    in_sectors
+        Whether all block sizes are whole sectors, as they nearly always are.
     """
 
     columns: tuple[str, ...]
@@ -105,6 +110,8 @@ class Layout:
     is_new: bool
     too_long_in_us: bool
     counts_requests: bool
+    doubled: bool
+    in_sectors: bool
 
     @property
     def pattern(self) -> str:
@@ -171,6 +178,8 @@ def recognise(head: bytes, *, is_whole: bool) -> Layout | None:
         is_new=is_new or "largest" in columns,
         too_long_in_us=_takes_too_long(values),
         counts_requests=not windowed and set(values["value"]) == {"1"},
+        in_sectors=all(int(size) % _SECTOR == 0 for size in values["block_size"]),
+        doubled=len(set(map(tuple, rows))) > 1 and rows[0::2][: len(rows) // 2] == rows[1::2],
     )
 
 
