@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
-from fsbench_kit.documents import read_document
+from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
@@ -340,11 +340,11 @@ def _read_file(path: Path) -> Log:
     if fio_log is not None:
         return _FioLog(source=str(path), file=fio_log)
     try:
-        data = path.read_bytes()
+        data, problems = unpack(path.read_bytes())
     except OSError as error:
         message = f"The file cannot be read: {error.strerror or error}."
         return Log(source=str(path), records=[Diagnostic(code="UNREADABLE", message=message)])
-    return Log(source=str(path), data=data, records=list(read_document(data, str(path))))
+    return Log(source=str(path), data=data, records=[*problems, *read_document(data, str(path))])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
