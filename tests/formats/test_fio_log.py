@@ -5,12 +5,16 @@ Expected figures come from the rows as they stand in a test, or from fio's JSON 
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fsbench_kit as fsb
 from fsbench_kit.errors import InputError, RequestError
@@ -204,7 +208,11 @@ Connection closed.
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_lines_that_are_no_rows_are_named_and_stop_nothing(write: Write, newline: str) -> None:
+@pytest.mark.parametrize("piece", [50, 2**20])
+def test_lines_that_are_no_rows_are_named_and_stop_nothing(
+    write: Write, monkeypatch: pytest.MonkeyPatch, newline: str, piece: int
+) -> None:
+    monkeypatch.setattr("fsbench_kit.formats.fio_log.rows.PIECE_SIZE", piece)
     path = write(BROKEN.replace("\n", newline))
     rows = fsb.scan_fio_log(path).collect()
     unread = rows.filter(pl.col("unread").is_not_null())
@@ -221,6 +229,25 @@ def test_lines_that_are_no_rows_are_named_and_stop_nothing(write: Write, newline
     assert "7 lines are no rows" in said["message"][-1]
 
 
+_CELL = st.one_of(
+    st.integers(0, 9),
+    st.integers(0, 2**64),
+    st.sampled_from(["4096", "0x0001", "-1", "x", "", "0", "1", " 7 ", "99999999999999999999999"]),
+)
+_LINE = st.lists(_CELL, min_size=3, max_size=8).map(lambda cells: ", ".join(map(str, cells)))
+
+
+@given(st.lists(_LINE, min_size=1, max_size=6), st.sampled_from(["x_bw.1.log", "x_clat.log", "x_iops.log", "x"]))
+@settings(max_examples=60, deadline=None)
+def test_any_rows_of_numbers_are_read_or_refused(lines: list[str], name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text("\n".join(lines))
+        with contextlib.suppress(InputError):
+            data = fsb.read(path)
+            assert data.measurements["value"].drop_nulls().ge(0).all()
+
+
 def test_a_prefix_that_all_lines_have(write: Write) -> None:
     text = "".join(f"node1: {time}, {time * 100}, 0, 4096, 0\n" for time in range(1, 4))
     assert _rows(write(text)) == [
@@ -234,7 +261,9 @@ def test_a_last_line_without_its_end_may_be_cut(write: Write) -> None:
     assert fsb.read(write("1, 1000, 0, 4096, 0\n")).diagnostics.is_empty()
 
 
-def test_rows_of_several_runs_in_one_file(write: Write) -> None:
+@pytest.mark.parametrize("piece", [1, 2**20])
+def test_rows_of_several_runs_in_one_file(write: Write, monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+    monkeypatch.setattr("fsbench_kit.formats.fio_log.rows.PIECE_SIZE", piece)
     one = "".join(f"{time}, 1000, 0, 4096, 0\n" for time in range(100, 1000, 100))
     data = fsb.read(write(one * 3))
     assert data.diagnostics.select("code", "message").rows() == [

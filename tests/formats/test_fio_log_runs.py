@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -274,3 +276,17 @@ def test_logs_of_other_people() -> None:
     )
     assert dict(hist.select("part", "samples").rows()) == {"1": 39663, "3": 11549, "4": 11541}
     assert data.diagnostics.filter(code="UNREAD_FIGURE")["excerpt"].to_list() == ["0, 4w50605, 1, 4096, 0"]
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_a_log(root: Path) -> None:
+    """Of twice the log, the same memory; and less than the log, of one that is not small."""
+    peaks = []
+    for megabytes in (150, 300):
+        command = [sys.executable, root / "benchmarks" / "fio_log.py", "--megabytes", str(megabytes)]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
+        match = re.search(r"memory +(\S+) MB", printed)
+        assert match is not None
+        peaks.append(float(match[1]))
+    assert peaks[1] < 1.4 * peaks[0]
+    assert peaks[1] < 300

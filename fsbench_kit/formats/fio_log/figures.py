@@ -173,12 +173,8 @@ class _Reader:
     def read_rows(self, layout: Layout) -> None:
         """Read a log of bandwidth, IOPS or latencies."""
         kind = self._known_kind()
-        groups = _groups(pieces(self.file.path, layout), binned=kind in LATENCY_KINDS)
-        rows = scan_rows(self.file.path, layout)
-        unread = int(groups.filter(pl.col("direction").is_null())["rows"].sum())
-        if unread:
-            lines = rows.filter(pl.col("unread").is_not_null()).select("line", "unread").head(_LINES_NAMED)
-            self._say_unread(unread, lines.collect(engine="streaming"))
+        groups, unread = _groups(pieces(self.file.path, layout), binned=kind in LATENCY_KINDS)
+        self._say_unread(int(groups.filter(pl.col("direction").is_null())["rows"].sum()), unread)
         groups = groups.filter(pl.col("direction").is_not_null())
         falls = groups["falls"].sum()
         if falls:
@@ -193,7 +189,7 @@ class _Reader:
         if kind in LATENCY_KINDS:
             self._read_distribution(kind, layout, groups.filter(~pl.col("windowed")))
         if kind is not None and groups.height:
-            self._read_series(kind, rows, groups)
+            self._read_series(kind, scan_rows(self.file.path, layout), groups)
         if layout.doubled:
             self._say("DOUBLED_ROWS", "Each row stands twice, so that counts and sums are too large.")
         if not _ends_with_newline(self.file.path):
@@ -423,14 +419,23 @@ class _Reader:
             )
 
 
-def _groups(pieces: Iterable[pl.DataFrame], *, binned: bool) -> pl.DataFrame:
-    """Add up the rows of each piece by direction, by whether they are windows, and, if asked, by their bins."""
+def _groups(pieces: Iterable[pl.DataFrame], *, binned: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Add up the rows of each piece by direction, by whether they are windows, and, if asked, by their bins.
+
+    Returns
+    -------
+    tuple
+        The groups, of which those of lines that are no rows have no direction; the first of these lines.
+    """
     value = pl.col("value")
     windowed = pl.col("block_size") == 0
     before: int | None = None
     groups = []
+    unread = pl.DataFrame(schema={"line": pl.UInt32, "unread": pl.String})
     for rows in pieces:
         times = rows["time"].drop_nulls()
+        lines = rows.filter(pl.col("unread").is_not_null()).select("line", "unread")
+        unread = pl.concat([unread, lines], how="vertical_relaxed").head(_LINES_NAMED)
         groups.append(
             rows.lazy()
             .select(
@@ -450,7 +455,7 @@ def _groups(pieces: Iterable[pl.DataFrame], *, binned: bool) -> pl.DataFrame:
                 smallest=value.min(),
                 greatest=value.max(),
                 largest=pl.col("largest").max(),
-                bytes=pl.col("block_size").sum(),
+                bytes=pl.col("block_size").cast(pl.Float64).sum(),
                 smallest_block=pl.col("block_size").min(),
                 largest_block=pl.col("block_size").max(),
                 falls=pl.col("fell").sum(),
@@ -458,7 +463,7 @@ def _groups(pieces: Iterable[pl.DataFrame], *, binned: bool) -> pl.DataFrame:
             .collect()
         )
         before = times[-1] if times.len() else before
-    return pl.concat(groups).sort("direction", "windowed", "low")
+    return pl.concat(groups).sort("direction", "windowed", "low"), unread
 
 
 def _bin_start(value: pl.Expr) -> pl.Expr:

@@ -39,7 +39,7 @@ _NAME: Final = re.compile(
     r"(?:^|[_.-])(?P<kind>clat_hist|hist|bw|iops|clat|slat|lat)(?:\.(?P<job>\d{1,6}))?(?=[._-]|$)"
 )
 _ROW: Final = re.compile(
-    r"(?P<prefix>[^\n,]*?)(?<![\d.-])(?P<cells>-?\d{1,20}(?:[^\S\n]*,[^\S\n]*(?:0x[0-9a-fA-F]{1,4}|-?\d{1,20})){3,7})\s*"
+    r"(?P<prefix>[^\n,]*?)(?<![0-9.-])(?P<cells>-?[0-9]{1,20}(?:[^\S\n]*,[^\S\n]*(?:0x[0-9a-fA-F]{1,4}|-?[0-9]{1,20})){3,7})\s*"
 )
 _ROWS_OF_HEAD: Final = 4096
 _LEAST_SHARE: Final = 0.5
@@ -129,7 +129,7 @@ class Layout:
 
 
 _WHOLE: Final = "[0-9]+"
-_CELLS: Final = {"value": "-?[0-9]+", "direction": "[0-3]", "priority": "[0-9]+(?:x[0-9a-fA-F]+)?"}
+_CELLS: Final = {"direction": "[0-3]", "priority": "[0-9]+(?:x[0-9a-fA-F]+)?"}
 
 _HEAD: Final = ("time", "value", "direction", "block_size")
 _HEAD_OF_BOTH: Final = ("time", "value", "largest", "direction", "block_size")
@@ -164,10 +164,10 @@ def recognise(head: bytes, *, is_whole: bool) -> Layout | None:
     cells = [re.split(r"\s*,\s*", match["cells"]) for match in matches[:_ROWS_OF_HEAD]]
     number = Counter(map(len, cells)).most_common(1)[0][0]
     prefix = Counter(match["prefix"].strip() for match in matches).most_common(1)[0][0]
-    rows = [row for row in cells if len(row) == number]
-    columns = _columns(rows)
-    if columns is None:
+    first, rows = _head([row for row in cells if len(row) == number])
+    if not rows:
         return None
+    columns = first + _tail([[row[index] for row in rows] for index in range(len(first), number)])
     values = {name: [row[index] for row in rows] for index, name in enumerate(columns)}
     windowed = not any(map(int, values["block_size"]))
     # A window's offset is 0 as well, and one column of zeros may be either.
@@ -183,30 +183,25 @@ def recognise(head: bytes, *, is_whole: bool) -> Layout | None:
     )
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
-    """Name the columns of rows, or return ``None`` where they are no rows of fio's."""
+def _head(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], Sequence[Sequence[str]]]:
+    """Return the first columns of rows, and the rows that can have them, which are none if they are not fio's."""
     for head in (_HEAD, _HEAD_OF_BOTH):
-        if len(rows[0]) >= len(head) and _fits(rows, head):
-            rest = [[row[index] for row in rows] for index in range(len(head), len(rows[0]))]
-            return head + _tail(rest)
-    return None
+        fitting = [row for row in rows if len(row) >= len(head) and _fits(row, head)]
+        # A row that was damaged inside may look like one of another kind.
+        if len(fitting) > _LEAST_SHARE * len(rows):
+            return head, fitting
+    return (), ()
 
 
-def _fits(rows: Sequence[Sequence[str]], head: Sequence[str]) -> bool:
-    """Whether rows can start with these columns."""
-    places = {name: index for index, name in enumerate(head)}
-
-    def fits(row: Sequence[str]) -> bool:
-        if any("x" in cell or cell.startswith("-") for cell in (row[0], *row[2 : len(head)])):
-            return False
-        size = int(row[places["block_size"]])
-        if int(row[places["direction"]]) >= len(OPERATIONS) or 0 < size < len(OPERATIONS):
-            return False
-        largest = int(row[places["largest"]]) if "largest" in places else 0
-        return largest == 0 or largest >= int(row[places["value"]])
-
-    # A row that was damaged inside may look like one of another kind.
-    return sum(map(fits, rows)) > _LEAST_SHARE * len(rows)
+def _fits(row: Sequence[str], head: Sequence[str]) -> bool:
+    """Whether a row can start with these columns."""
+    if not all(cell.isdecimal() for cell in row[: len(head)]):
+        return False
+    cells = {name: int(cell) for name, cell in zip(head, row, strict=False)}
+    if cells["direction"] >= len(OPERATIONS) or 0 < cells["block_size"] < len(OPERATIONS):
+        return False
+    largest = cells.get("largest", 0)
+    return largest == 0 or largest >= cells["value"]
 
 
 def _tail(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:
