@@ -195,15 +195,19 @@ _ONCE: Final = frozenset({"prompt", "banner", "began", "heading"})
 """Parts that a log has once. Where another one comes, another run begins."""
 
 _MARKS: Final = re.compile(
-    r"\bIozone: Performance Test of File I/O\s+Version \$Revision"
-    rf"|{iozone_tables.HEADING}"
-    rf'|{iozone_tables.REPORT_TITLE}"\s+"\d'
-    r"|\bCommand line used:\s*\S*\biozone\b"
-    r"|\bChildren see throughput for\s+\d"
-    r"|\bThroughput report Y-axis is type of test\b",
+    "|".join(
+        (
+            r"\bIozone: Performance Test of File I/O Version \$Revision",
+            iozone_tables.HEADING,
+            rf'{iozone_tables.REPORT_TITLE}" "\d',
+            r"\bCommand line used:\s*\S*\biozone\b",
+            r"\bChildren see throughput for \d{1,6}[a-z\s-]{4,60}=\s*\d",
+            r"\bThroughput report Y-axis is type of test\b",
+        )
+    ).replace(" ", r"\s+")
 )
 
-_HOST: Final = re.compile(r"^(?P<host>[\w.-]{1,64}):(?:[^\S\n]+|$)", re.MULTILINE)
+_HOST: Final = re.compile(r"^(?:[#>][^\S\n]?)*(?P<host>[\w.-]{1,64}):(?:[^\S\n]+|$)", re.MULTILINE)
 
 
 def marks(chars: str) -> Iterator[int]:
@@ -487,4 +491,5 @@ def _arguments(token: Token) -> str:
 
 
 def _words(token: Token) -> str:
-    return token.text.excerpt(token.start, token.end)
+    """Return what a part says, apart from its layout."""
+    return (token["names"] if token.name == "heading" else None) or token.text.excerpt(token.start, token.end)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.iozone_figures import CPU, Figures, figure, table_measure
@@ -100,7 +101,7 @@ PHRASES: Final = {
         rf'{_PREFIX}\b(?P<file>\d{{1,12}})(?P<record>{_S}+\d{{1,12}})(?P<cells>(?:{_S}+\d+)*)(?={_S}*(?:$|"))'
     ),
     "piped_row": (
-        rf"{_PREFIX}\b(?P<file>\d{{1,12}}){_S}*\|{_S}*(?P<record>\d{{1,12}}){_S}*(?P<cells>\|[\d|\t\x20]*)$"
+        rf"{_PREFIX}\b(?P<file>\d{{1,12}}){_S}*\|{_S}*(?P<record>\d{{1,12}}){_S}*(?P<cells>\|(?:\d|{_GAP})*)$"
     ),
     "report": rf'{REPORT_TITLE}(?: \(Zero values should be ignored\))?"',
     # In a copy without line ends, the last of several quoted sizes is the file size of the first row.
@@ -115,25 +116,27 @@ def with_lines(text: Text) -> Text:
     """Return a text in which each row of a table has a line of its own again.
 
     Where a copy lost its line ends, the rows stand behind the heading. All have the same number of figures, and
-    are told by their sizes: the record size is a power of two, at most the file size, and no pair comes twice.
+    are told by their sizes: the record size is a power of two, at most the file size, and the pairs ascend.
     """
     edits = []
     for match in _COLLAPSED.finditer(text.chars):
         numbers = list(re.finditer(r"\d+", match["numbers"]))
         columns = len(re.findall(r"[a-z]+", match["names"]))
-        for width in range(columns + 2, 2, -1):
-            sizes = [tuple(int(number[0]) for number in numbers[n : n + 2]) for n in range(0, len(numbers), width)]
-            if len(numbers) % width == 0 and _are_sizes(sizes):
+        for width in range(3, columns + 3):
+            if len(numbers) % width:
+                continue
+            sizes = [(int(f[0]), int(r[0])) for f, r in zip(numbers[::width], numbers[1::width], strict=True)]
+            if _are_sizes(sizes):
                 ends = [match.start("numbers") + number.end() for number in numbers[width - 1 :: width]]
                 edits += [Edit(end, end, "\n") for end in (match.end("names"), *ends)]
                 break
     return text.edited(edits) if edits else text
 
 
-def _are_sizes(pairs: list[tuple[int, ...]]) -> bool:
+def _are_sizes(pairs: list[tuple[int, int]]) -> bool:
     """Whether these can be the file and record sizes of a table."""
-    return len(set(pairs)) == len(pairs) and all(
-        len(pair) == 2 and 0 < pair[1] <= pair[0] and pair[1].bit_count() == 1 for pair in pairs
+    return all(0 < record <= file and record.bit_count() == 1 for file, record in pairs) and all(
+        before < after for before, after in pairwise(pairs)
     )
 
 
@@ -219,7 +222,7 @@ class Table:
 
     def by_pipe(self, row: Token) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row whose cells stand between pipes."""
-        cells = [cell.strip() for cell in (row["cells"] or "").strip()[1:].rstrip("| \t").split("|")]
+        cells = [cell.strip() for cell in (row["cells"] or "").strip()[1:].rstrip("|").split("|")]
         if len(cells) > len(self.operations) or not all(re.fullmatch(r"\d*", cell) for cell in cells):
             return None
         return [(operation, cell) for operation, cell in zip(self.operations, cells, strict=False) if cell]
@@ -231,6 +234,11 @@ def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
     if not all(test.isdecimal() and int(test) < len(_TESTS) for test in tests):
         return None
     return frozenset(operation for test in tests for operation in _TESTS[int(test)])
+
+
+def _retests(given: Mapping[str, str]) -> bool:
+    """Whether it is known that the run repeated its tests."""
+    return "command" in given and given.get("iozone.-+n") != "true"
 
 
 @dataclass
@@ -292,7 +300,7 @@ class TableReader:
                     file_size=int(sizes[0]) * 1024,
                     block_size=int(sizes[1]) * 1024,
                     line=row.line,
-                    ran=not (operation in _RETESTS and given.get("iozone.-+n") == "true"),
+                    ran=not (operation in _RETESTS and not _retests(given)),
                 )
             )
 

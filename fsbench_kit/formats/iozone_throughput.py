@@ -67,15 +67,16 @@ _S: Final = r"[^\S\n]"
 _UNIT: Final = r"(?P<unit>[kK]B|ops)/sec"
 _NAMES: Final = "|".join(_TESTS).replace(" ", r"\s+")
 _LABELS: Final = "|".join(_REPORTED).replace(" ", r"\s+")
+_SUM: Final = rf"throughput for (?P<threads>[1-9]\d{{0,5}}) (?P<test>{_NAMES}) = (?P<rate>{_N}) {_UNIT}"
 
 PHRASES: Final = {
-    "processes": r"Throughput test with (?P<threads>\d{1,6}) (?P<kind>process|thread)(?:es|s)?\b",
+    "processes": r"Throughput test with (?P<threads>[1-9]\d{0,5}) (?P<kind>process|thread)(?:es|s)?\b",
     "each": (
         r"Each (?:process|thread) writes a (?P<file>\d{1,12}) [kK][bB]yte file in "
         r"(?P<record>\d{1,12}) [kK][bB]yte records"
     ),
-    "children": rf"Children see throughput for (?P<threads>\d{{1,6}}) (?P<test>{_NAMES}) = (?P<rate>{_N}) {_UNIT}",
-    "parent": rf"Parent sees throughput for (?P<threads>\d{{1,6}}) (?P<test>{_NAMES}) = (?P<rate>{_N}) {_UNIT}",
+    "children": rf"Children see {_SUM}",
+    "parent": rf"Parent sees {_SUM}",
     "per_process": (rf"(?P<statistic>Min|Max|Avg) throughput per (?:process|thread) = (?P<rate>{_N}) {_UNIT}"),
     "min_xfer": rf"Min xfer = (?P<amount>{_N}) (?P<unit>[kK]B|ops)\b",
     "cpu_use": (
@@ -200,6 +201,10 @@ class ThroughputReader:
             yield token.diagnostic("NO_OVERLAP", message)
             # The smallest rate is 0, also where iozone prints that of another process.
             yield from self._add(token, "rate", measure, scope="thread", known=False)
+            return
+        if statistic == "min" and self.mean is None:
+            message = "Without the sum of all processes it cannot be told whether this is the smallest rate."
+            yield token.diagnostic("UNREAD_FIGURE", message)
             return
         if self.mean is not None and (
             (statistic == "max" and rate < self.mean - slack)
