@@ -89,13 +89,13 @@ _PREFIX: Final = r"^(?:[^\S\n]|[#>|])*"  # an indent, or the mark of a comment o
 _TITLES: Final = "|".join(_REPORTS).replace(" ", r"\s+")
 _NAMES: Final = "|".join(dict.fromkeys(name.split()[-1] for name in _COLUMNS.values()))
 
-HEADING: Final = rf"\b[kK]B{_GAP}+reclen(?P<names>(?:{_GAP}+(?:{_NAMES})\b)+)"
+HEADING: Final = rf"\b[kK]B{_GAP}{{1,99}}reclen(?P<names>(?:{_GAP}{{1,99}}(?:{_NAMES})\b){{1,17}})"
 REPORT_TITLE: Final = rf'"(?P<report>{_TITLES})(?P<cpu>\s+CPU\s+utilization)?\s+report'
 
 PHRASES: Final = {
     "heading": (
         rf"(?:(?:{_PREFIX}(?P<label>(?!random\b)\w\S{{0,80}}(?:{_S}\S{{1,80}}){{0,12}}){_S}{{2,}})?"
-        rf"(?P<tops>\brandom(?:{_GAP}+(?:random|bkwd|record|stride))*\b)[|\s>#]*)?{HEADING}"
+        rf"(?P<tops>\brandom(?:{_GAP}{{1,99}}(?:random|bkwd|record|stride)){{0,4}}\b)[|\s>#]{{0,299}})?{HEADING}"
     ),
     "row": (
         rf'{_PREFIX}\b(?P<file>\d{{1,12}})(?P<record>{_S}+\d{{1,12}})(?P<cells>(?:{_S}+\d+)*)(?={_S}*(?:$|"))'
