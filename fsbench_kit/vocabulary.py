@@ -45,6 +45,7 @@ METRICS: Final[dict[str, Metric]] = {
     # what it costs
     "cpu": Metric("1", "lower", "Share of one processor's time."),
     "cpu_user": Metric("1", "lower", "Share of one processor's time in user mode."),
+    "cpu_time": Metric("s", "lower", "Processor time used, by all processors together."),
     "cpu_system": Metric("1", "lower", "Share of one processor's time in the kernel."),
     "capacity": Metric("1", "higher", "Share of the device that a filesystem offers for data."),
     "capacity_change": Metric("1", "higher", "Change of that share, in shares of the device."),
@@ -267,6 +268,8 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     ),
     "WRONG_HEADING": ("note", "A heading names a unit in which the tool does not print; the tool's own counts."),
     "SETTINGS_DISAGREE": ("warning", "A setting is known from two places, and they do not agree."),
+    "UNIT_ASSUMED": ("warning", "Nothing tells the unit of the figures; the tool's default is assumed."),
+    "NO_OVERLAP": ("warning", "Processes whose rates are added up did not run at the same time."),
     "DUPLICATE_FIGURE": ("warning", "Two figures of one run stand for the same thing; the first one counts."),
     "UNKNOWN_ROUNDING": ("note", "A figure is given as approximate; how it was rounded is not known."),
     "QUALIFIED": ("note", "The source says more of a figure than its value."),
