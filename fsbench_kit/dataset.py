@@ -384,6 +384,7 @@ class _Frames:
 
 
 def _row(item: Bin | Diagnostic | Measurement | Setting) -> Row:
+    """Return the columns that a record has of itself."""
     return {name: getattr(item, name) for name in _COLUMNS[type(item)]}
 
 
@@ -391,8 +392,14 @@ def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting]) -> list[Row
     return [{"run_id": run_id, **_row(item)} for item in items]
 
 
-_COLUMNS: Final = {
-    kind: [column.name for column in fields(kind)] for kind in (Bin, Diagnostic, Measurement, Setting)
+_COLUMNS: Final[dict[type, list[str]]] = {
+    kind: [column.name for column in fields(kind) if column.name in schema]
+    for kind, schema in (
+        (Bin, DISTRIBUTIONS),
+        (Diagnostic, DIAGNOSTIC_COLUMNS),
+        (Measurement, MEASUREMENTS),
+        (Setting, SETTINGS),
+    )
 }
 
 

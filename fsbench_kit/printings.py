@@ -485,7 +485,7 @@ def _is_same_fact(name: str, one: Any, other: Any) -> bool:
 
 
 def _place(printing: Printing, seen_from: Printing) -> str:
-    line = f"line {printing.run.line}"
+    line = f"line {printing.run.line}" + (f" ({printing.run.format})" if printing.run.format else "")
     return line if printing.source == seen_from.source else f"{printing.source}, {line}"
 
 
