@@ -6,7 +6,7 @@ counted from 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from fsbench_kit.vocabulary import DIAGNOSTICS, Severity
@@ -75,7 +75,7 @@ class Measurement:
     samples: int | None = None
     text: str
     line: int | None
-    start: int | None = None
+    start: int | None = field(default=None, compare=False, repr=False)
     scope: Scope = "all"
     part: str | None = None
     block_size: int | None = None

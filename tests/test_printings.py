@@ -17,7 +17,7 @@ from fsbench_kit.documents import read_document
 from fsbench_kit.printings import ENOUGH, Printing, same_runs
 from fsbench_kit.records import Block, Measurement, Run, Setting
 
-FIO = Path(__file__).parent / "data" / "printings" / "fio-3.33-normal-json-terse.txt"
+FIO = Path(__file__).parent / "data" / "fio-3.33-normal-json-terse.txt"
 """What ``fio --output-format=normal,json,terse`` prints of one time-based run of two processes."""
 
 SYSBENCH = "rndrd-ext4.txt"
