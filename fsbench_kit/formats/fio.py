@@ -12,8 +12,13 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Diagnostic
 
 TOOL: Final = "fio"
 
@@ -134,3 +139,28 @@ def part_names(jobs: Iterable[str]) -> Iterator[str]:
     for name in names:
         yield name if total[name] == 1 else f"{name}.{seen[name]}"
         seen[name] += 1
+
+
+_AROUND: Final = Lexer(
+    prefix=r"^[>+|#*/\s]+$",
+    command=r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)(?:\\\n|[^\n])*",
+    progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
+    trouble=r"^fio: [^\n]*",
+)
+"""What fio prints around its reports for programs, or somebody typed to get them."""
+
+
+def beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
+    """Yield what is to be said about the text around reports for programs."""
+    for token in _AROUND.tokens(text, start, end):
+        if token.name == "progress":
+            yield token.diagnostic("PROGRESS", "Momentary figures are not the run's result.")
+        elif token.name == "trouble":
+            yield token.diagnostic("OTHER_TEXT", "fio says more of the run than its report has.")
+        elif token.name == UNREAD and (diagnostic := unread_figure(token)) is not None:
+            yield diagnostic
+
+
+def holds_other_text(text: Text, start: int, end: int) -> bool:
+    """Whether something stands between two positions that fio did not print there while it ran."""
+    return any(token.name in {UNREAD, "command"} for token in _AROUND.tokens(text, start, end))
