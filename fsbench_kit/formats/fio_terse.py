@@ -75,7 +75,7 @@ __all__ = ["TOOL", "marks", "parse"]
 
 _MARK: Final = re.compile(
     r"(?<![\w.;%])(?:[3-5];\s*fio[-\s]\d[^;\n]{0,60};"
-    r"|2;[^;\n]{1,200};\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"
+    r"|2;[^\n]{1,100}?;\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"
 )
 
 
@@ -366,7 +366,7 @@ def _runs(text: Text, lines: Iterable[_Line]) -> Iterator[list[_Report]]:
     """Yield the reports of each run: its result, and before it what it reported while it was going on."""
     run: list[_Report] = []
     for report in _reports(text, lines):
-        if run and not _continues(run[-1], report):
+        if run and not _continues(run, report):
             yield run
             run = []
         run.append(report)
@@ -375,14 +375,22 @@ def _runs(text: Text, lines: Iterable[_Line]) -> Iterator[list[_Report]]:
 
 
 def _reports(text: Text, lines: Iterable[_Line]) -> Iterator[_Report]:
-    report: _Report = []
+    stretch: list[_Line] = []
     for line in lines:
-        if report and _starts_report(text, report, line):
-            yield report
-            report = []
-        report.append(line)
-    if report:
-        yield report
+        if stretch and _starts_report(text, stretch, line):
+            yield from _by_time(stretch)
+            stretch = []
+        stretch.append(line)
+    yield from _by_time(stretch)
+
+
+def _by_time(lines: list[_Line]) -> list[_Report]:
+    """Split lines that differ in nothing but their job's counts into reports, if they are of different times."""
+    for size in range(1, len(lines) // 2 + 1):
+        reports = [lines[start : start + size] for start in range(0, len(lines), size)]
+        if all(_continues(reports[:index], reports[index]) for index in range(1, len(reports))):
+            return reports
+    return [lines] if lines else []
 
 
 def _starts_report(text: Text, report: _Report, line: _Line) -> bool:
@@ -392,27 +400,28 @@ def _starts_report(text: Text, report: _Report, line: _Line) -> bool:
         or line.group < last.group
         or line.disk_texts() != last.disk_texts()
         or (line.job != last.job and line.job in [other.job for other in report])
-        or (line.job == last.job and _continues([last], [line]))
         or holds_other_text(text, last.end, line.start)
     )
 
 
-_LEAST_INTERVAL: Final = 400
-"""In ms. Jobs of one kind end within less of each other, and fio reports at most once a second."""
+_INTERVAL: Final = 400
+"""In ms. Processes of one job end within less of each other, and fio reports once a second at most."""
 
 
-def _continues(earlier: _Report, later: _Report) -> bool:
-    """Whether a report is of the same run as an earlier one, and was made later."""
-    return [line.job for line in earlier] == [line.job for line in later] and all(
-        _grew(one, other) for one, other in zip(earlier, later, strict=True)
+def _continues(run: list[_Report], report: _Report) -> bool:
+    """Whether a report is the next one of a run, whose last one can come at any time."""
+    last = run[-1]
+    interval = _INTERVAL if len(run) == 1 else 1
+    return (
+        [line.job for line in last] == [line.job for line in report]
+        and all(_grew(one, other) for one, other in zip(last, report, strict=True))
+        and max(other.runtime() - one.runtime() for one, other in zip(last, report, strict=True)) >= interval
     )
 
 
 def _grew(one: _Line, other: _Line) -> bool:
     """Whether a line can be of the same job as another one, some time later."""
-    if (one.layout, one.version, *one.directions) != (other.layout, other.version, *other.directions):
-        return False
-    return other.runtime() - one.runtime() >= _LEAST_INTERVAL and all(
+    return (one.layout, one.version, *one.directions) == (other.layout, other.version, *other.directions) and all(
         before <= after for before, after in zip(one.counts(), other.counts(), strict=False)
     )
 
@@ -474,6 +483,8 @@ class _Reader:
         for index, part in enumerate(self.parts):
             for operation in self.lines[index].directions:
                 points = [report[index].directions[operation] for report in self.reports]
+                if not _is_work([points[-1]["bytes"]]):
+                    continue
                 yield Block(
                     operation=operation,
                     metric="bytes",
@@ -496,7 +507,8 @@ class _Reader:
             if _count(line.errors):
                 message = f"{line.errors[0].text} requests of the job {line.name} failed."
                 yield self._diagnostic("RUN_FAILED", message, [line])
-        if len(self.lines) > len({line.group for line in self.lines}) and not self.lines[0].disks:
+        disks = (field for disk in self.lines[0].disks for field in disk[1:])
+        if len(self.lines) > len({line.group for line in self.lines}) and not _is_work(disks):
             message = "The lines can be of several jobs or of several runs; they are taken for jobs of one run."
             yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
 
@@ -594,10 +606,12 @@ class _Reader:
         if not _is_work(named.values()):
             return
         samples = _count([fields[f"{kind}_samples"]]) if f"{kind}_samples" in fields else None
-        for word in named.keys() - {"share"}:
+        for word, field in named.items():
             rounding: Rounding = "down" if word in {"min", "max"} else "nearest"
-            self._figure(place, named[word], metric, word, unit=unit, rounding=rounding, samples=samples)
-        self._figure(place, named.get("share"), "group_share", unit="%")
+            if word == "share":
+                self._figure(place, field, "group_share", unit="%")
+            else:
+                self._figure(place, field, metric, word, unit=unit, rounding=rounding, samples=samples)
 
     def _read_percentiles(self, place: dict[str, Any], fields: dict[str, _Field]) -> None:
         if not _is_work(fields[name] for name in _statistics(self.percentiles)):
