@@ -68,6 +68,19 @@ def _bin_width(value: int) -> int:
     return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
 
 
+def bin_value(index: int) -> int:
+    """Return the middle of a bin that goes by its index, as fio prints it.
+
+    >>> bin_value(127), bin_value(128), bin_value(700)
+    (127, 129, 63744)
+    """
+    per_octave = 1 << _BIN_BITS
+    if index < 2 * per_octave:
+        return index
+    shift = (index >> _BIN_BITS) - 1
+    return (1 << (shift + _BIN_BITS)) + (index % per_octave << shift) + (1 << shift >> 1)
+
+
 def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[float, float | None]:
     """Return between which latencies, in seconds, a bucket lies.
 
@@ -146,6 +159,8 @@ _AROUND: Final = Lexer(
     command=r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)(?:\\\n|[^\n])*",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
     trouble=r"^fio: [^\n]*",
+    header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",
+    layout=r"^[^\n:]{1,100}: Laying out IO file[^\n]*",
 )
 """What fio prints around its reports for programs, or somebody typed to get them."""
 

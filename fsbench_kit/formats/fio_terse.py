@@ -508,7 +508,8 @@ class _Reader:
                 message = f"{line.errors[0].text} requests of the job {line.name} failed."
                 yield self._diagnostic("RUN_FAILED", message, [line])
         disks = (field for disk in self.lines[0].disks for field in disk[1:])
-        if len(self.lines) > len({line.group for line in self.lines}) and not _is_work(disks):
+        groups = {line.group for line in self.lines}
+        if len(self.reports) == 1 and len(self.lines) > len(groups) and not _is_work(disks):
             message = "The lines can be of several jobs or of several runs; they are taken for jobs of one run."
             yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
 
