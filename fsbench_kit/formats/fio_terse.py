@@ -295,7 +295,7 @@ def _match(fields: list[_Field], *, is_mended: bool) -> _Line | None:
             del directions[-1]  # its last field may have lost digits
         if not found["depths"] and not rest:
             found_words["cpu"] = []  # the same
-        operations = _operations(layout, len(directions), "I" if is_cut else found["cpu"] or rest)
+        operations = _operations(layout, len(directions), "I" if is_cut else found["cpu"] or rest[:-1])
         if not operations:
             return None
         name, left = (fields[slice(*found.span(group))] for group in ("name", "rest"))
@@ -336,7 +336,8 @@ def _split(fields: list[_Field], size: int) -> list[list[_Field]]:
 def _operations(layout: str, count: int, following: str) -> tuple[str, ...]:
     """Return of which operations so many directions are, or none if that is not certain.
 
-    `following` are the kinds of the fields behind them: shares if there are no more directions.
+    `following` are the kinds of the fields behind them, as far as those are complete: shares if there are no more
+    directions.
     """
     each = _LAYOUTS[layout][1]
     if count == 1 and not following.startswith("I"):
@@ -365,32 +366,47 @@ _Report = list[_Line]
 def _runs(text: Text, lines: Iterable[_Line]) -> Iterator[list[_Report]]:
     """Yield the reports of each run: its result, and before it what it reported while it was going on."""
     run: list[_Report] = []
-    for report in _reports(text, lines):
-        if run and not _continues(run, report):
-            yield run
-            run = []
-        run.append(report)
+    for stretch in _stretches(text, lines):
+        for report in _by_time(run, stretch):
+            if run and not _continues(run, report):
+                yield run
+                run = []
+            run.append(report)
     if run:
         yield run
 
 
-def _reports(text: Text, lines: Iterable[_Line]) -> Iterator[_Report]:
+def _stretches(text: Text, lines: Iterable[_Line]) -> Iterator[list[_Line]]:
+    """Yield lines between which nothing shows that a new report begins, but perhaps their counts."""
     stretch: list[_Line] = []
     for line in lines:
         if stretch and _starts_report(text, stretch, line):
-            yield from _by_time(stretch)
+            yield stretch
             stretch = []
         stretch.append(line)
-    yield from _by_time(stretch)
+    if stretch:
+        yield stretch
 
 
-def _by_time(lines: list[_Line]) -> list[_Report]:
-    """Split lines that differ in nothing but their job's counts into reports, if they are of different times."""
-    for size in range(1, len(lines) // 2 + 1):
-        reports = [lines[start : start + size] for start in range(0, len(lines), size)]
-        if all(_continues(reports[:index], reports[index]) for index in range(1, len(reports))):
+def _by_time(run: list[_Report], lines: list[_Line]) -> list[_Report]:
+    """Split lines into reports, if they are of different times."""
+    if run:
+        reports = _reports(lines, len(run[-1]))
+        if _are_later(run, reports):
             return reports
-    return [lines] if lines else []
+    for size in range(1, len(lines) // 2 + 1):
+        first, *others = _reports(lines, size)
+        if _are_later([first], others):
+            return [first, *others]
+    return [lines]
+
+
+def _reports(lines: list[_Line], size: int) -> list[_Report]:
+    return [lines[start : start + size] for start in range(0, len(lines), size)]
+
+
+def _are_later(run: list[_Report], reports: list[_Report]) -> bool:
+    return all(_continues([*run, *reports[:index]], report) for index, report in enumerate(reports))
 
 
 def _starts_report(text: Text, report: _Report, line: _Line) -> bool:
