@@ -524,11 +524,18 @@ class _Reader:
             self.bins.append(Bin(low=low, high=high, share=share, line=line, **place))
 
     def _read_direction(self, block: Object, place: Object) -> None:
-        if not _is_work({key: block.get(key) for key in ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")}):
-            for value in block.values():
-                if isinstance(value, Number):
-                    value.is_read = True  # for how long nothing was done
-            return
+        if _is_work({key: block.get(key) for key in ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")}):
+            self._read_rates(block, place)
+        elif isinstance(block.get("runtime"), Number):
+            block["runtime"].is_read = True  # for how long nothing was done
+        for kind in ("slat", "clat", "lat"):
+            self._read_latency(_object(block.get(f"{kind}_ns", block.get(kind))), place, kind)
+        self._read_intervals(block, place, "bandwidth", "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev"))
+        self._read_intervals(block, place, "iops", "1/s", ("iops_min", "iops_max", "iops_mean", "iops_stddev"))
+        for priority in _objects(block.get("prios")):
+            self._read_priority(priority, place)
+
+    def _read_rates(self, block: Object, place: Object) -> None:
         figure = partial(self._figure, place, block)
         figure("iops", "iops", unit="1/s", rounding=_rounding(block.get("iops"), whole="down"))
         has_bytes = "bw_bytes" in block
@@ -543,12 +550,6 @@ class _Reader:
         figure("total_ios", "operations")
         figure("short_ios", "short_operations")
         figure("drop_ios", "dropped_operations")
-        for kind in ("slat", "clat", "lat"):
-            self._read_latency(_object(block.get(f"{kind}_ns", block.get(kind))), place, kind)
-        self._read_intervals(block, place, "bandwidth", "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev"))
-        self._read_intervals(block, place, "iops", "1/s", ("iops_min", "iops_max", "iops_mean", "iops_stddev"))
-        for priority in _objects(block.get("prios")):
-            self._read_priority(priority, place)
 
     def _read_priority(self, block: Object, place: Object) -> None:
         """Keep the latencies of the requests of one priority."""

@@ -594,8 +594,7 @@ class _Reader:
             self._set("description", line.description, line)
         place = {"scope": "job", "part": part}
         for operation, fields in line.directions.items():
-            if _is_work(fields[name] for name in ("bytes", "bandwidth", "runtime")):
-                self._read_direction(place | {"operation": operation}, fields)
+            self._read_direction(place | {"operation": operation}, fields)
         if line.cpu:
             self._read_cpu(place | {"operation": "all"}, line)
         if line.errors:
@@ -603,12 +602,13 @@ class _Reader:
         self._read_shares(place, line)
 
     def _read_direction(self, place: dict[str, Any], fields: dict[str, _Field]) -> None:
-        # The oldest layout divides bytes by ms.
-        unit = "KiB/s" if "iops" in fields else "kB/s"
-        self._figure(place, fields["bytes"], "bytes", unit="KiB", rounding="down")
-        self._figure(place, fields["bandwidth"], "bandwidth", unit=unit, rounding="down")
-        self._figure(place, fields.get("iops"), "iops", unit="1/s", rounding="down")
-        self._figure(place, fields["runtime"], "runtime", unit="ms", rounding="exact")
+        if _is_work(fields[name] for name in _RATES[:3] if name in fields):
+            # The oldest layout divides bytes by ms.
+            unit = "KiB/s" if "iops" in fields else "kB/s"
+            self._figure(place, fields["bytes"], "bytes", unit="KiB", rounding="down")
+            self._figure(place, fields["bandwidth"], "bandwidth", unit=unit, rounding="down")
+            self._figure(place, fields.get("iops"), "iops", unit="1/s", rounding="down")
+            self._figure(place, fields["runtime"], "runtime", unit="ms", rounding="exact")
         for kind in ("slat", "clat", "lat"):
             self._read_statistics(place, fields, kind, LATENCIES[kind], "us")
         self._read_percentiles(place, fields)
@@ -626,9 +626,18 @@ class _Reader:
         for word, field in named.items():
             rounding: Rounding = "down" if word in {"min", "max"} else "nearest"
             if word == "share":
-                self._figure(place, field, "group_share", unit="%")
+                self._read_group_share(place, field, named["mean"])
             else:
                 self._figure(place, field, metric, word, unit=unit, rounding=rounding, samples=samples)
+
+    def _read_group_share(self, place: dict[str, Any], share: _Field, mean: _Field) -> None:
+        """Keep the share of the group's bandwidth, which fio cut to whole KiB/s before it divided by it."""
+        known = len(self.measurements)
+        self._figure(place, share, "group_share", unit="%")
+        for item in self.measurements[known:]:
+            if item.value and item.low is not None:
+                group = float(mean.text) / item.value
+                self.measurements[known] = replace(item, low=item.low * group / (group + 1))
 
     def _read_percentiles(self, place: dict[str, Any], fields: dict[str, _Field]) -> None:
         if not _is_work(fields[name] for name in _statistics(self.percentiles)):
