@@ -584,10 +584,9 @@ class _Reader:
             self._figure(place, block, key, metric, statistic, unit=unit, rounding=rounding, samples=samples)
         for rank, number in _object(block.get("percentile")).items():
             value = _count(number)
-            # Old versions fill their list of percentiles up with 0.00.
-            if value is not None and re.fullmatch(r"\d{1,3}(\.\d+)?", rank) and float(rank) > 0:
+            if value is not None and (known := _rank(rank)) is not None:
                 number.is_read = True
-                self._percentile(place, metric, float(rank), self._bin_bounds(value), number)
+                self._percentile(place, metric, known, self._bin_bounds(value), number)
         self._read_bins(block, place, metric)
 
     def _percentile(
@@ -636,7 +635,7 @@ class _Reader:
         total = sum(count for _, count, _ in bins)
         if not bins or total != _count(block.get("N")):
             return
-        printed = [float(rank) for rank in _object(block.get("percentile")) if re.fullmatch(r"[\d.]{1,12}", rank)]
+        printed = [rank for rank in map(_rank, _object(block.get("percentile"))) if rank is not None]
         for rank in printed or _RANKS:
             value, number = _at_rank(bins, Fraction(rank) / 100 * total)
             text = Number(str(value), number.position)
@@ -747,6 +746,12 @@ def _numjobs(options: Mapping[str, str]) -> int | None:
     """Return how many processes a job was asked to have."""
     numjobs = options.get("numjobs", "1") if options else ""
     return int(numjobs) if re.fullmatch(r"[0-9]{1,9}", numjobs) else None
+
+
+def _rank(text: str) -> float | None:
+    """Return the rank that a percentile's key names; old versions fill their list of percentiles up with 0.00."""
+    rank = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text) else 0.0
+    return rank if 0 < rank <= 100 else None
 
 
 def _at_rank(bins: list[tuple[int, int, Number]], rank: Fraction) -> tuple[int, Number]:

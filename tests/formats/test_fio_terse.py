@@ -231,21 +231,35 @@ def test_a_new_report_is_another_run() -> None:
     assert len(runs(parse(f"> {one}\n> {other}\n"))) == 1
 
 
-def test_reports_of_a_run_that_goes_on_are_its_series() -> None:
-    text = LOGS["3.33-v3-status-interval"]
-    rows = [line.split(";") for line in text.splitlines()]
-    records = parse(text)
+def later(line: str, kib: int, ms: int) -> str:
+    """Return a line with other counts of its writes, and other figures of its disk."""
+    fields = with_disk(line, ms).split(";")
+    fields[46], fields[49] = str(kib), str(ms)
+    return ";".join(fields)
+
+
+@pytest.mark.parametrize("shows_disk", [True, False])
+def test_reports_of_a_run_that_goes_on_are_its_series(shows_disk: bool) -> None:
+    moments = [(1790, 894), (3788, 1893), (4004, 2001)]
+    rows = [later(line, kib, ms) for kib, ms in moments for line in TWO_JOBS.splitlines()]
+    if not shows_disk:
+        rows = [row.partition(";vda;")[0] for row in rows]
+    records = parse("\n".join(rows))
     (run,) = runs(records)
-    assert codes(records) == ["INTERIM_REPORT", "INTERIM_REPORT"]
-    assert figure(run, "write", "bytes", part="load.1").text == rows[-1][46]
-    series = [record for record in records if isinstance(record, Block)]
-    assert [(block.part, block.operation, block.metric) for block in series] == [
-        ("load.0", "write", "bytes"),
-        ("load.1", "write", "bytes"),
-    ]
-    assert list(series[1].times) == [int(row[49]) / 1000 for row in rows[1::2]]
-    assert list(series[1].values) == [int(row[46]) * 1024 for row in rows[1::2]]
-    assert list(series[1].lines) == [2, 4, 6]
+    assert codes(records).count("INTERIM_REPORT") == 2
+    assert figure(run, "write", "bytes", part="load.1").text == "4004"
+    series = {(b.part, b.operation): b for b in records if isinstance(b, Block)}
+    assert set(series) == {(part, operation) for part in ("load.0", "load.1") for operation in ("read", "write")}
+    writes = series["load.1", "write"]
+    assert (list(writes.times), list(writes.values)) == ([0.894, 1.893, 2.001], [n * 1024 for n, _ in moments])
+    assert list(writes.lines) == [2, 4, 6]
+
+
+def test_runs_of_one_job_are_not_its_series() -> None:
+    """Each of them started from nothing and ran for the same time."""
+    line = TWO_JOBS.splitlines()[0]
+    rows = [later(line, kib, ms) for kib, ms in ((4100, 2001), (4140, 2002), (4180, 2003))]
+    assert len(runs(parse("\n".join(rows)))) == 3
 
 
 # Damage
