@@ -1,18 +1,27 @@
 """fio's report for programs: ``--output-format=json`` and ``json+``, of fio 2.x and 3.x.
 
 A document is an object with ``"jobs"`` (or, in client mode, ``"client_stats"``). A file can hold several, with
-text before, between and after them; each is a run. Figures have the same names as those of
+text before, between and after them, and each can stand inside of somebody else's object; jobs without a document
+around them, with commas between them, are those of one run. Figures have the same names as those of
 `fsbench_kit.formats.fio_normal`, so that the two can be held against each other, and there are fewer roundings:
 
 - Counts, bytes, milliseconds and the minimum and maximum of latencies are exact. ``iops``, means and deviations
   are rounded to their last digit.
 - Other rates are whole numbers that were cut: ``bw_bytes`` to B/s; ``bw``, which is a second printing of it,
   ``bw_min`` and ``bw_max`` to KiB/s.
-- Percentiles and ``bins`` (of ``json+``) are the middles of bins; see `fsbench_kit.formats.fio`.
+- Percentiles and ``bins`` (of ``json+``) are the middles of bins, which fio 3.0 and before names by their index;
+  see `fsbench_kit.formats.fio`. The bins make the percentiles once more, or the first time where none are printed.
 - fio 2.x has latencies in µs (``clat`` for ``clat_ns``), bandwidth as ``bw`` only, and ``io_bytes`` in KiB.
 
 Blocks of a direction in which nothing was done are filled with zeros, and are left out here. So are statistics
 over no samples. Numbers for which there is no place are named in one diagnostic for each run.
+
+Each document is a run. But documents of the same jobs whose counts grow from one to the next by as much as time
+passed between them are reports of one run (``--status-interval``): the last one is its result, and the others are
+its series.
+
+A document that breaks off, or has lines missing, is read up to there: a number counts when the comma or bracket
+after it has been seen. Lines of fio, the kernel or a shell inside of a document are passed over.
 
 A job's ``threads`` are its option ``numjobs`` where it appears once, since its figures are then those of all its
 processes, and 1 where it appears several times. (Sections of a job file that are reported as one group cannot be
