@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
@@ -85,11 +86,25 @@ def parse(text: Text) -> Iterator[Record]:
     end = 0
     for documents in _runs(_documents(text)):
         for document in documents:
-            yield from beside(text, end, document.start)
+            yield from _beside(text, end, document.start)
             end = document.end
         yield from _Reader(text, documents[-1], documents[0].start).records()
         yield from _series(text, documents)
-    yield from beside(text, end, len(text.chars))
+    yield from _beside(text, end, len(text.chars))
+
+
+_WRAPPING: Final = re.compile(
+    r"""(?:"(?!(?:fio version|jobs|jobname|io_\w+|bw\w*|iops\w*|runtime|total_ios|min|max|mean|percentile|ctx)")"""
+    r"""[^"\n]{0,200}"|[\s{}\[\]:,]|-?\d[\d.eE+-]*+|true|false|null)*+"""
+)
+"""Keys and values of an object that holds a document, none of which is fio's."""
+
+
+def _beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
+    """Yield what is to be said about the text around documents, which can be an object that holds them."""
+    is_wrapping = re.search("[{}]", text.chars[start:end]) and _WRAPPING.fullmatch(text.chars, start, end)
+    for diagnostic in beside(text, start, end):
+        yield replace(diagnostic, code="OTHER_TEXT") if is_wrapping else diagnostic
 
 
 def _documents(text: Text) -> Iterator[Decoded]:

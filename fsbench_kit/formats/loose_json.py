@@ -61,7 +61,8 @@ _STRANGE: Final = re.compile(
 )
 """A line that fio, the kernel or a shell wrote between the lines of a document."""
 
-_DEEPEST: Final = 100
+_DEEPEST: Final = 24
+"""Levels of a document; those of fio are 8 deep."""
 
 
 def decode(chars: str, start: int) -> Decoded:
@@ -106,7 +107,7 @@ class _Decoder:
         sign = match["sign"]
         inside = self.open[-1]
         if expected == "key" and match["string"]:
-            self.keys[-1] = json.loads(match["string"], strict=False) if _is_valid(match["string"]) else ""
+            self.keys[-1] = _unquoted(match["string"])
             return "colon"
         if expected == "colon" and sign == ":":
             return "value"
@@ -141,9 +142,7 @@ class _Decoder:
         if match["number"]:
             return Number(match["number"], match.start())
         if match["string"]:
-            return (
-                json.loads(match["string"], strict=False) if _is_valid(match["string"]) else match["string"][1:-1]
-            )
+            return _unquoted(match["string"])
         return {"true": True, "false": False, "null": None}[match["word"]]
 
     def _keep(self, end: int) -> None:
@@ -176,10 +175,11 @@ class _Decoder:
         return True
 
 
-def _is_valid(string: str) -> bool:
-    """Whether a string's escapes are those of JSON."""
-    try:
-        json.loads(string, strict=False)
-    except ValueError:
-        return False
-    return True
+def _unquoted(string: str) -> str:
+    """Return what a string says, as it stands if its escapes are not those of JSON."""
+    if "\\" in string:
+        try:
+            return str(json.loads(string, strict=False))
+        except ValueError:
+            pass
+    return string[1:-1]

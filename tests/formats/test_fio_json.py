@@ -307,6 +307,13 @@ def test_runs_of_one_job_are_not_its_series(clock: str | None) -> None:
     assert len(runs(parse("\n".join(found)))) == 3
 
 
+def test_an_object_for_each_run_on_a_line() -> None:
+    lines = [json.dumps({"id": number, "fio": json.loads(DOCUMENT), "watts": 17.5}) for number in range(2)]
+    records = parse("\n".join(lines))
+    assert len(runs(records)) == 2
+    assert {item.code for item in diagnostics(records)} == {"OTHER_TEXT"}
+
+
 def test_bare_jobs_are_those_of_one_run() -> None:
     (job,) = json.loads(DOCUMENT)["jobs"]
     run = only_run(json.dumps([job | {"jobname": "a"}, job | {"jobname": "b"}]))
