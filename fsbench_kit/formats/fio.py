@@ -158,7 +158,7 @@ _AROUND: Final = Lexer(
     prefix=r"^[>+|#*/\s]+$",
     command=r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)(?:\\\n|[^\n])*",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
-    trouble=r"^fio: [^\n]*",
+    trouble=r"^[^\S\n]*fio(?::|\s+exited)\s[^\n]*",
     header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",
     layout=r"^[^\n:]{1,100}: Laying out IO file[^\n]*",
 )

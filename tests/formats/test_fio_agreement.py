@@ -82,7 +82,7 @@ def figures(run: Run) -> dict[Key, Measurement]:
 def is_in_normal(key: Key, options: list[str]) -> bool:
     """Whether a figure is in the report for people, which has zeros for the work of all directions together."""
     is_sum = key[2] == "mixed" and "--unified_rw_reporting=both" in options
-    return not (is_sum and key[3] in {"bandwidth", "bytes", "iops", "runtime", *COUNTS})
+    return not (is_sum and key[3] in {"bandwidth", "bytes", "iops", *COUNTS})
 
 
 def is_in_terse(key: Key, version: int) -> bool:
