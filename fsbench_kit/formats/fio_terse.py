@@ -17,8 +17,8 @@ A job is a line of fields with semicolons between them, in the layout that its f
 Latencies are min;max;mean;deviation in µs, statistics of bandwidth min;max;share of the group;mean;deviation.
 
 The directions are reads, writes, and in layouts 2, 4 and 5 trims. With ``unified_rw_reporting=mixed`` there is
-one, of all requests, and with ``both`` that one follows the others. (Before fio 3.28 ``mixed`` left the others in
-place, all zeros, so that mixed requests cannot be told from reads.) The oldest layout 2 has reads and writes only,
+one, of all requests, and with ``both`` that one follows the others. (Older versions leave the others in place
+with ``mixed``, all zeros, so that mixed requests cannot be told from reads.) The oldest layout 2 has reads and writes only,
 no percentiles, no requests/s, and its bandwidth is in bytes per ms.
 
 fio escapes nothing: names and descriptions can hold anything. Therefore no field is known by its number alone.
