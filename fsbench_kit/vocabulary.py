@@ -232,6 +232,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "UNREAD_FIGURE": ("warning", "Text with a figure in it was not understood."),
     "OTHER_TEXT": ("note", "Text with figures in it stands beside the logs and belongs to none of them."),
     "NOT_FILEIO": ("note", "The log is of another sysbench test than fileio."),
+    "PREPARATION": ("note", "The tool prepares its files or removes them, which is no run."),
     "SAME_RUN": ("note", "A run was read from several places or formats; it counts once."),
     "SAME_FIGURES": ("warning", "Two runs that are said to be different have the same figures."),
     "INTERIM_REPORT": ("note", "A report of a run that was still going on is part of its series, and no result."),
