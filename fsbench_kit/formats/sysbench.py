@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import Rounding, size
@@ -453,36 +454,14 @@ _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 
 def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
     """Return a text without lines that stand twice, and with decimal points; and what was done to it."""
-    whole = Token("text", text, 0, len(text.chars))
-    repairs = []
-    repeats = list(_repeats(text.chars))
-    if any(char.isdigit() for edit in repeats for char in text.chars[edit.start : edit.end]):
-        first = Token("text", text, repeats[0].start, repeats[0].end)
-        repairs.append(
-            first.diagnostic("REPAIRED", f"{len(repeats)} lines repeat the one before; each counts once.")
-        )
-    text = text.edited(repeats)
+    # Neighbouring buckets of a histogram can print alike.
+    text, repairs = without_repeats(text, lambda line: _BUCKET.fullmatch(line) is not None)
     if _DECIMAL_COMMAS.search(text.chars):
+        whole = Token("text", text, 0, len(text.chars))
+        repairs.append(whole.diagnostic("REPAIRED", "Decimal commas were read as points."))
         commas = [match.start() for match in _COMMA.finditer(text.chars) if match["comma"]]
         text = text.edited(Edit(comma, comma + 1, ".") for comma in commas)
-        repairs.append(whole.diagnostic("REPAIRED", "Decimal commas were read as points."))
     return text, repairs
-
-
-def _repeats(chars: str) -> Iterator[Edit]:
-    """Yield the lines that are the line before them once more.
-
-    Neighbouring buckets of a histogram can print alike, so these only count where the table's heading repeats too.
-    """
-    start, last, doubled = 0, "", False
-    for line in chars.split("\n"):
-        words = line.strip()
-        end = min(start + len(line) + 1, len(chars))
-        if words and words == last and (doubled or not _BUCKET.fullmatch(words)):
-            doubled |= "distribution" in words
-            yield Edit(start, end, "")
-            words = ""
-        start, last = end, words
 
 
 @dataclass
@@ -517,6 +496,9 @@ class _OpenLog:
     buckets: list[Token] = field(default_factory=list)
     unread: list[Token] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.last = self.first
 
     def is_over_before(self, token: Token) -> bool:
         """Whether a phrase belongs to another log than what was read so far."""

@@ -838,6 +838,7 @@ def test_a_log_that_ends_before_it_says_what_it_is() -> None:
         "INCOMPLETE_LOG"
     ]
     assert codes("General statistics:\n    total time:    10.0s\n") == ["UNREAD_FIGURE"]
+    assert codes("         min:       0.05\n") == ["UNREAD_FIGURE"]
 
 
 # Commands
