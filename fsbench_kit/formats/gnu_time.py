@@ -1,6 +1,7 @@
-"""What ``time`` says of a command: GNU time, by default, with ``-v`` and with ``-p``, and bash's own.
+"""What ``time`` says of a command: that of GNU by default, with ``-v`` and with ``-p``, of bash and of BusyBox.
 
-Sources: ``time.c``, ``resuse.c`` and the manual of GNU time 1.9; ``execute_cmd.c`` and ``lib/sh/clock.c`` of bash.
+Sources: ``time.c``, ``resuse.c`` and the manual of GNU time 1.9; ``execute_cmd.c`` and ``lib/sh/timeval.c`` of
+bash; ``time.c`` of BusyBox.
 
 GNU time, by default::
 
@@ -11,12 +12,12 @@ Elapsed is ``minutes:seconds``, from an hour on ``hours:minutes:seconds``. All t
 are cut off at the last digit that is printed; the share is ``?%`` where no time passed. ``maxresident`` is in KiB
 (GNU time 1.7 prints four times as much). Inputs and outputs are blocks of 512 bytes that Linux counts at the
 block layer: reads that the page cache answers are not among them, and writes are counted when a page is dirtied.
-Linux keeps no average sizes, messages and signals, which are always 0, and so is no figure.
+Linux keeps no average sizes, messages and signals, which are always 0; that 0 is no figure.
 
 ``-v`` prints the same figures a line each, with the command. ``-p``, like bash's ``time -p``, prints ``real``,
-``user`` and ``sys`` in seconds with two decimals, and so does bash with minutes and three decimals, of which it
-rounds the last. What ``-p`` cuts off bash has rounded to three decimals before. These do not say how a command
-ended.
+``user`` and ``sys`` in seconds with two decimals. Bash prints minutes and three decimals, and rounds the last;
+what its ``-p`` cuts off it has rounded to three decimals before. BusyBox prints minutes and two decimals, the rest
+cut off. These do not say how a command ended.
 
 The operation is ``mkfs``, ``mount``, ``umount`` or ``sync`` where ``-v`` tells that this was the command, and else
 ``command``. A command that exits with another status than 0, or by a signal, has failed. Where the command is a
@@ -47,7 +48,7 @@ TOOL: Final = "time"
 _COUNT: Final = r"(?<![\d.,])\d+"
 _SECONDS: Final = r"(?<![\d.,:])\d+[.,]\d\d(?!\d)"
 _CLOCK: Final = r"(?<![\d.,:])(?:\d+:)?\d+:\d\d(?:[.,]\d\d)?(?!\d)"
-_BASH: Final = r"\d+m\d+[.,]\d{3}s"
+_SHELL: Final = r"\d+m\s?\d+[.,]\d{2,3}s"
 
 _LEXER: Final = Lexer(
     exited=r"Command exited with non-zero status (?P<status>\d+)",
@@ -81,11 +82,11 @@ _LEXER: Final = Lexer(
         r"(?:Average (?:shared text|unshared data|stack|total|resident set) size \(kbytes\)"
         r"|Socket messages (?:sent|received)|Signals delivered): 0(?!\d)"
     ),
-    # of bash and of the standard
-    bash=rf"\breal (?P<elapsed>{_BASH}) user (?P<user>{_BASH})(?: sys (?P<system>{_BASH}))?",
+    # of shells, and of the standard
+    shells=rf"\breal (?P<elapsed>{_SHELL}) user (?P<user>{_SHELL})(?: sys (?P<system>{_SHELL}))?",
     posix=rf"\breal (?P<elapsed>{_SECONDS}) user (?P<user>{_SECONDS})(?: sys (?P<system>{_SECONDS}))?",
 )
-_FIRST: Final = {"usage", "command", "bash", "posix"}
+_FIRST: Final = {"usage", "command", "shells", "posix"}
 """The phrases with which what is said of a command begins, but for how it ended."""
 _SKIPPED: Final = {"page_size", "not_kept"}
 
@@ -120,7 +121,7 @@ _MARKS: Final = re.compile(
     rf"""(?:Command\s(?:exited\swith\snon-zero\sstatus|terminated\sby\ssignal|stopped\sby\ssignal)\s\d+\s+)?
          (?: (?<![\d.,:])\d+[.,]\d\duser\s*\d+[.,]\d\dsystem\s*[\d:]+(?:[.,]\d\d)?elapsed
            | Command\sbeing\stimed:\s"
-           | \breal\s*{_BASH}\s+(?:real\s*{_BASH}\s+)?user\s*{_BASH}
+           | \breal\s*{_SHELL}\s+(?:real\s*{_SHELL}\s+)?user\s*{_SHELL}
            | ^[^\S\n]*real\s+\d+[.,]\d\d\s+(?:real\s+\d+[.,]\d\d\s+)?user\s+\d+[.,]\d\d(?!\d)
          )""",
     re.VERBOSE | re.MULTILINE,
@@ -258,7 +259,7 @@ def _amount(token: Token, group: str, text: str) -> Quantity:
     seconds = Decimal(0)
     for part in re.split(r"[:m]", text.rstrip("s").replace(",", ".")):
         seconds = seconds * 60 + Decimal(part)
-    if token.name == "bash":
+    if token.name == "shells" and seconds.as_tuple().exponent == -3:
         return quantity(str(seconds), "s")
     amount = quantity(str(seconds), "s", rounding=rounding)
     if token.name == "posix" and amount.low is not None:

@@ -108,8 +108,10 @@ _PHRASES: Final = {
         r"|(?P<mutex>Doing mutex performance test)"
         r"|(?P<oltp>OLTP test statistics:|SQL statistics:|queries performed:|Doing OLTP test"
         r"|\[ \d+s \] (?:threads|thds): \d+,? tps: (?:(?!\[|General statistics)[^\n]){0,300})"
+        rf"|(?P<unnamed>events/s \(eps\): {_N} time elapsed: {_N}s)"
     ),
     # The test's options
+    "options": r"Running the test with following options:",
     "threads": rf"Number of threads: (?P<threads>{_COUNT})",
     "report_interval": rf"Report intermediate results every (?P<report_interval>{_COUNT}) second\(s\)",
     "report_checkpoints": r"Report checkpoint\(s\) at (?P<report_checkpoints>\d+(?:, \d+)*) seconds",
@@ -412,8 +414,9 @@ _MARKS: Final = re.compile(
     | Operations\s*performed:\s*\d+\s*reads?,
     | Requests/sec\s*executed
     | File\s*operations:[\s|]*reads/s:
-    | \bfsync:\s*IOPS=[\d.]+\s*(?:Latency|$)""",
-    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
+    | \breads/s:[\s|]*[\d.]+[\s|]+writes/s:
+    | \bread:\s*IOPS=[\d.]+\s+[\d.]+\s*MiB/s\s*\(""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -550,7 +553,7 @@ class _OpenLog:
                     self.diagnostics.append(token.diagnostic("DAMAGED_MARK", "The tool's name lost a letter."))
             case "other_test":
                 named = next(name for name, found in groups.items() if found is not None)
-                self.test = self.test or named.removesuffix("_test")
+                self.test = self.test or {"unnamed": None, "threads_test": "threads"}.get(named, named)
             case "interval":
                 self._read_interval(token)
             case "bucket":
@@ -708,14 +711,14 @@ class _OpenLog:
         stretch = Token(UNREAD, self.first.text, self.first.start, self.last.end)
         if self.phrases & _ONLY_FILEIO:
             yield from self._run()
-        elif self.test is not None or {"banner", "events"} <= self.phrases:
+        elif "other_test" in self.phrases or ("events" in self.phrases and self.phrases & {"banner", "options"}):
             name = self.test or self._test_of_the_command or "which one it does not say"
             yield stretch.diagnostic("NOT_FILEIO", f"This is a log of another of sysbench's tests: {name}.")
             self.unread = [token for token in self.unread if token.start >= stretch.end]
             self.diagnostics = []
         elif self.phrases & _PREPARATION:
             yield stretch.diagnostic("PREPARATION", "Here sysbench makes or removes its files, which is no run.")
-        elif "banner" in self.phrases and not self.report.phrases:
+        elif self.phrases & {"banner", "options"} and not self.report.phrases:
             if "fatal" not in self.phrases:
                 yield stretch.diagnostic("INCOMPLETE_LOG", "The log ends before it says which test it is of.")
         elif self.phrases - {"command", "fatal"} and unread_figure(stretch) is not None:

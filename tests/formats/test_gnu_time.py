@@ -163,6 +163,12 @@ def test_bash_rounds_and_posix_cuts_off() -> None:
     assert values(minutes) == {"elapsed": 123.25, "cpu_time_user": 1, "cpu_time_system": 60.5}
 
 
+def test_busybox_cuts_off() -> None:
+    (run,) = runs("real\t1m 2.25s\nuser\t0m 0.00s\nsys\t0m 0.50s\n")
+    assert (figures(run)["elapsed"].low, figures(run)["elapsed"].high) == pytest.approx((62.25, 62.26))
+    assert figures(run)["cpu_time_user"].state == "censored"
+
+
 def second_reading(chars: str) -> list[str]:
     """Return every number of a log but those of lines that say nothing of the command."""
     silent = (

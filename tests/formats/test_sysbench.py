@@ -833,6 +833,44 @@ def test_a_test_without_words_of_its_own_is_named_by_its_command() -> None:
     assert (named.code, named.message[-7:]) == ("NOT_FILEIO", " mutex.")
 
 
+def test_another_test_of_1_1_without_its_banner() -> None:
+    chars = """\
+Running the test with following options:
+Number of threads: 64
+
+Threads started!
+
+Throughput:
+    events/s (eps):                      3260.2227
+    time elapsed:                        10.0775s
+    total number of events:              32855
+
+Latency (ms):
+         min:                                    0.28
+         sum:                               640000.00
+"""
+    (named,) = records(chars)
+    assert isinstance(named, Diagnostic)
+    assert (named.code, named.start, named.end) == ("NOT_FILEIO", 0, len(chars) - 1)
+    assert list(sysbench.marks(chars)) == [0]
+
+
+def test_remarks_at_line_ends() -> None:
+    """As in tutorials, which explain each line."""
+    remarks = re.sub(r"(?m)(?<=\d)$", "  # 87 of them", log_of("1.1.0-rndrw"))
+    remarks = re.sub(r"(?m)(?<=MB/s\))$", "  # so 2 GB in all", remarks)
+    assert values(run_of(remarks)) == values(run_of(log_of("1.1.0-rndrw")))
+    assert set(codes(remarks)) <= {"UNREAD_FIGURE", "OTHER_TEXT"}
+
+
+def test_reports_that_were_cut_down() -> None:
+    chars = log_of("1.1.0-rndrw")
+    assert list(sysbench.marks(chars[chars.index("Throughput") :]))
+    assert list(sysbench.marks("reads/s:    0.00\n  writes/s:   395.28\n"))
+    run = run_of("reads/s:    0.00\n  writes/s:   395.28\n  fsyncs/s:    50.23\n")
+    assert values(run)["write", "iops", "value"] == 395.28
+
+
 def test_a_log_that_ends_before_it_says_what_it_is() -> None:
     assert codes("sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nNumber of threads: 4\n") == [
         "INCOMPLETE_LOG"
