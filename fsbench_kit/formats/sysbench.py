@@ -550,7 +550,7 @@ class _OpenLog:
             case "banner":
                 self.version = token["version"]
                 if token["name"] != "sysbench":
-                    self.diagnostics.append(token.diagnostic("DAMAGED_MARK", "The tool's name lost a letter."))
+                    self._say(token, "DAMAGED_MARK", "The tool's name lost a letter.")
             case "other_test":
                 named = next(name for name, found in groups.items() if found is not None)
                 self.test = self.test or {"unnamed": None, "threads_test": "threads"}.get(named, named)
@@ -563,18 +563,17 @@ class _OpenLog:
             case "thread":
                 self._read_thread(token)
             case "fatal" | "unfinished":
-                self.diagnostics.append(
-                    token.diagnostic("RUN_FAILED", f"sysbench gave up: {(token['fatal'] or '').strip()}")
-                )
+                self._say(token, "RUN_FAILED", f"sysbench gave up: {(token['fatal'] or '').strip()}")
             case "inaccurate":
-                self.diagnostics.append(
-                    token.diagnostic("QUALIFIED", "sysbench says that its percentile is not accurate.")
-                )
+                self._say(token, "QUALIFIED", "sysbench says that its percentile is not accurate.")
         for group, found in groups.items():
             if found is not None and group in _SETTINGS:
                 self._read_setting(token, group, found)
             elif found is not None and group in _FIGURES:
                 self._read_figure(token, group)
+
+    def _say(self, token: Token, code: str, message: str) -> None:
+        self.diagnostics.append(token.diagnostic(code, message))
 
     def _has_heading(self, token: Token) -> bool:
         """Whether a figure that does not name itself stands below its heading, for the first time."""
@@ -594,10 +593,9 @@ class _OpenLog:
         value = convert(text)
         if not any((s.key, s.value, s.origin) == (key, value, "log") for s in self.settings):
             self.settings.append(Setting(key=key, value=value, line=token.line_of(group)))
-        if key == "open_flags" and not re.fullmatch(
-            r"[\da-f]+", text
-        ):  # 1.0 gives words; numbers differ between platforms
-            flags = text.split()
+        flags = text.split()
+        if key == "open_flags" and set(flags) & {"(none)", "sync", "dsync", "directio"}:
+            # 1.0 gives words; the numbers of earlier versions differ between platforms.
             truth = {"direct": "directio" in flags, "sync": "sync" in flags or "dsync" in flags}
             self.settings += [Setting(key=k, value=str(v).lower(), line=token.line) for k, v in truth.items()]
 
@@ -790,7 +788,7 @@ class _OpenLog:
                 counts[printed] = counts.get(printed, 0) + int(token["count"] or "")
                 lines.setdefault(printed, token.line)
             else:
-                self.diagnostics.append(token.diagnostic("UNREAD_FIGURE", "sysbench has no such bucket."))
+                self._say(token, "UNREAD_FIGURE", "sysbench has no such bucket.")
         for printed, count in counts.items():
             first, last = _PRINTED[printed][0], _PRINTED[printed][-1]
             yield Bin(

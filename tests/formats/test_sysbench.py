@@ -691,6 +691,13 @@ def test_checkpoints_whose_headings_are_lost() -> None:
     assert blocks(chars)["checkpoints", "read", "iops", "value"].times == pytest.approx([1.0001, 2.0001])
 
 
+def test_checkpoints_after_a_run_are_those_of_another() -> None:
+    checkpoints = log_of("0.5-checkpoints")
+    first, second = runs(MIXED + checkpoints[checkpoints.index("[  30s]") :])
+    assert values(first) == values(run_of(MIXED))
+    assert values(second)["read", "iops", "value"] == 7680
+
+
 def test_a_run_that_ends_at_a_checkpoint_is_partial() -> None:
     chars = log_of("0.5-checkpoints")
     chars = chars[: chars.rindex("Operations performed")]
@@ -734,6 +741,11 @@ def test_threads_of_a_debugged_run() -> None:
     assert threads["1", "thread_events", "value"] == ("measured", 0)
     assert values(run)["all", "event_time", "value"] == pytest.approx(0.31e-3)
     assert codes(log_of("1.0.20-debug")) == []
+
+
+def test_a_setting_that_is_printed_twice_is_one() -> None:
+    keys = [item.key for item in run_of(log_of("1.0.20-debug")).settings]
+    assert keys.count("sysbench.validate") == 1
 
 
 def test_percentiles_can_be_switched_off() -> None:
