@@ -61,6 +61,11 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 
 
+def name(log_format: Format) -> str:
+    """Return a format's name, which is that of its module."""
+    return str(getattr(log_format, "__name__", "")).rpartition(".")[2]
+
+
 def sniff(chars: str) -> list[tuple[int, Format]]:
     """Return where in a text marks of logs stand, and of which format each is, in the text's order."""
     found = [(position, log_format) for log_format in FORMATS for position in log_format.marks(chars)]
