@@ -5,20 +5,20 @@ bonnie++ 1.03 to 2.00a.
 
 One run is printed as text and as CSV, and may be converted to HTML and to text again. These are printings of one
 run, and are put together where they agree: the figure of the CSV line counts, then that of the text, then that of
-the HTML table, and the others are held against it. Of a rate:
+the HTML table, and the others are held against it. What the figures are:
 
-- bandwidths are cut off to whole KiB/s, rates of files to whole files per second, CPU shares to whole per cent (of
-  one processor, so that several make more than 100), latencies to whole µs, ms or s; seeks are rounded, to one
-  decimal below 1000 (in the CSV line of 1.03: always).
-- ``+++++``: the phase took under 0.5 s. Its rate is censored: above the phase's work over 0.5 s, where that work is
-  known. Its CPU share, ``+++``, is missing.
-- An empty cell is of a phase that did not run; a ``0`` is a rate below the last digit. ``nan``, and the number that
-  a machine makes of it, is no figure.
+- Bandwidths are cut off to whole KiB/s, rates of files to whole files per second, CPU shares to whole per cent of
+  one processor (so that several make more than 100), latencies to whole µs, ms or s. Seeks are rounded, to one
+  decimal below 1000; in the CSV line of 1.03 always.
+- ``+++++``: the phase took under 0.5 s. Its rate is censored: above the phase's work over 0.5 s, where that work
+  is known. Its CPU share, ``+++``, is missing.
+- An empty cell is of a phase that did not run; a ``0`` is a rate below the last digit. ``nan``, and the number
+  that a machine makes of it, is no figure.
 
-*Size* is that of the file, with the size of a chunk where that is not the default: ``16G``, ``2G:256k``. Since 1.98
-concurrency, seeks and seeking processes follow: ``64G:4k:2:65536:7``. *Num Files* is in units of 1024 files, with
-their sizes and directories: ``16:1024:512/10``. *Read*, among the file operations, is a ``stat()``. *Latency* is the
-longest single operation of a phase.
+*Size* is that of the file, with the size of a chunk where that is not the default: ``16G``, ``2G:256k``. Since
+1.98 concurrency, seeks and seeking processes follow: ``64G:4k:2:65536:7``. *Num Files* is in units of 1024 files,
+with their sizes and directories: ``16:1024:512/10``. *Read*, among the file operations, is a ``stat()``. *Latency*
+is the longest single operation of a phase.
 
 A run that broke off with an error is failed; one whose progress is shown without a result is partial.
 """
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats import bonnie_csv, bonnie_html, bonnie_text
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
 
@@ -65,22 +65,26 @@ _STEPS: Final = (
 _LONGEST_NAME: Final = 40
 
 _LEXER: Final = Lexer(
-    command=r"^[^\n]{0,120}?\bbonnie\+\+\s+-(?:\\\n|[^\n])*",
+    converter=r"\bbon_csv2(?:html|txt)\b",
+    command=r"(?:^[^\n]{0,120}?)?\bbonnie\+\+\s+-(?:\\\n|(?!Using\suid|Writing|Version|\s\d\.\d\d,)[^\n])*",
     user=r"Using uid:\d+, gid:\d+\.",
-    step=rf"(?P<step>{'|'.join(_STEPS)})\.\.\.(?: done\.*)*",
+    step=rf"(?P<step>{'|'.join(_STEPS)})\.\.\.(?: done\.{{0,3}}){{0,9}}",
     failure=(
-        r"Bonnie: drastic I/O error[^\n]{0,200}|Can't (?:write|read|open|create|delete|stat|make|sync file|get directory)"
-        r"\b[^\n]{0,200}|Expected \d+ files but only got \d+|[Ee]xceeded (?:CPU usage|file storage limits)\."
+        r"Bonnie: drastic I/O error[^\n]{0,200}"
+        r"|Can't (?:write|read|open|create|delete|stat|make|sync file|get directory)\b[^\n]{0,200}"
+        r"|Expected \d+ files but only got \d+|[Ee]xceeded (?:CPU usage|file storage limits)\."
     ),
     **bonnie_csv.PHRASES,
     **bonnie_text.PHRASES,
     **bonnie_html.PHRASES,
 )
 
+_NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Char)"
+"""The tool that bonnie++ comes from spells its headings differently."""
 _MARKS: Final = re.compile(
     r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\."
     r"|(?:Version\s{0,9}[\w.]{1,12}[\s|]{1,19})?[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
-    r"[-–—]{0,9}(?:Sequential\s+Input|Random\s+Create)"
+    rf"[-–—]{{0,9}}(?:Sequential\s+Input{_NOT_BONNIE}|Random\s+Create)"
     r"|format_version,bonnie_version,name|name,file_size,putc"
     r"|(?<![\w.,+-])(?:2|1\.9[678]),[12]\.\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"
     r"|(?<![^\s\"'`>])[^\s,\"'`|<>]{0,64},(?:\d+[MG](?::\d+k?)?,(?:(?:\d+|\+{5})?,\s?(?:\d+|\+{3})?,\s?){5}|,{13}\d+[,:])"
@@ -143,6 +147,13 @@ class _Printed:
             return 0
         return max(_agreement(known, row) for known in self.rows)
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the run has figures, and one of its printings was not cut off."""
+        return any(row.phases for row in self.rows) and not all(
+            any(diagnostic.code == "INCOMPLETE_LOG" for diagnostic in row.diagnostics) for row in self.rows
+        )
+
     def run(self) -> tuple[Run, list[Diagnostic]]:
         rows = sorted(self.rows, key=lambda row: _FORMS.index(row.form))
         text = rows[0].text
@@ -151,16 +162,15 @@ class _Printed:
         for figure in (figure for row in rows for figure in row.measurements()):
             key = (figure.operation, figure.metric, figure.statistic)
             first = by_key.setdefault(key, figure)
-            if first is figure:
-                continue
             if first.state == "missing" != figure.state:
-                first, by_key[key] = by_key[key], figure
-                figure = first
-            repeats.append(replace(figure, primary=False))
+                by_key[key] = figure
+                repeats.append(replace(first, primary=False))
+            elif first is not figure:
+                repeats.append(replace(figure, primary=False))
         settings: dict[str, Setting] = {}
         for setting in (setting for row in rows for setting in row.stated()):
             settings.setdefault(setting.key, setting)
-        diagnostics = [diagnostic for row in rows for diagnostic in row.diagnostics]
+        diagnostics = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
         versions = [row.version for row in rows if row.version is not None]
         hosts = [row.host for row in rows if row.host is not None]
         measurements = (*by_key.values(), *repeats)
@@ -171,7 +181,7 @@ class _Printed:
             end=text.byte(max(row.end for row in rows)),
             line=text.line(self.start),
             host=hosts[0] if hosts else None,
-            status="partial" if {d.code for d in diagnostics} >= {"INCOMPLETE_LOG"} and len(rows) == 1 else "ok",
+            status="ok" if self._is_whole else "partial",
             settings=tuple(settings.values()),
             measurements=measurements,
         )
@@ -243,7 +253,7 @@ class _Reader:
         match token.name:
             case "UNREAD":
                 self._name = token
-            case "command":
+            case "command" | "converter":
                 pass  # it is found and read where documents are cut
             case "user":
                 self._user = token

@@ -1,7 +1,7 @@
 """The CSV lines of bonnie++.
 
-The first field tells the layout. 1.03 has none: its lines begin with the machine's name. The later layouts are ``2``
-(1.93), ``1.96``, ``1.97`` and ``1.98``, which 2.00a writes, too.
+The first field tells the layout. 1.03 has none: its lines begin with the machine's name. The later layouts are
+``2`` (1.93), ``1.96``, ``1.97`` and ``1.98``, which 2.00a writes, too.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from fsbench_kit.formats.bonnie_phases import (
     UNITS,
     Cell,
     Row,
+    all_fit,
+    can_hold,
     cell_names,
     cells_of,
     files_settings,
-    one_kind,
     phases_of,
     size_settings,
 )
@@ -35,45 +36,27 @@ _LATENCIES: Final = [f"{name} latency" for name in PHASES]
 # The two fields after the smallest size are named num_dirs and file_chunk_size; bonnie++ writes nothing in the
 # first, and the number of directories in the second.
 _SINCE_1_96: Final = [*_FILES, "", "bonnie++.directories", *cell_names(FILE_PHASES), *_LATENCIES]
-_LAYOUTS: Final = {
-    None: ["machine", "size", *cell_names(IO_PHASES), "what files", *cell_names(FILE_PHASES)],
+_LAYOUTS: Final[dict[str | None, list[str]]] = {
+    None: ["size", *cell_names(IO_PHASES), "files", *cell_names(FILE_PHASES)],
     "2": [
-        *("layout", "version", "machine", "file_size", "block_size", *cell_names(IO_PHASES)),
+        *("file_size", "block_size", *cell_names(IO_PHASES)),
         *(*_FILES, "bonnie++.directories", *cell_names(FILE_PHASES), *_LATENCIES),
     ],
-    **dict.fromkeys(
-        ("1.96", "1.97"),
-        [
-            *("layout", "version", "machine", "threads", "seed", "file_size", "block_size"),
-            *(*cell_names(IO_PHASES), *_SINCE_1_96),
-        ],
-    ),
+    "1.97": [
+        *("threads", "seed", "file_size", "block_size"),
+        *(*cell_names(IO_PHASES), *_SINCE_1_96),
+    ],
     "1.98": [
-        *("layout", "version", "machine", "threads", "seed", "file_size", "block_size"),
+        *("threads", "seed", "file_size", "block_size"),
         *("bonnie++.seeks", "bonnie++.seekers", *cell_names(IO_PHASES), *_SINCE_1_96),
     ],
 }
-"""The fields of each layout."""
+"""The fields of each layout after the machine's name; 1.96 has that of 1.97."""
 
-_SETTINGS: Final = {
+_SETTINGS: Final = (
     *("threads", "seed", "file_size", "block_size", "bonnie++.seeks", "bonnie++.seekers"),
-    *(*_FILES, "bonnie++.directories"),
-}
-
-
-_VALUES: Final = {
-    **{name: r"-?\d+(?:\.\d+)?|-?nan|\++|" for name in PHASES},
-    **{f"{name} cpu": r"-?\d+|-?nan|\++|" for name in PHASES},
-    **dict.fromkeys(_LATENCIES, r"\d+[mu]?s|"),
-    "size": r"\d+[MG](?::\d+k?)?|",
-    "what files": r"\d+(?::(?:\d+:\d+|link|symlink))?(?:/\d+)?|",
-    **dict.fromkeys(("file_size", "block_size"), r"\d+[MGkm]?|"),
-    **dict.fromkeys(("threads", "files", "bonnie++.seeks", "bonnie++.seekers", "bonnie++.directories"), r"\d*"),
-    **dict.fromkeys(("bonnie++.largest-file", "bonnie++.smallest-file"), r"\d+|link|symlink|"),
-    "seed": r".*",
-    "": "",
-}
-"""What a field can hold."""
+    *("bonnie++.largest-file", "bonnie++.smallest-file", "bonnie++.directories"),
+)
 
 # A field may be broken over two lines, but not reach into the next line of figures.
 _BREAK: Final = r"\s{1,3}(?!\d\.\d\d,|2,\d)"
@@ -85,7 +68,7 @@ _LAST: Final = r"[\w.+-]{0,40}"
 def _line(layout: str, fields: int) -> str:
     """Return the expression for a line of a layout that has a number, or of what is left of it."""
     head = rf"(?<![\w.,+-])(?P<layout>{layout}),(?P<version>\d\.\d\d\w?),(?P<machine>[^,\n\"]{{0,80}}),"
-    return rf"{head}(?P<fields>(?:{_FIELD}){{6,{fields - 4}}}{_LAST})"
+    return rf"{head}(?P<fields>(?:{_FIELD}){{6,{fields - 1}}}{_LAST})"
 
 
 PHRASES: Final = {
@@ -111,32 +94,29 @@ def row(token: Token) -> Row:
         version=token["version"] if layout else None,
         machine=(token["machine"] or "").strip(),
     )
-    names = [name for name in _LAYOUTS[layout] if name not in {"layout", "version", "machine"}]
+    names = _LAYOUTS["1.97" if layout == "1.96" else layout]
     values = {name: cell for name, cell in _values(token, names, found).items() if cell.chars}
-    found.settings = {name: values[name] for name in _SETTINGS if name in values}
-    found.settings |= size_settings(values.get("size", Cell())) | files_settings(values.get("what files", Cell()))
+    found.settings = size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell()))
+    found.settings |= {name: values[name] for name in _SETTINGS if name in values}
     found.threads = found.number("threads")
     found.phases = phases_of(values, UNITS)
     return found
 
 
 def _values(token: Token, names: list[str], found: Row) -> dict[str, Cell]:
-    """Return the line's fields up to the first that cannot be what it should be."""
+    """Return the line's fields by their names; none where they cannot be what they should be."""
     cells = list(cells_of(token, "fields", ","))
     if re.search(r"\s", (token["fields"] or "").strip()):
         found.say("REPAIRED", "The line was broken; its fields were put together.")
-    if len(cells) < len(names):
-        message = "The line is cut off, maybe inside its last field, which is not used."
-        found.say("INCOMPLETE_LOG", message, cells.pop().start)
-    values: dict[str, Cell] = {}
-    for name, cell in zip(names, cells, strict=False):
-        if not re.fullmatch(_VALUES[name], cell.chars):
-            message = f"{cell.chars} is no {name or 'empty field'}; nothing from here on is used."
-            found.say("UNREAD_FIGURE", message, cell.start)
-            break
-        values[name] = cell
+    last = cells[-1]
+    if len(cells) < len(names) or not can_hold(names[-1], last.chars):
+        found.say(
+            "INCOMPLETE_LOG", "The line is cut off, maybe inside its last field, which is not used.", last.start
+        )
+        cells.pop()
+    values = dict(zip(names, cells, strict=False))
     whole = {name: cell for name, cell in values.items() if name not in PHASES or f"{name} cpu" in values}
-    if not one_kind(whole):
-        found.say("UNREAD_FIGURE", "A field is missing from this line, so that nobody can tell what is what.")
+    if not all(can_hold(name, cell.chars) for name, cell in values.items()) or not all_fit(whole):
+        found.say("UNREAD_FIGURE", "The fields of this line are not what they should be; one may be missing.")
         return {}
     return whole

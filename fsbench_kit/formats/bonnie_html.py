@@ -1,7 +1,6 @@
 """The HTML tables of ``bon_csv2html``, with their cells flattened to ``|``.
 
-Sources: ``bon_csv2html`` (``.in`` of 1.03 and 1.93, ``.cpp`` since) to 2.00a. The version in a table is that of
-``bon_csv2html``.
+The version in a table is that of ``bon_csv2html``, which is a script up to 1.93 and a program since.
 
 *Up to 1.97* the figures are those of the CSV line. *1.98 and 2.00* turn KiB/s into MiB/s, to the nearest whole
 number, for *Block* and *Rewrite* alone: **the two "Per Char" columns stay in KiB/s, although "M/sec" stands above
@@ -9,13 +8,12 @@ them.** (That test moves 3 MiB unless told otherwise; above 6144 KiB/s it would 
 figure.) There, *Block* and *Rewrite* have ``0`` in place of ``+++++``, which is also what they have when the phase
 did not run; the CPU share is empty then.
 
-The columns of concurrency, chunk size, sizes of files and directories are there when a row has something in them. The
-second *Chunk Size* holds the number of directories: in that field bonnie++ writes it.
+The columns of concurrency, chunk size, sizes of files and directories are there when a row has something in them.
+The second *Chunk Size* holds the number of directories: bonnie++ writes it into that field.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.bonnie_phases import (
@@ -25,20 +23,20 @@ from fsbench_kit.formats.bonnie_phases import (
     Cell,
     Row,
     Unit,
+    all_fit,
+    can_hold,
     cell_names,
     cells_of,
     files_settings,
-    one_kind,
     phases_of,
     size_settings,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fsbench_kit.formats.lexer import Token
 
 _BLOCK: Final = ("write", "rewrite", "read")
+_IN_MIB_SINCE: Final = "1.98"
 _MIB: Final = Unit("MiB/s", "nearest")
 
 _GAP: Final = r"[\s|]*"
@@ -71,11 +69,12 @@ _HEADING: Final = [
 _CELL: Final = (
     r"(?:\d[\d.]{0,12}(?:[MG](?::\d{1,8}k?)?|[km])?|-?nan|-\d{1,12}|\+{1,9}|link|symlink|\d{1,9}:[\d:a-z/]{1,30}|)"
 )
+_IN_CELL: Final = rf"\|\s*+{_CELL}(?![\w.+])"
 _LATENCIES: Final = r"(?:\s*+\|\s*+(?:\d+[mu]?s\b|)){6,12}"
 
 PHRASES: Final = {
     "html_heading": _GAP.join(_HEADING),
-    "html_row": rf"(?P<machine>[^|\n]{{0,100}})(?P<cells>(?:\|\s*+{_CELL}(?![\w.+])\s*+){{26,40}})(?![\w.+])",
+    "html_row": rf"(?P<machine>[^|\n]{{0,100}})(?P<cells>{_IN_CELL}(?:\s*+{_IN_CELL}){{25,39}})",
     "html_latencies": rf"Latency(?P<io>{_LATENCIES})[\s|]*+Latency(?P<files>{_LATENCIES})(?![\w.+])",
 }
 
@@ -95,11 +94,14 @@ def row(token: Token, heading: Token) -> Row | None:
     cells = list(cells_of(token, "cells", "|"))[1:]
     if len(cells) < len(names) or any(cell.chars for cell in cells[len(names) :]):
         return None
-    values = {name: cell for name, cell in zip(names, cells, strict=False) if cell.chars}
     in_mib = heading["unit"] == "M"
-    if in_mib:
-        values = _without_zeros(values)
-    if not one_kind(values):
+    if in_mib != ((heading["version"] or "") >= _IN_MIB_SINCE):
+        return None
+    values = {name: cell for name, cell in zip(names, cells, strict=False) if cell.chars}
+    for name in _BLOCK if in_mib else ():
+        if f"{name} cpu" not in values and name in values and values[name].chars == "0":
+            del values[name]
+    if not all(can_hold(name, cell.chars) for name, cell in values.items()) or not all_fit(values):
         return None
     found = Row(
         form="HTML",
@@ -122,18 +124,6 @@ def row(token: Token, heading: Token) -> Row | None:
         cell = values["write_char"]
         found.say("WRONG_HEADING", message, cell.start, cell.end)
     return found
-
-
-def _without_zeros(values: dict[str, Cell]) -> dict[str, Cell]:
-    """Return the cells with a mark, or with nothing, where a ``0`` is printed in place of it."""
-    zeros = {name for name in _BLOCK if name in values and values[name].chars == "0"}
-    marks = {
-        name: values[name]._replace(chars="+++++")
-        for name in zeros
-        if values.get(f"{name} cpu", Cell()).kind == "mark"
-    }
-    nothing = {name for name in zeros if f"{name} cpu" not in values}
-    return {name: cell for name, cell in (values | marks).items() if name not in nothing}
 
 
 def add_latencies(found: Row, token: Token) -> None:

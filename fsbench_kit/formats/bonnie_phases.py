@@ -138,12 +138,13 @@ class Row:
             if phase.latency.chars:
                 yield self._latency(name, phase)
 
-    def say_what_is_odd(self) -> None:
-        """Say which marks were damaged, and which latencies are none."""
+    def damaged_marks(self) -> Iterator[Diagnostic]:
+        """Say which marks are not as the tool prints them."""
         for phase in self.phases.values():
             for cell, mark in ((phase.rate, RATE_MARK), (phase.cpu, CPU_MARK)):
                 if cell.kind == "mark" and cell.chars != mark:
-                    self.say("DAMAGED_MARK", f"{cell.chars} was read as {mark}.", cell.start, cell.end)
+                    stretch = Token("mark", self.text, cell.start, cell.end)
+                    yield stretch.diagnostic("DAMAGED_MARK", f"{cell.chars} was read as {mark}.")
 
     def number(self, key: str) -> int | None:
         """Return the value of a setting that is a number."""
@@ -182,8 +183,8 @@ class Row:
             return self.number("files")
         if name == "seek":
             return self.number("bonnie++.seeks")
-        if name.endswith("_char") and not (self.version or "").startswith("1.0"):
-            return None  # a file of its own, of a size that nothing here tells
+        if name.endswith("_char") and (self.threads is not None or not (self.version or "1.0").startswith("1.0")):
+            return None  # since 1.03, part of the file, and nothing here tells which
         return self.number("file_size")
 
     def _cpu(self, name: str, phase: Phase) -> Measurement:
@@ -252,9 +253,34 @@ def cell_names(phases: Iterable[str]) -> list[str]:
     return [f"{phase}{cell}" for phase in phases for cell in ("", " cpu")]
 
 
-def one_kind(values: Mapping[str, Cell]) -> bool:
-    """Whether each rate has its CPU share, or its mark; where a cell is lost, all that follow are shifted."""
-    return all(values.get(name, Cell()).kind == values.get(f"{name} cpu", Cell()).kind for name in PHASES)
+_VALUES: Final = {
+    **dict.fromkeys(PHASES, r"-?\d+(?:\.\d+)?|-?nan|-?inf|\++"),
+    **{f"{name} cpu": r"-?\d{1,4}|-\d+|-?nan|-?inf|\++" for name in PHASES},
+    **{f"{name} latency": r"\d+[mu]?s" for name in PHASES},
+    "size": r"\d+[MG](?::\d+k?)?",
+    "files": r"\d+(?::(?:\d+:\d+|link|symlink))?(?:/\d+)?",
+    **dict.fromkeys(("file_size", "block_size"), r"\d+[MGkm]?"),
+    **dict.fromkeys(("threads", "bonnie++.seeks", "bonnie++.seekers", "bonnie++.directories"), r"\d+"),
+    **dict.fromkeys(("bonnie++.largest-file", "bonnie++.smallest-file"), r"\d+|link|symlink"),
+    "seed": r".*",
+}
+
+
+def can_hold(name: str, chars: str) -> bool:
+    """Whether a cell of a CSV line or an HTML table, by its name, can hold a string; each can be empty.
+
+    >>> can_hold("write cpu", "12"), can_hold("write cpu", "12.5"), can_hold("write", "")
+    (True, False, True)
+    """
+    return not chars or (name in _VALUES and re.fullmatch(_VALUES[name], chars) is not None)
+
+
+def fit(rate: Cell, cpu: Cell) -> bool:
+    """Whether two cells are of one phase: a rate has its CPU share, and a mark its mark.
+
+    Where a cell is lost, all that follow are shifted. The converters print a 0 in place of some rates' marks.
+    """
+    return rate.kind == cpu.kind or (cpu.kind == "mark" and rate.chars in {"0", "0k"})
 
 
 def phases_of(values: Mapping[str, Cell], units: Mapping[str, Unit | None]) -> dict[str, Phase]:
@@ -262,13 +288,19 @@ def phases_of(values: Mapping[str, Cell], units: Mapping[str, Unit | None]) -> d
     return {
         name: Phase(values[name], values[f"{name} cpu"], units[name], values.get(f"{name} latency", Cell()))
         for name in PHASES
-        if name in values
+        if name in values and f"{name} cpu" in values
     }
+
+
+def all_fit(values: Mapping[str, Cell]) -> bool:
+    """Whether the cells of all phases fit each other."""
+    return all(fit(values.get(name, Cell()), values.get(f"{name} cpu", Cell())) for name in PHASES)
 
 
 def cells_of(token: Token, group: str, separator: str) -> Iterator[Cell]:
     """Yield the cells of a row, without the blanks around and in them."""
     position = token.match.start(group) if token.match is not None else token.start
     for part in (token[group] or "").split(separator):
-        yield Cell("".join(part.split()), position, position + len(part))
+        start = position + len(part) - len(part.lstrip())
+        yield Cell("".join(part.split()), start, start + len(part.strip()))
         position += len(part) + len(separator)

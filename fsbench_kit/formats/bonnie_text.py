@@ -1,20 +1,19 @@
 """The text tables of bonnie++ and of ``bon_csv2txt``.
 
-A cell of a rate has five places and one of a CPU share three, each with a blank before it; what is wider pushes the
-rest of its row to the right. A phase that did not run leaves its cells blank, so that where cells are missing the
-blanks tell which: those before a cell, or, where they were changed, its place under the headings.
+A cell of a rate has five places and one of a CPU share three, each with a blank before it; what is wider pushes
+the rest of its row to the right. A phase that did not run leaves its cells blank, so that where cells are missing
+the blanks tell which: those before a cell, or, where they were changed, its place under the headings.
 
-*1.03 to 1.97* print ``K/sec``. *1.98 and 2.00* print a suffix at each rate, k for whole KiB/s, m and g for MiB/s and
-GiB/s with up to one decimal. Their rates of files are none: a fault in ``print_stat`` hands a floating-point number
-to ``%d``, which then shows the number of files, or whatever else stands in a register. ``bon_csv2txt``, which takes
-its figures from the CSV line, is right; its heading over the files has no version.
+*1.03 to 1.97* print ``K/sec``. *1.98 and 2.00* print a suffix at each rate, k for whole KiB/s, m and g for MiB/s
+and GiB/s with up to one decimal. Their rates of files are none: a fault in ``print_stat`` hands a floating-point
+number to ``%d``, which then shows the number of files, or whatever else stands in a register. ``bon_csv2txt``,
+which takes its figures from the CSV line, is right; its heading over the files has no version.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.bonnie_phases import (
@@ -29,12 +28,14 @@ from fsbench_kit.formats.bonnie_phases import (
     Row,
     Unit,
     files_settings,
+    fit,
     size_settings,
 )
-from fsbench_kit.formats.lexer import Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.formats.lexer import Token
 
 _RATE: Final = r"(?:-?\d+(?:\.\d+)?[kmg]?|-?nan|-?inf|\+{1,5})"
 _CPU: Final = r"(?:-?\d+|-?nan|-?inf|\+{1,5})"
@@ -44,18 +45,26 @@ _CELLS: Final = (
     rf"|(?:[^\S\n]+{_RATE}[^\S\n]+{_CPU}){{1,5}}{_END})"
 )
 _DURATION: Final = r"\d+[mu]?s\b"
+_VERSION: Final = r"(?:Version\s+(?P<version>[\w.]{1,12})\s+)?"
+
+
+def _heading(*words: str) -> str:
+    """Return the expression for words between dashes."""
+    return " ".join(rf"[-–—]{{0,9}}{word}[-–—]{{0,9}}" for word in words)
+
+
 _PER_SECOND: Final = r"(?: [KM]?/sec %CP)"
 
 PHRASES: Final = {
     "io_heading": (
-        r"(?:Version\s+(?P<version>[\w.]{1,12})\s+)?[-–—]{0,9}Sequential Output[-–—]{0,9} "
-        r"[-–—]{0,9}Sequential Input[-–—]{0,9} [-–—]{0,9}Random[-–—]{0,9}(?: Concurrency\s+(?P<threads>\d+))?"
-        r"(?: -{0,9}Per Chr-{0,9} -{0,9}Block-{0,9} -{0,9}Rewrite-{0,9} -{0,9}Per Chr-{0,9} -{0,9}Block-{0,9} -{0,9}Seeks-{0,9}"
+        rf"{_VERSION}{_heading('Sequential Output', 'Sequential Input', 'Random')}"
+        r"(?: Concurrency\s+(?P<threads>\d+))?"
+        rf"(?: {_heading('Per Chr', 'Block', 'Rewrite', 'Per Chr', 'Block', 'Seeks')}"
         rf"(?: (?P<columns>Machine Size(?::chnk)?|Name:Size etc)(?P<units>{_PER_SECOND}{{6}})?)?)?"
     ),
     "file_heading": (
-        r"(?:Version\s+(?P<version>[\w.]{1,12})\s+)?[-–—]{0,9}Sequential Create[-–—]{0,9} [-–—]{0,9}Random Create[-–—]{0,9}"
-        r" (?P<machine>[^\n]{0,60}?) -{1,9}Create-{1,9} -{1,9}Read-{1,9} -{1,9}Delete-{1,9} -{1,9}Create-{1,9} -{1,9}Read-{1,9} -{1,9}Delete-{1,9}"
+        rf"{_VERSION}{_heading('Sequential Create', 'Random Create')} (?P<machine>[^\n]{{0,60}}?) "
+        rf"{_heading('Create', 'Read', 'Delete', 'Create', 'Read', 'Delete')}"
         rf"(?: (?P<columns>files(?::max)?(?::min)?)(?P<units>{_PER_SECOND}{{6}}))?"
     ),
     "io_row": rf"(?<![^\s|>])(?P<glued>[^\s|,]{{1,40}}?)??(?<![.:/])(?P<size>\d+[MG](?::[\dkm]*){{0,4}}){_CELLS}",
@@ -68,6 +77,10 @@ _STRANGER: Final = re.compile(r"Latency|Sequential|-Create-|\n[^\S\n]*\n")
 _FAULTY_SINCE: Final = "1.98"
 
 _SUFFIXES: Final = {"k": KIB, "m": Unit("MiB/s", "nearest"), "g": Unit("GiB/s", "nearest")}
+
+_CONVERTED: Final = f"Version{' ' * 4}"
+"""How the headings of ``bon_csv2txt`` begin, whose place for the version is wider."""
+_MOST_CONCURRENCY: Final = "200"
 
 _ROW_START: Final = 19
 """Where a row's first rate begins, with its blank."""
@@ -117,15 +130,16 @@ class Tables:
     def runs(self) -> Iterator[Row]:
         """Yield what the tables say of each run."""
         io_rows, file_rows = self.rows["io"], self.rows["file"]
-        if io_rows and file_rows and len(io_rows) != len(file_rows):
-            for row in file_rows:
-                row.say("UNREAD_FIGURE", "Which machine's figures these are cannot be told.")
-                io_rows[-1].diagnostics += row.diagnostics
-            file_rows = []
         if rows := io_rows or file_rows:
             rows[0].start = next(iter(self.headings.values())).start
-        for io_row, file_row in zip_longest(io_rows, file_rows):
-            yield _joined(io_row, file_row) if io_row and file_row else io_row or file_row
+        if len(io_rows) == len(file_rows):
+            yield from map(_joined, io_rows, file_rows)
+            return
+        for io_row in io_rows:
+            named = [row for row in file_rows if io_row.machine and row.machine.startswith(io_row.machine)]
+            yield _joined(io_row, named[0]) if len(named) == 1 else io_row
+            file_rows = [row for row in file_rows if len(named) != 1 or row is not named[0]]
+        yield from file_rows
 
 
 def _joined(io_row: Row, file_row: Row) -> Row:
@@ -139,7 +153,7 @@ def _joined(io_row: Row, file_row: Row) -> Row:
 
 def _io_row(token: Token, heading: Token, machine: str) -> Row:
     row = _row(token, heading, machine)
-    settings = size_settings(_cell(token, "size"))
+    settings = _size_settings(_cell(token, "size"), heading)
     if token["glued"]:
         row.say("UNREAD_FIGURE", "Where the machine's name ends and the size begins cannot be told.")
         del settings["file_size"]
@@ -151,6 +165,15 @@ def _io_row(token: Token, heading: Token, machine: str) -> Row:
         row.threads = 1  # or it would stand beside the size
     _add_phases(row, token, heading, IO_PHASES)
     return row
+
+
+def _size_settings(cell: Cell, heading: Token) -> dict[str, Cell]:
+    """Return the settings in a size, in which ``bon_csv2txt`` leaves out the concurrency."""
+    parts = cell.chars.split(":")
+    converted = heading.text.chars[heading.start : heading.end].startswith(_CONVERTED)
+    if converted or (len(parts) > 2 and len(parts[2]) > len(_MOST_CONCURRENCY)):
+        parts.insert(2, "")
+    return size_settings(cell._replace(chars=":".join(parts)))
 
 
 def _file_row(token: Token, heading: Token, machine: str) -> Row:
@@ -183,7 +206,7 @@ def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...])
     }
     if (
         not found
-        or any(rate.kind != cpu.kind for rate, cpu in pairs)
+        or not all(fit(rate, cpu) for rate, cpu in pairs)
         or any("." in p.rate.chars and p.unit in {KIB, FILES} for p in found.values())
     ):
         row.say("UNREAD_FIGURE", "The columns of these figures cannot be told.")

@@ -1,7 +1,7 @@
 """Reads settings from the command lines of fio, sysbench fileio, iozone and bonnie++.
 
-Options are those of the tools' manuals: ``fio(1)``, ``sysbench fileio help``, ``iozone -h``, ``bonnie++(8)``. An option without a
-word in `fsbench_kit.vocabulary` is kept as ``<tool>.<option>``, with its value as it stands.
+Options are those of the tools' manuals: ``fio(1)``, ``sysbench fileio help``, ``iozone -h``, ``bonnie++(8)``. An
+option without a word in `fsbench_kit.vocabulary` is kept as ``<tool>.<option>``, with its value as it stands.
 """
 
 from __future__ import annotations
