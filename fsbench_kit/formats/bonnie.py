@@ -65,7 +65,7 @@ _STEPS: Final = (
 _LONGEST_NAME: Final = 40
 
 _LEXER: Final = Lexer(
-    converter=r"\bbon_csv2(?:html|txt)\b",
+    converter=r"\bbon_csv2(?:html|txt)\b|Bonnie\+\+ Benchmark results",
     command=r"(?:^[^\n]{0,120}?)?\bbonnie\+\+\s+-(?:\\\n|(?!Using\suid|Writing|Version|\s\d\.\d\d,)[^\n])*",
     user=r"Using uid:\d+, gid:\d+\.",
     step=rf"(?P<step>{'|'.join(_STEPS)})\.\.\.(?: done\.{{0,3}}){{0,9}}",
