@@ -204,12 +204,22 @@ def test_no_text_is_an_exception(words: str) -> None:
     ("command", "expected"),
     [
         (
-            "# bonnie++ -d /mnt -s 16G:64k:100 -n 128:1024:512:10 -m box -u root:root -b -D -f -c 4 | bon_csv2html",
+            "# bonnie++ -d /mnt -s 16G:64k:100 -n 128:1024:512:10 -m box -u root:root -bD -f -c 4 | bon_csv2html",
             {
-                **{"directory": "/mnt", "file_size": str(16 * 2**30), "block_size": "65536", "files": "131072"},
-                **{"bonnie++.seeks": "100", "bonnie++.largest-file": "1024", "bonnie++.smallest-file": "512"},
-                **{"bonnie++.directories": "10", "description": "box", "bonnie++.-u": "root:root", "fsync": "1"},
-                **{"direct": "true", "bonnie++.-f": "true", "threads": "4"},
+                "directory": "/mnt",
+                "file_size": str(16 * 2**30),
+                "block_size": "65536",
+                "files": "131072",
+                "bonnie++.seeks": "100",
+                "bonnie++.largest-file": "1024",
+                "bonnie++.smallest-file": "512",
+                "bonnie++.directories": "10",
+                "description": "box",
+                "bonnie++.-u": "root:root",
+                "fsync": "1",
+                "direct": "true",
+                "bonnie++.-f": "true",
+                "threads": "4",
             },
         ),
         (
