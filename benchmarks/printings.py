@@ -2,9 +2,9 @@
 
     python benchmarks/printings.py [LOG] [--runs 1000 3000 10000]
 
-Machines differ, so read the ratios: of assembling with and without looking for printings, and of the time for
-each run, which stays the same if it is linear. Replicates differ by 1 %, and
-"equal" are copies of one and the same log.
+Machines differ, so read the ratios: of assembling runs to the same without looking for printings, which is the
+difference between assembling and sorting; and of the time for each run, which stays the same if it is linear.
+"replicates" differ by 1 % and have equal times; "equal" are printings of one and the same run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.dataset import Log, assemble
 from fsbench_kit.documents import read_document
+from fsbench_kit.printings import Printing, fold, same_runs
 from fsbench_kit.records import Measurement, Run
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def main() -> None:
     print(f"{len(run.measurements)} figures in each run")
     for number in options.runs:
         runs = [replicate(run, rng) for _ in range(number)]
-        # A tool of its own for each run: nothing to look for.
-        plain = seconds([replace(item, tool=str(index)) for index, item in enumerate(runs)])
-        print(f"{number:6} runs, nothing to look for {plain:8.2f} s    1.00")
         for name, some in (("replicates", runs), ("equal", [run] * number)):
-            took = seconds(some)
-            print(f"{number:6} {name:<26}{took:8.2f} s {took / plain:7.2f}  {took / number * 1e3:.2f} ms for each")
+            sorting, assembling = seconds(some)
+            ratio = assembling / (assembling - sorting)
+            print(
+                f"{number:6} {name:<12}{assembling:8.2f} s {ratio:7.2f}  {assembling / number * 1e3:.2f} ms for each"
+            )
 
 
 def replicate(run: Run, rng: random.Random) -> Run:
@@ -59,15 +60,21 @@ def replicate(run: Run, rng: random.Random) -> Run:
     return replace(run, measurements=tuple(map(varied, run.measurements)))
 
 
-def seconds(runs: Sequence[Run]) -> float:
-    """Return how long it takes to assemble runs that stand in files of their own."""
+def seconds(runs: Sequence[Run]) -> tuple[float, float]:
+    """Return how long it takes to sort runs that stand in files of their own, and to assemble them in all."""
+    names = [str(index) for index in range(len(runs))]
+    printings = [Printing(run=run, source=name, sha256=name) for name, run in zip(names, runs, strict=True)]
+    start = perf_counter()
+    for group in same_runs(printings)[0]:
+        fold(group)
+    sorting = perf_counter() - start
     logs = [
-        Log(source=f"{index}.txt", data=str(index).encode(), records=[replace(run, start=0, end=9)])
-        for index, run in enumerate(runs)
+        Log(source=name, data=name.encode(), records=[replace(run, start=0, end=9)])
+        for name, run in zip(names, runs, strict=True)
     ]
     start = perf_counter()
     assemble(logs)
-    return perf_counter() - start
+    return sorting, perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 import math
 import random
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -64,8 +65,32 @@ def test_formats_in_one_file_are_one_run_with_its_narrowest_figures() -> None:
     assert data.measurements.filter("primary", scope="group").height > 0
     assert iops["block_size"] == 4096
     assert data.settings.filter(key="pattern")["value"].to_list() == ["randread"]
-    assert "SAME_RUN" in _codes(data)
+    assert _codes(data).count("SAME_RUN") == 2
     assert "SECOND_PRINTING_DIFFERS" not in _codes(data)
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+def test_three_formats_of_two_unlike_jobs_are_one_run(tmp_path: Path) -> None:
+    common = ["--size=2m", "--ioengine=psync", "--time_based", "--runtime=1", f"--directory={tmp_path}"]
+    jobs = [
+        "--name=a",
+        "--rw=randrw",
+        "--bs=4k",
+        *common,
+        "--name=b",
+        "--rw=write",
+        "--bs=64k",
+        "--fsync=8",
+        *common,
+    ]
+    output = tmp_path / "log.txt"
+    command = ["fio", "--output-format=normal,json+,terse", f"--output={output}", *jobs]
+    subprocess.run(command, check=True, capture_output=True)
+    assert len(list(_runs_of(output))) == 3
+    data = fsb.read(output)
+    assert data.runs.height == 1
+    assert _codes(data).count("SAME_RUN") == 2
+    assert not {"SAME_FIGURES", "SECOND_PRINTING_DIFFERS"} & set(_codes(data))
 
 
 def test_formats_in_several_files_are_one_run(formats: dict[str, str], tmp_path: Path) -> None:
