@@ -49,7 +49,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         for record in records:
             match record:
                 case Run():
-                    yield _with_command(record, given, text)
+                    yield _with_command(record, given, all_runs, text)
                 case Diagnostic(code="UNREAD_FIGURE"):
                     yield _beside(record, runs, text)
                 case _:
@@ -64,11 +64,11 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         )
 
 
-def _with_command(run: Run, given: Sequence[Command], text: Text) -> Run:
+def _with_command(run: Run, given: Sequence[Command], others: Sequence[Run], text: Text) -> Run:
     """Add to a run the command line that stands before it, unless the log itself has one.
 
-    Right before the log, or after a shell's prompt, it is the command that ran. With other text between them,
-    it is what the text says of the run.
+    Right before the log, or after a shell's prompt, it is the command that ran. With other text between them, or
+    another run, it is what the text says of the run.
     """
     if any(setting.key == "command" for setting in run.settings):
         return run
@@ -77,7 +77,8 @@ def _with_command(run: Run, given: Sequence[Command], text: Text) -> Run:
         return run
     command = before[-1]
     between = text.chars[text.position(command.end) : text.position(run.start)]
-    ran = command.has_prompt or not between.strip()
+    is_taken = any(other.tool == run.tool and command.end <= other.start < run.start for other in others)
+    ran = not is_taken and (command.has_prompt or not between.strip("` \t\n"))
     return replace(run, settings=(*run.settings, *command.settings("command" if ran else "stated")))
 
 

@@ -3,7 +3,6 @@
 import html
 import json
 import quopri
-import random
 import re
 import textwrap
 from collections import Counter
@@ -15,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text as RichText
 
-from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.documents import read_document
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Run
