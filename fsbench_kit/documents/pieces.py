@@ -62,7 +62,7 @@ _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
 
 
 def commands(text: Text) -> Iterator[Command]:
-    """Yield the command lines of the tools in a text: typed at a prompt, on a line of their own, or marked as code."""
+    """Yield the command lines of the tools: typed at a prompt, on lines of their own, or marked as code."""
     for match in _COMMAND.finditer(text.chars):
         words = match["words"].rstrip()
         if _NO_RUN.search(words):
