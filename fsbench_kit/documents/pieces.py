@@ -71,7 +71,7 @@ def commands(text: Text) -> Iterator[Command]:
         yield Command(
             tool=match["tool"].removesuffix("3"),
             words=words,
-            position=match.start() if match["span"] is None else start,
+            position=match.start(),
             start=text.byte(start),
             end=text.byte(start + len(words)),
             line=text.line(start),

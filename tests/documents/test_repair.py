@@ -338,8 +338,11 @@ def test_small_repairs(mangled: str, meant: str) -> None:
 # Any text
 
 SIGNS = "<>=|&;\\\"'\n\r\t \b\0\x1b[]*#+-`0123456789“”–…\xa0\u200b\u2009"
-SCRAPS = r"""<b> </b> <pre> <tr> <td> <!-- --> <script> &gt; &#65; =3D =C2=A0 \n \u001b \" **1** ## host: [a] fio --name=x
-    2024-03-01T10:00:00Z IOPS=115,BW=14.5MiB/s(15.2MB/s)(8671MiB/600062msec) (g=0):rw=read""".split()
+SCRAPS = re.findall(
+    r"\S+",
+    r"""<b> </b> <pre> <tr> <td> <!-- --> <script> &gt; &#65; =3D =C2=A0 \n \u001b \" **1** ## host: [a]
+    fio --name=x 2024-03-01T10:00:00Z IOPS=115,BW=14.5MiB/s(15.2MB/s)(8671MiB/600062msec) (g=0):rw=read""",
+)
 
 
 @settings(deadline=None, max_examples=300)
@@ -354,7 +357,10 @@ def test_every_character_keeps_its_place(chars: str) -> None:
     list(read_document(chars.encode(), "x"))
 
 
-REPEATED = r"""< <a <!-- <!--</p> <p_title=" </p> <td> = =3D > | 1 1, \\n \\ " ' “ * **1 & &amp &gt; — ( ` fio $_fio_-""".split()
+REPEATED = re.findall(
+    r"\S+",
+    r"""< <a <!-- <!--</p> <p_title=" </p> <td> = =3D > | 1 1, \\n \\ " ' “ * **1 & &amp &gt; — ( ` fio $_fio_-""",
+)
 WITH_LINES = [
     "=\n",
     "=20\n",
