@@ -133,8 +133,8 @@ _LONG_OPTION: Final = re.compile(
     r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)"
     rf"(?:=(?P<value>{_QUOTED}|\S*?)|\s+(?P<next>{_QUOTED}|[^\s-]\S*?))?(?=\s|--[a-z]|$)"
 )
-# What follows for the shell is another command, or where the output goes.
-_OWN: Final = re.compile(rf"(?:{_QUOTED}|[^;|&<>`])*")
+# What follows for the shell is another command, or where the output goes. A bar can also come from a table.
+_OWN: Final = re.compile(rf"(?:{_QUOTED}|(?!\|\s{{0,20}}(?:awk|cut|grep|head|less|sed|sort|tail|tee)\b)[^;&<>`])*")
 _CONTINUATION: Final = re.compile(r"\\(?=\s|$)")
 
 
