@@ -99,7 +99,7 @@ _STATISTICS: Final = (
 _LEXER: Final = Lexer(
     command=(
         r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
-        r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
+        r"(?<![\w./`-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
         r"(?:\\ \n|(?!\S{1,100}: \(g(?:=|roupid)|fio-\d)[^\n])*"
     ),
     header=(
