@@ -364,6 +364,7 @@ class _Reader:
         self.results = [chain[-1] for chain in self.chains]
         self.known = [token for report in reports for token in report if token.name != UNREAD]
         self.settings: list[Setting] = []
+        self.given: set[tuple[str, str, str | None]] = set()
         self.measurements: list[Measurement] = []
         self.bins: list[Bin] = []
         self.series: dict[tuple[str | None, str, str], dict[float, tuple[float, int]]] = {}
@@ -624,12 +625,11 @@ class _Reader:
         """Keep a setting; one of a job belongs to the whole run where the run has no others."""
         if value is None:
             return
-        scope: Scope = "job" if name is not None and self.has_several else "all"
-        setting = Setting(
-            key=key, value=value, scope=scope, part=name if scope == "job" else None, line=token.line
-        )
-        if setting not in (replace(item, line=setting.line) for item in self.settings):
-            self.settings.append(setting)
+        scope: Scope
+        scope, part = ("job", name) if name is not None and self.has_several else ("all", None)
+        if (key, value, part) not in self.given:
+            self.given.add((key, value, part))
+            self.settings.append(Setting(key=key, value=value, scope=scope, part=part, line=token.line))
 
     # What stands before the figures
 
