@@ -57,7 +57,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -110,7 +110,7 @@ def _pair(name: str, word: str | None = None) -> str:
     return rf"{word}= (?P<{name}_read>\d+)/(?P<{name}_write>\d+)"
 
 
-_JOB: Final = r"(?P<name>(?:^|(?<=>\s))[^\n:]{1,80}?|\S{1,100}): "
+_JOB: Final = r"(?P<name>(?:^|(?<=>\s))[^\n:<]{1,80}?|\S{1,100}): "
 _SHARES: Final = r"(?P<shares>(?:>=)?\d+= [\d.]+%(?: , (?:>=)?\d+= [\d.]+%)*)"
 _LATENCY_UNIT: Final = r"\( (?P<unit>nsec|usec|msec) \)"
 _OPERATION: Final = r"(?P<operation>read|write|trim|mixed)"
@@ -132,7 +132,7 @@ _LEXER: Final = Lexer(
         r"hostname= (?P<host>[^,\s]{1,64}), be= \d+, \d+-bit, os= (?P<os>[^,\n]{1,40}), "
         r"arch= [^,\n]{1,40}, fio= (?:fio-)?(?P<version>\d[\w.-]{0,40})(?:, flags= \d+)?"
     ),
-    client=r"(?:^<(?P<client>[\w.:-]{1,64})>(?=\s)|<(?P<reporter>[\w.:-]{1,64})>(?=[^\S\n]*\n))(?: \.\.\.)?",
+    client=r"<(?P<host>[\w.:-]{1,64})>(?=\s)(?: \.\.\.)?",
     header=(
         _JOB + r"\(g= (?P<group>\d+)\): rw= (?P<pattern>\w+), bs= (?P<sizes>[^=\n]*?), "
         r"ioengine= (?P<engine>[\w-]+), iodepth= (?P<iodepth>\d+)(?: \.\.\.)?"
@@ -178,7 +178,7 @@ _LEXER: Final = Lexer(
         rf"(?:(?P<level>high|low) prio \( (?P<level_share>{_MEAN})% \) )?(?P<kind>slat|clat|lat|sync)"
         rf"(?: prio (?P<priority>\d+/\d+(?:/\d+)?) \( (?P<priority_share>{_MEAN})% of IOs \))? "
         rf"percentiles {_LATENCY_UNIT} : "
-        r"(?P<cells>(?: \|? \d+(?:\.\d+)?th= \[ \d+ \] ,?)+)"
+        r"(?P<cells>(?:[|\s]*+\d+(?:\.\d+)?th= \[ \d+ \] ,?)+)"
     ),
     sync=r"fsync/fdatasync/sync_file_range[/\w]* :",
     bandwidths=rf"bw \( (?P<unit>[kKMG]?i?(?:B|bit)) /s \) : {_STATISTICS}",
@@ -242,8 +242,47 @@ _MARKS: Final = re.compile(
 
 _ALL_CLIENTS: Final = "All clients"
 
-Report = list[Token]
-"""The phrases of one report, and of what stands before it."""
+
+class _Report:
+    """The phrases of one report, and of what stands before it.
+
+    Attributes
+    ----------
+    result
+        The report that counts of all those on the same jobs: this one, or a later one.
+    is_one_of_many
+        Whether there are others.
+    client, label
+        The host whose report it is, in client mode, and what tells it from others of that name.
+    """
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.names = {token.name for token in tokens}
+        self.jobs = [token for token in tokens if token.name == "job"]
+        self.rates = [token for token in tokens if token.name in {"rate", "old_rate"}]
+        self.is_complete = not self.names.isdisjoint({"group", "total", "old_total"})
+        self.runtime = max((int(rate["runtime"] or "") for rate in self.rates), default=0)
+        self.result = self
+        self.is_one_of_many = False
+        self.client: str | None = None
+        self.label: str | None = None
+
+    @cached_property
+    def identity(self) -> set[tuple[str, str]]:
+        """The names and process ids of the jobs, which no two runs have in common."""
+        return {(_job_name(job), pid) for job in self.jobs if (pid := job["pid"]) is not None and pid != "0"}
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it stops inside the figures of a job."""
+        if self.is_complete or not self.jobs or int(self.jobs[-1]["error"] or ""):
+            return False
+        return not any(token.name == "issued" and token.start > self.jobs[-1].start for token in self.tokens)
+
+    @property
+    def is_sum_of_clients(self) -> bool:
+        return any(_job_name(job) == _ALL_CLIENTS for job in self.jobs)
 
 
 def marks(chars: str) -> Iterator[int]:
@@ -257,18 +296,18 @@ def parse(text: Text) -> Iterator[Record]:
         yield from _Reader(reports).records()
 
 
-def _reports(tokens: Iterable[Token]) -> Iterator[Report]:
+def _reports(tokens: Iterable[Token]) -> Iterator[_Report]:
     """Split the phrases of a text into reports."""
-    current: Report = []
+    current: list[Token] = []
     seen: set[str] = set()
     for token in tokens:
         if _starts_report(token, seen):
-            yield current
+            yield _Report(current)
             current, seen = [], set()
         current.append(token)
         seen.add(token.name)
     if current:
-        yield current
+        yield _Report(current)
 
 
 def _starts_report(token: Token, seen: set[str]) -> bool:
@@ -283,9 +322,9 @@ def _starts_report(token: Token, seen: set[str]) -> bool:
     return token.name not in _SUMMARY and not seen.isdisjoint(_SUMMARY)
 
 
-def _runs(reports: Iterable[Report]) -> Iterator[list[Report]]:
+def _runs(reports: Iterable[_Report]) -> Iterator[list[_Report]]:
     """Join the reports of each run: what fio says of it again and again, or of one client after the other."""
-    current: list[Report] = []
+    current: list[_Report] = []
     for report in reports:
         if current and not _continues(current, report):
             yield current
@@ -295,40 +334,33 @@ def _runs(reports: Iterable[Report]) -> Iterator[list[Report]]:
         yield current
 
 
-def _continues(run: Sequence[Report], report: Report) -> bool:
-    names = {token.name for token in report}
-    if not names.isdisjoint(_SET_UP):
+def _continues(run: Sequence[_Report], report: _Report) -> bool:
+    if not report.names.isdisjoint(_SET_UP):
         return False
-    if any(_identity(report) & _identity(earlier) for earlier in run):
-        return True
-    first = next((token for token in report if token.name in {"client", "job"}), None)
-    has_clients = any(token.name in {"hello", "client"} for earlier in run for token in earlier)
-    return has_clients and first is not None and (first.name == "client" or first["name"] == _ALL_CLIENTS)
+    is_of_client = "client" in report.names or report.is_sum_of_clients
+    is_with_clients = not run[0].names.isdisjoint({"hello", "client"})
+    return bool(run[-1].identity & report.identity) or (is_of_client and is_with_clients)
 
 
-def _identity(report: Report) -> set[tuple[str | None, str]]:
-    """Return the names and process ids of a report's jobs; no two runs have them in common."""
-    jobs = [token for token in report if token.name == "job"]
-    return {(job["name"], pid) for job in jobs if (pid := job["pid"]) is not None and pid != "0"}
+def _choose_results(reports: Sequence[_Report]) -> None:
+    """Find out which of the reports on the same jobs counts: the last one that is complete.
 
-
-def _is_complete(report: Report) -> bool:
-    return any(token.name in {"group", "total", "old_total"} for token in report)
-
-
-def _is_cut(report: Report) -> bool:
-    """Whether a report stops inside the figures of a job."""
-    since_job: set[str] = set()
-    for token in report:
-        if token.name == "job":
-            since_job = {"job", "failed"} if int(token["error"] or "") else {"job"}
-        else:
-            since_job.add(token.name)
-    return "job" in since_job and not since_job & {"issued", "failed", "group", "total", "old_total"}
-
-
-def _longest_runtime(report: Report) -> int:
-    return max((int(t["runtime"] or "") for t in report if t.name in {"rate", "old_rate"}), default=0)
+    What a copy put into another order is told by the runtime.
+    """
+    chains: list[list[_Report]] = []
+    chain_of: dict[tuple[str, str], list[_Report]] = {}
+    for report in reports:
+        chain = next((chain_of[key] for key in report.identity if key in chain_of), None)
+        if chain is None:
+            chain = []
+            chains.append(chain)
+        chain.append(report)
+        chain_of |= dict.fromkeys(report.identity, chain)
+    for chain in chains:
+        result = sorted(chain, key=lambda report: (report.is_complete, report.runtime))[-1]
+        for report in chain:
+            report.result = result
+            report.is_one_of_many = len(chain) > 1
 
 
 @dataclass
@@ -358,11 +390,11 @@ class _Place:
 class _Reader:
     """Reads the reports of one run."""
 
-    def __init__(self, reports: list[Report]) -> None:
+    def __init__(self, reports: list[_Report]) -> None:
         self.reports = reports
-        self.chains = _chains(reports)
-        self.results = [chain[-1] for chain in self.chains]
-        self.known = [token for report in reports for token in report if token.name != UNREAD]
+        _choose_results(reports)
+        self.results = [report for report in reports if report.result is report]
+        self.known = [token for report in reports for token in report.tokens if token.name != UNREAD]
         self.settings: list[Setting] = []
         self.given: set[tuple[str, str, str | None]] = set()
         self.measurements: list[Measurement] = []
@@ -375,18 +407,21 @@ class _Reader:
         self.group: str | None = None
 
         self.headers = [token for token in self.known if token.name == "header"]
-        self.jobs = [token for report in self.results for token in report if token.name == "job"]
-        names = list(part_names(_names(self.jobs)))
+        self.jobs = [job for report in self.results for job in report.jobs]
+        names = list(part_names(map(_job_name, self.jobs)))
         self.parts = {job.start: name for job, name in zip(self.jobs, names, strict=True)}
-        self.part_of_process = {_job_key(job): name for job, name in zip(self.jobs, names, strict=True)}
-        self.has_several = len({*_names(self.headers), *_names(self.jobs)} - {_ALL_CLIENTS}) > 1
-        hosts = [_host(token) for token in self.known if token.name == "hello"]
-        self.has_clients = bool(hosts) or any(
+        self.parts_of_processes = {
+            (_job_name(job), job["pid"]): name for job, name in zip(self.jobs, names, strict=True)
+        }
+        self.has_several = len({*map(_job_name, self.headers), *map(_job_name, self.jobs)} - {_ALL_CLIENTS}) > 1
+
+        hosts = {token["host"] for token in self.known if token.name == "hello"}
+        self.host = hosts.pop() if len(hosts) == 1 else None
+        self.has_clients = "hello" in reports[0].names or any(
             one.name == "client" and other.name in _SET_UP | {"job"} for one, other in pairwise(self.known)
         )
-        self.host = hosts[0] if len(set(hosts)) == 1 else None
-        self.clients = [self._client_of(report) for report in self.results]
-        self.client_names = list(part_names(client or "" for client in self.clients))
+        if self.has_clients:
+            self._name_clients()
 
         self.version = next((t["version"] for t in self.known if t.name in {"banner", "hello"}), None)
         number = _VERSION.match(self.version or "")
@@ -396,8 +431,19 @@ class _Reader:
         # Since 3.0 latencies are taken in ns.
         self.ticks_per_second = 10**6 if is_old else 10**9
         self.counts_bytes_per_ms = False
+        self.report = reports[0]
         self.place = _Place()
-        self.client_name: str | None = None
+
+    def _name_clients(self) -> None:
+        for report in self.results:
+            start = report.jobs[0].start if report.jobs else 0
+            before = [t["host"] for t in report.tokens if t.name == "client" and t.start < start]
+            report.client = None if report.is_sum_of_clients else before[-1] if before else self.host
+        of_clients = [report for report in self.results if report.client is not None]
+        for report, label in zip(
+            of_clients, part_names(report.client or "" for report in of_clients), strict=True
+        ):
+            report.label = label
 
     def records(self) -> Iterator[Record]:
         """Yield the run, unless it has neither figures nor an error, its series, and the diagnostics."""
@@ -412,26 +458,22 @@ class _Reader:
             self.diagnostics += cross_checks(self.measurements)
         yield from self.diagnostics
 
-    def _read_report(self, report: Report) -> None:
-        chain = next(chain for chain in self.chains if any(report is other for other in chain))
-        result = chain[-1]
-        known, binned, ended_at = len(self.measurements), len(self.bins), self.ended_at
-        index = next(i for i, other in enumerate(self.results) if other is result)
-        client = self.clients[index]
-        self.client_name = self.client_names[index] if client is not None else None
+    def _read_report(self, report: _Report) -> None:
+        self.report = report
         self.place = _Place(block_sizes=self._block_sizes(None))
-        for token in report:
+        known, binned, ended_at = len(self.measurements), len(self.bins), self.ended_at
+        for token in report.tokens:
             try:
                 if token.name not in _ONLY_MARKS:
                     getattr(self, f"_read_{token.name.lower()}")(token)
             except ValueError:
                 self._not_understood(token)
-        if len(chain) > 1:
+        if report.is_one_of_many:
             self._add_to_series(self.measurements[known:])
-        if report is not result:
+        if report.result is not report:
             del self.measurements[known:], self.bins[binned:]
             self.ended_at = ended_at
-            self._note_interim(report, result)
+            self._note_interim(report)
 
     def _add_to_series(self, measurements: Sequence[Measurement]) -> None:
         runtimes = {
@@ -443,13 +485,14 @@ class _Reader:
                 points = self.series.setdefault((item.part, item.operation, item.metric), {})
                 points[time] = (item.value, item.line)  # type: ignore[index,assignment]
 
-    def _note_interim(self, report: Report, result: Report) -> None:
-        first = next((token for token in report if token.name == "job"), report[0])
-        if _rates(report) == _rates(result):
-            diagnostic = first.diagnostic("SAME_RUN", "This report stands in the log twice, and counts once.")
+    def _note_interim(self, report: _Report) -> None:
+        if [rate.match and rate.match[0] for rate in report.rates] == [
+            rate.match and rate.match[0] for rate in report.result.rates
+        ]:
+            code, message = "SAME_RUN", "This report stands in the log twice, and counts once."
         else:
-            diagnostic = first.diagnostic("INTERIM_REPORT", "The run went on after this report.")
-        self.diagnostics.append(diagnostic)
+            code, message = "INTERIM_REPORT", "The run was still going on."
+        self.diagnostics.append(report.jobs[0].diagnostic(code, message))
 
     def _run(self) -> Run:
         first, last = self.known[0], self.known[-1]
@@ -475,11 +518,10 @@ class _Reader:
         if self.failed:
             return "failed"
         last = self.reports[-1]
-        went_on = not any(last is result for result in self.results) and not _is_complete(last)
         groups = {token["group"] for token in self.jobs if token["group"] is not None}
-        unreported = {header["group"] for header in self.headers} - groups
-        cut_before_group = bool(groups and unreported) and not _is_complete(last)
-        return "partial" if self.stopped or went_on or cut_before_group or _is_cut(last) else "ok"
+        unreported = {header["group"] for header in self.headers} - groups if groups else set()
+        is_cut = not last.is_complete and (last.result is not last or bool(unreported))
+        return "partial" if self.stopped or is_cut or last.is_cut else "ok"
 
     def _blocks(self) -> Iterator[Block]:
         for (part, operation, metric), points in self.series.items():
@@ -641,8 +683,8 @@ class _Reader:
         """Tell what was typed at a prompt, or stands right before the report, from what a text says was run."""
         chars = command.text.chars
         before = chars[chars.rfind("\n", 0, command.start) + 1 : command.start]
-        report = self.reports[0]
-        follower = report[report.index(command) + 1 :][:1]
+        tokens = self.report.tokens
+        follower = tokens[tokens.index(command) + 1 :][:1]
         has_prompt = command["host"] is not None or _PROMPT.search(before) is not None
         return "command" if has_prompt or not follower or follower[0].name != UNREAD else "stated"
 
@@ -653,18 +695,8 @@ class _Reader:
         if not self.has_clients:
             self._not_understood(token)
 
-    def _client_of(self, report: Report) -> str | None:
-        """Return the client whose report it is, where it is one client's."""
-        jobs = [token for token in report if token.name == "job"]
-        if not self.has_clients or any(job["name"] == _ALL_CLIENTS for job in jobs):
-            return None
-        hosts = [
-            _host(token) for token in report if token.name == "client" and jobs and token.start < jobs[0].start
-        ]
-        return hosts[-1] if hosts else self.host
-
     def _read_header(self, token: Token) -> None:
-        name = token["name"]
+        name = _job_name(token)
         self._set("job_name", name, token, name)
         self._set("pattern", token["pattern"], token, name)
         self._set("block_size", _canonical_sizes(token["sizes"] or ""), token, name)
@@ -682,7 +714,7 @@ class _Reader:
     def _read_layout(self, token: Token) -> None:
         # Cut to MiB, so a command line that states the size knows it better.
         if not any((item.key, item.origin) == ("file_size", "command") for item in self.settings):
-            self._set("file_size", str(int(token["size"] or "") * 2**20), token, token["name"])
+            self._set("file_size", str(int(token["size"] or "") * 2**20), token, _job_name(token))
 
     def _read_progress(self, token: Token) -> None:
         self.diagnostics.append(token.diagnostic("PROGRESS", "Momentary figures are not the run's result."))
@@ -698,17 +730,17 @@ class _Reader:
     def _read_threads(self) -> None:
         total = Counter[str]()
         for job in self.jobs:
-            if job["jobs"] is not None and job["name"] != _ALL_CLIENTS:
-                total[job["name"] or ""] += int(job["jobs"])
+            if job["jobs"] is not None and _job_name(job) != _ALL_CLIENTS:
+                total[_job_name(job)] += int(job["jobs"])
         for name, jobs in total.items():
             self._set("threads", str(jobs), self.jobs[0], name)
 
     # A job
 
     def _read_job(self, token: Token) -> None:
-        name = token["name"]
+        name = _job_name(token)
         is_sum = self.has_clients and name == _ALL_CLIENTS
-        part = self.parts.get(token.start) or self.part_of_process.get(_job_key(token)) or name
+        part = self.parts.get(token.start) or self.parts_of_processes.get((name, token["pid"])) or name
         self.place = _Place(
             name=None if is_sum else name,
             scope="all" if is_sum else "client" if self.has_clients else "job",
@@ -723,7 +755,7 @@ class _Reader:
             self.ended_at = report_time(token["date"] or "")
 
     def _of_client(self, part: str | None) -> str | None:
-        names = [name for name in (self.client_name, part) if name is not None]
+        names = [name for name in (self.report.result.label, part) if name is not None]
         return "/".join(names) or None
 
     def _block_sizes(self, job: Token | None) -> dict[str, int | None]:
@@ -733,8 +765,8 @@ class _Reader:
         """
         headers = self.headers
         if job is not None:
-            others = {other["name"] for other in self.jobs} - {job["name"]}
-            headers = [h for h in headers if h["group"] == job["group"] and h["name"] not in others]
+            others = {_job_name(other) for other in self.jobs} - {_job_name(job)}
+            headers = [h for h in headers if h["group"] == job["group"] and _job_name(h) not in others]
         known = [_one_size(header["sizes"] or "") for header in headers]
         return known[0] if known and all(sizes == known[0] for sizes in known) else {}
 
@@ -925,7 +957,7 @@ class _Reader:
         self.group = token["group"]
 
     def _group_place(self, token: Token) -> dict[str, Any]:
-        jobs = [job["jobs"] for job in self.jobs if job["group"] == self.group and job["name"] != _ALL_CLIENTS]
+        jobs = [job["jobs"] for job in self.jobs if job["group"] == self.group and _job_name(job) != _ALL_CLIENTS]
         is_known = jobs and None not in jobs and len(self.results) == 1
         return {
             "operation": (token["operation"] or "").lower(),
@@ -985,38 +1017,9 @@ class _Reader:
         disk("all", "util", "disk_utilisation", unit="%", statistic=most)
 
 
-def _chains(reports: Sequence[Report]) -> list[list[Report]]:
-    """Sort the reports of a run into those on the same jobs, the one that counts last.
-
-    The last complete report counts. What a copy put into another order is told by the runtime.
-    """
-    chains: list[list[Report]] = []
-    chain_of: dict[tuple[str | None, str], list[Report]] = {}
-    for report in reports:
-        identity = _identity(report)
-        chain = next((chain_of[key] for key in identity if key in chain_of), None)
-        if chain is None:
-            chain = []
-            chains.append(chain)
-        chain.append(report)
-        chain_of |= dict.fromkeys(identity, chain)
-    return [sorted(chain, key=lambda report: (_is_complete(report), _longest_runtime(report))) for chain in chains]
-
-
-def _rates(report: Report) -> list[str]:
-    return [t.text.chars[t.start : t.end] for t in report if t.name in {"rate", "old_rate"}]
-
-
-def _names(tokens: Iterable[Token]) -> list[str]:
-    return [token["name"] or "" for token in tokens]
-
-
-def _job_key(job: Token) -> tuple[str | None, str | None]:
-    return job["name"], job["pid"]
-
-
-def _host(token: Token) -> str:
-    return (token["host"] if token.name == "hello" else token["client"] or token["reporter"]) or ""
+def _job_name(token: Token) -> str:
+    """Return a job's name, without what a copy put before it."""
+    return " ".join((token["name"] or "").lstrip("|>").split())
 
 
 _PROMPT: Final = re.compile(r"[#$%>❯»]\s*$")
