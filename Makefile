@@ -5,7 +5,7 @@ UV := $(shell command -v uv || echo .tools/bin/uv)
 READY := .venv/.ready
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check test-slow reference clean
+.PHONY: report test check test-slow reference fuzz clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -25,6 +25,9 @@ test-slow: $(READY)  ## The tests that take their time, or need root or a browse
 
 reference: $(READY)  ## The reference pages of the formats, docs/formats
 	.venv/bin/python -m docs.reference
+
+fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what breaks is kept in tests/data/fuzz
+	$(UV) run --frozen --group fuzz python -m benchmarks.fuzz $(TOOL)
 
 environment.yml: pyproject.toml $(READY)
 	.venv/bin/pyproject2conda yaml --name fsbench-kit --channel conda-forge --python-include infer \

@@ -37,7 +37,11 @@ class Reading(NamedTuple):
 
 def logs() -> dict[str, Path]:
     """Return the logs of the project by format and name: the tests' fixtures, and the published ones."""
-    fixtures = {f"{path.parent.name}/{path.name}": path for path in (ROOT / "tests" / "data").glob("*/*.*")}
+    fixtures = {
+        f"{path.parent.name}/{path.name}": path
+        for path in (ROOT / "tests" / "data").glob("*/*.*")
+        if path.parent.name != "other"
+    }
     published = {
         f"published/{path.relative_to(ROOT / 'raw_results' / 'published')}": path
         for path in (ROOT / "raw_results" / "published").glob("*/*")

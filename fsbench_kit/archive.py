@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
-from fsbench_kit.documents import read_document
+from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
@@ -333,11 +333,11 @@ def _naive_utc(moment: datetime) -> datetime:
 
 def _read_file(path: Path) -> Log:
     try:
-        data = path.read_bytes()
+        data, problems = unpack(path.read_bytes())
     except OSError as error:
         message = f"The file cannot be read: {error.strerror or error}."
         return Log(source=str(path), records=[Diagnostic(code="UNREADABLE", message=message)])
-    return Log(source=str(path), data=data, records=list(read_document(data, str(path))))
+    return Log(source=str(path), data=data, records=[*problems, *read_document(data, str(path))])
 
 
 _ORIGIN_FOLDERS: Final[dict[str, StudyOrigin]] = {

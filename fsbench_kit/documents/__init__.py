@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fsbench_kit.documents.encoding import decode
+from fsbench_kit.documents.encoding import decode, unpack
 from fsbench_kit.documents.pieces import Command, commands, pieces
+from fsbench_kit.documents.repair import repair
 from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.vocabulary import DIAGNOSTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fsbench_kit.documents.repair import Repair
+    from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
 
-__all__ = ["read_document"]
+__all__ = ["read_document", "unpack"]
 
 
 def read_document(data: bytes, source: str) -> Iterator[Record]:
@@ -23,7 +27,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     Parameters
     ----------
     data
-        The file's bytes.
+        The file's bytes, as `unpack` gives them.
     source
         Its name, for messages.
     """
@@ -34,19 +38,23 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     if text is None:
         yield Diagnostic(code="NOT_TEXT", message="The file holds binary data, not a log.")
         return
+    text, repairs = repair(text)
     given = list(commands(text))
     found = list(pieces(text, given))
+    all_runs: list[Run] = []
     for log_format, piece in found:
         records = list(log_format.parse(piece))
         runs = [record for record in records if isinstance(record, Run)]
+        all_runs += runs
         for record in records:
             match record:
                 case Run():
-                    yield _with_command(record, given, data)
+                    yield _with_command(record, given, text)
                 case Diagnostic(code="UNREAD_FIGURE"):
-                    yield _beside(record, runs, data)
+                    yield _beside(record, runs, text)
                 case _:
                     yield record
+    yield from _said(repairs, all_runs, text)
     if not found:
         yield Diagnostic(
             code="NO_LOG",
@@ -56,7 +64,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         )
 
 
-def _with_command(run: Run, given: Sequence[Command], data: bytes) -> Run:
+def _with_command(run: Run, given: Sequence[Command], text: Text) -> Run:
     """Add to a run the command line that stands before it, unless the log itself has one.
 
     Right before the log, or after a shell's prompt, it is the command that ran. With other text between them,
@@ -68,11 +76,12 @@ def _with_command(run: Run, given: Sequence[Command], data: bytes) -> Run:
     if not before:
         return run
     command = before[-1]
-    ran = command.has_prompt or not data[command.end : run.start].strip(b"\0\r\n\t ")
+    between = text.chars[text.position(command.end) : text.position(run.start)]
+    ran = command.has_prompt or not between.strip()
     return replace(run, settings=(*run.settings, *command.settings("command" if ran else "stated")))
 
 
-def _beside(diagnostic: Diagnostic, runs: Sequence[Run], data: bytes) -> Diagnostic:
+def _beside(diagnostic: Diagnostic, runs: Sequence[Run], text: Text) -> Diagnostic:
     """Tell an unread part of a log from other text that stands beside the logs.
 
     What touches a log, without an empty line between them, may be a part of it that was damaged.
@@ -82,11 +91,25 @@ def _beside(diagnostic: Diagnostic, runs: Sequence[Run], data: bytes) -> Diagnos
         return diagnostic
     before = max((run.end for run in runs if run.end <= start), default=None)
     after = min((run.start for run in runs if run.start >= end), default=None)
-    touches = (before is not None and not _has_empty_line(data[before:start])) or (
-        after is not None and not _has_empty_line(data[end:after])
+    touches = (before is not None and not _has_empty_line(text, before, start)) or (
+        after is not None and not _has_empty_line(text, end, after)
     )
     return diagnostic if touches else replace(diagnostic, code="OTHER_TEXT")
 
 
-def _has_empty_line(data: bytes) -> bool:
-    return data.replace(b"\r", b"").count(b"\n") > 1
+def _has_empty_line(text: Text, start: int, end: int) -> bool:
+    return text.chars.count("\n", text.position(start), text.position(end)) > 1
+
+
+def _said(repairs: Sequence[Repair], runs: Sequence[Run], text: Text) -> Iterator[Diagnostic]:
+    """Say for each kind of repair where it was made in the logs; what stands beside them does not matter."""
+    places: dict[str, list[int]] = {}
+    for code, stretches in repairs:
+        places.setdefault(code, []).extend(
+            start for start, end in stretches if any(run.start <= end and start <= run.end for run in runs)
+        )
+    for code, starts in places.items():
+        if starts:
+            first = min(starts)
+            message = f"{DIAGNOSTICS[code][1]} Places: {len(starts)}, the first of them here."
+            yield Diagnostic(code=code, message=message, line=text.line(text.position(first)), start=first)

@@ -110,7 +110,7 @@ def _pair(name: str, word: str | None = None) -> str:
     return rf"{word}= (?P<{name}_read>\d+)/(?P<{name}_write>\d+)"
 
 
-_JOB: Final = r"(?P<name>(?:^|(?<=>\s))[^\n:<]{1,80}?|All\s+clients|\S{1,100}): "
+_JOB: Final = r"(?P<name>(?:^[^\S\n]{0,80}+|(?<=>\s))[^\s:<][^\n:<]{0,79}?|All\s+clients|\S{1,100}): "
 _SHARES: Final = r"(?P<shares>(?:>=)?\d+= [\d.]+%(?: , (?:>=)?\d+= [\d.]+%)*)"
 _LATENCY_UNIT: Final = r"\( (?P<unit>nsec|usec|msec) \)"
 _OPERATION: Final = r"(?P<operation>read|write|trim|mixed)"

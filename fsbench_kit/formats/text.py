@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 EXCERPT_LENGTH = 120
+
+_STEP = 1024
+"""So many characters lie between two whose offsets are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,24 @@ class Text:
         The text of the file.
     source
         The file's name, for messages.
-    encoding
-        How the file encodes it, which decides the byte offsets.
+    encoding, errors
+        How the file encodes it, and what was no text, which decides the byte offsets.
     first_byte
         Offset of the first character in the file: the length of a byte order mark, or 0.
     """
 
     def __init__(
-        self, chars: str, source: str = "<text>", *, encoding: str = "utf-8", first_byte: int = 0
+        self,
+        chars: str,
+        source: str = "<text>",
+        *,
+        encoding: str = "utf-8",
+        errors: str = "strict",
+        first_byte: int = 0,
     ) -> None:
         self.chars = chars
         self.source = source
-        self._file = _File(chars, encoding, first_byte)
+        self._file = _File(chars, encoding, errors, first_byte)
         self._stretches = [_Stretch(0, 0), _Stretch(len(chars), len(chars))]
 
     def line(self, position: int) -> int:
@@ -65,6 +75,15 @@ class Text:
     def byte(self, position: int) -> int:
         """Return the offset in the file of the character at a position."""
         return self._file.byte(self._origin(position))
+
+    def position(self, byte: int) -> int:
+        """Return where the character stands that the file has at an offset; the inverse of `byte`."""
+        origin = self._file.character(byte)
+        index = bisect_right(self._stretches, origin, key=lambda stretch: stretch.origin) - 1
+        if index < 0:
+            return 0
+        stretch = self._stretches[index]
+        return min(stretch.start + (origin - stretch.origin if stretch.kept else 0), len(self.chars))
 
     def excerpt(self, start: int, end: int) -> str:
         """Return the text between two positions on one line, shortened in its middle if it is long.
@@ -106,6 +125,12 @@ class Text:
         chars.append(self.chars[position:])
         return self._derived("".join(chars), stretches, self._origin(len(self.chars)))
 
+    def replaced(self, chars: str) -> Text:
+        """Return the text with as many other characters, each in the place of one."""
+        if len(chars) != len(self.chars):
+            raise ValueError("each character takes the place of one")
+        return self._derived(chars, self._stretches[:-1], self._stretches[-1].origin)
+
     def _derived(self, chars: str, stretches: list[_Stretch], end: int) -> Text:
         derived = object.__new__(Text)
         derived.chars = chars
@@ -134,21 +159,28 @@ class Text:
 
 
 class _File:
-    """Where the lines of a file begin."""
+    """Where the lines of a file begin, and which bytes its characters are."""
 
-    def __init__(self, chars: str, encoding: str, first_byte: int) -> None:
+    def __init__(self, chars: str, encoding: str, errors: str, first_byte: int) -> None:
         self._chars = chars
-        self._encoding = encoding
-        self._starts, self._bytes = [0], [first_byte]
+        self._encoding, self._errors = encoding, errors
         # str.splitlines also splits at form feeds and the like, which editors do not count as lines.
-        for line in chars.split("\n")[:-1]:
-            self._starts.append(self._starts[-1] + len(line) + 1)
-            self._bytes.append(self._bytes[-1] + len(f"{line}\n".encode(encoding)))
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", chars))]
+        self._bytes = [first_byte]
+        for start in range(0, len(chars), _STEP):
+            self._bytes.append(self._bytes[-1] + self._length(start, start + _STEP))
 
-    def line(self, position: int) -> int:
-        return bisect_right(self._starts, position)
+    def line(self, character: int) -> int:
+        return bisect_right(self._line_starts, character)
 
-    def byte(self, position: int) -> int:
-        index = bisect_right(self._starts, position) - 1
-        head = self._chars[self._starts[index] : position]
-        return self._bytes[index] + len(head.encode(self._encoding))
+    def byte(self, character: int) -> int:
+        step, rest = divmod(character, _STEP)
+        return self._bytes[step] + self._length(character - rest, character)
+
+    def character(self, byte: int) -> int:
+        step = min(bisect_right(self._bytes, byte) - 1, len(self._chars) // _STEP)
+        candidates = range(step * _STEP, min((step + 1) * _STEP, len(self._chars) + 1))
+        return candidates.start + max(bisect_right(candidates, byte, key=self.byte) - 1, 0)
+
+    def _length(self, start: int, end: int) -> int:
+        return len(self._chars[start:end].encode(self._encoding, self._errors))

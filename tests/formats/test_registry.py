@@ -1,5 +1,6 @@
 """Which format a text is of: exactly one for each published log, none for what is no log."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,23 @@ def test_commands_that_make_filesystems_are_no_log(path: Path) -> None:
 )
 def test_at_most_one_format_knows_a_fixture(path: Path) -> None:
     assert len(_sniffers(path.read_text(encoding="utf-8", errors="replace"))) <= 1
+
+
+OTHER_TEXTS = sorted((PUBLISHED.parents[1] / "tests" / "data" / "other").glob("*"))
+"""Programs, system logs, other benchmarks' output, the tools' own help, ..."""
+
+
+@pytest.mark.parametrize("path", OTHER_TEXTS, ids=lambda path: path.stem)
+def test_no_format_knows_another_text(path: Path) -> None:
+    assert len(OTHER_TEXTS) > 95
+    assert _sniffers(path.read_text(encoding="utf-8")) == []
+
+
+def test_no_format_knows_a_program() -> None:
+    programs = sorted(Path(os.__file__).parent.glob("*.py"))
+    assert len(programs) > 100
+    known = {path.name: _sniffers(path.read_text(encoding="utf-8", errors="replace")) for path in programs}
+    assert {name: formats for name, formats in known.items() if formats} == {}
 
 
 NO_LOGS = {

@@ -1,0 +1,92 @@
+"""Removes what stands before each line of a log: the marks of a mail's quotation, times, hosts, comments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fsbench_kit.formats import sniff
+from fsbench_kit.formats.text import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_LINES: Final = 3
+"""On so many lines one after another a prefix has to stand."""
+
+_TIME: Final = (
+    r"\[?(?:(?:\d{4}-\d\d-\d\d[T\x20])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:\x20?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+    r"|[A-Z][a-z]{2}\x20[\x20\d]\d\x20\d\d:\d\d:\d\d)\]?"
+)
+_SPEAKER: Final = (
+    r"\x20(?:\S{1,80}\x20[\w./-]{1,80}(?:\[\d{1,9}\])?:|std(?:out|err)\x20[FP]\b|"
+    r"(?:DEBUG|INFO|WARN|WARNING|ERROR)\b:?)"
+)
+_END: Final = r"(?:\x20|$)"
+
+
+class _Prefix(NamedTuple):
+    """A kind of prefix: how it looks, whether all lines have the same one, whether it can be nothing else."""
+
+    pattern: str
+    is_same: bool = False
+    is_unmistakable: bool = False
+
+
+_PREFIXES: Final = (
+    # > of a quotation, but not of ">=64=0.0%" where a line was broken
+    _Prefix(r"(?:>(?!=)[ \t]?)+", is_unmistakable=True),
+    # journalctl, kubectl logs --timestamps, containers' runtimes, services that build software
+    _Prefix(rf"{_TIME}(?:{_SPEAKER})?{_END}", is_unmistakable=True),
+    # kubectl logs --prefix, docker compose
+    _Prefix(rf"\[[A-Za-z][\w./@\x20-]{{0,200}}\]{_END}", is_same=True),
+    _Prefix(rf"[A-Za-z][\w.-]{{0,80}}\x20{{0,40}}\|{_END}", is_same=True),
+    # pdsh, and programs that say who speaks
+    _Prefix(rf"(?!fio:|WARNING:|FATAL:|ERROR:)[\w.'-]{{1,80}}(?:\x20[\w.-]{{1,80}})?:{_END}", is_same=True),
+    # comments, quotations with a bar, lines of a patch
+    _Prefix(rf"(?:\#{{1,9}}|//|\*){_END}"),
+    _Prefix(r"\|(?![^\n]*\|[ \t]*$)(?![ \t]*\d+\.\d+th=)\x20?"),
+    _Prefix(r"\+(?!\+)"),
+    _Prefix(r"-(?![-\d])\x20?"),
+)
+
+
+def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
+    """Return what finds the prefixes of a kind that stand before the lines of a log."""
+    other = r"(?P=prefix)" if prefix.is_same else f"(?:{prefix.pattern})"
+    block = re.compile(
+        rf"^[ \t]*(?P<prefix>{prefix.pattern})[^\n]*\n(?:[ \t]*{other}[^\n]*(?:\n|\Z)){{{_LINES - 1},}}",
+        re.MULTILINE,
+    )
+    line = re.compile(rf"^[ \t]*(?P<prefix>{prefix.pattern})", re.MULTILINE)
+
+    def find(chars: str) -> Iterator[Edit]:
+        blocks = [match for match in block.finditer(chars) if _is_log(prefix, line.sub("", match[0]))]
+        if not blocks:
+            return
+        if prefix.is_same or prefix.is_unmistakable:
+            # It stands on other lines too: between them are lines that somebody put in.
+            said = {match["prefix"] for match in blocks}
+            stretches = [(0, len(chars))]
+        else:
+            said = set()
+            stretches = [match.span() for match in blocks]
+        for start, end in stretches:
+            for match in line.finditer(chars, start, end):
+                if not prefix.is_same or match["prefix"] in said:
+                    yield Edit(*match.span("prefix"), "")
+
+    return find
+
+
+def _is_log(prefix: _Prefix, bare: str) -> bool:
+    """Whether lines are those of a log once their prefixes are gone.
+
+    fio can print a job's name before several lines in a row, but then the rest of them begins alike.
+    """
+    first_words = {line.split(None, 1)[0] for line in bare.split("\n") if line.strip()}
+    return (prefix.is_unmistakable or len(first_words) >= _LINES) and bool(sniff(bare))
+
+
+PREFIXES: Final = tuple(_finder(prefix) for prefix in _PREFIXES)
+"""For each kind of prefix, what finds it; a log can have several, one before the other."""

@@ -1,0 +1,226 @@
+r"""Undoes what copying did to a log: mails, web pages, terminals, wrappers, word processors.
+
+Each kind of repair is a search for edits, so that every character keeps its place in the file. A repair is made
+only where its symptom leaves no doubt, and a text without symptoms passes through as it is. What a repair cannot
+restore it leaves alone, or makes unreadable, so that it shows up as unread: figures are never guessed.
+
+The order matters: what was applied last is undone first. A log with colours was put into a JSON string, the page
+with it was quoted in a mail, and the mail was encoded.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fsbench_kit.documents import markup, prefixes
+from fsbench_kit.formats import sniff
+from fsbench_kit.formats.text import Edit, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Repair(NamedTuple):
+    """A kind of repair, by its diagnostic's code, and the stretches of the file (in bytes) where it was made."""
+
+    code: str
+    places: list[tuple[int, int]]
+
+
+def repair(text: Text) -> tuple[Text, list[Repair]]:
+    """Return a text as it was before it was mangled, and the kinds of repairs that this took."""
+    if "\r" in text.chars:
+        # A carriage return starts a line: progress is printed over the progress before it.
+        text = text.replaced(text.chars.replace("\r\n", " \n").replace("\r", "\n"))
+    repairs = []
+    for code, find in _REPAIRS:
+        edits = list(find(text.chars))
+        if edits:
+            repairs.append(Repair(code, [(text.byte(edit.start), text.byte(edit.end)) for edit in edits]))
+            text = text.edited(edits)
+    return text, repairs
+
+
+_ZEROS: Final = re.compile("(?P<line_start>^)?\0+", re.MULTILINE)
+
+
+def _zero_bytes(chars: str) -> Iterator[Edit]:
+    """Put a mark that no figure holds where zeros are, so that the digits around them are not taken for one."""
+    if "\0" not in chars:
+        return
+    for match in _ZEROS.finditer(chars):
+        mark = "\N{REPLACEMENT CHARACTER}"
+        yield Edit(match.start(), match.end(), mark if match["line_start"] is None else f"{mark}\n")
+
+
+# A stretch without a quote or a line break, in which a back-slash is followed by any character.
+_STRING: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
+_LINE: Final = re.compile(r"^[^\n]*\\n[^\n]*", re.MULTILINE)
+_OPENING: Final = re.compile(r"""(?<![^\s:=,(\[{b])["']""")
+_CLOSING: Final = re.compile(r"""["'](?=\s*[,)}\]]|\s*$)""", re.MULTILINE)
+_LINE_BREAKS_OF_A_LOG: Final = 3
+_ESCAPE: Final = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|x(?P<byte>[0-9a-fA-F]{2})|(?P<char>[^\n]))")
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\n", "b": "\b", "f": "\n", "e": "\x1b"}
+
+
+def _escapes(chars: str) -> Iterator[Edit]:
+    r"""Undo the escapes of a string (of JSON, Python, ...) that holds a whole log: \n, \t, \", \u001b."""
+    if "\\n" not in chars:
+        return
+    for line in _LINE.finditer(chars):
+        strings = [match.span() for match in _STRING.finditer(chars, *line.span())]
+        logs = [(start, end) for start, end in strings if _is_escaped_log(chars[start:end])]
+        if not logs:
+            continue
+        # Quotes that belong to the log end no string: whatever lies between the log's parts is of it as well.
+        escapes = [match for span in strings for match in _ESCAPE.finditer(chars, *span)]
+        edits = [Edit(match.start(), match.end(), _unescaped(match)) for match in escapes]
+        # What stands on the other side of the string's own quotes is no part of the log.
+        opening = _OPENING.search(chars, max(logs[0][0] - 1, line.start()), edits[0].start)
+        closing = _CLOSING.search(chars, edits[-1].end, line.end())
+        edits += (Edit(*quote.span(), "\n\n") for quote in (opening, closing) if quote is not None)
+        yield from sorted(edits, key=lambda edit: edit.start)
+
+
+def _is_escaped_log(string: str) -> bool:
+    if string.count("\\n") < _LINE_BREAKS_OF_A_LOG:
+        return False
+    log = _ESCAPE.sub(_unescaped, _ESCAPE.sub(_unescaped, string))  # it can be a string inside a string
+    return bool(sniff(_CONTROL_SEQUENCE.sub("", log)))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match["code"] or match["byte"]
+    if code is not None:
+        char = chr(int(code, 16))
+        return char if not 0xD800 <= ord(char) < 0xE000 else "\N{REPLACEMENT CHARACTER}"
+    return _ESCAPED.get(match["char"], match["char"])
+
+
+_CONTROL_SEQUENCE: Final = re.compile(
+    r"""(?:\x1b\[|\x9b|\^\[\[)(?P<parameters>[0-?]{0,40})[\x20-/]{0,4}(?P<final>[@-~])
+    | \x1b[\]PX^_][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)?
+    | \x1b[\x20-/]{0,4}[0-~]
+    | \x1b | \a
+    | (?P<lost_escape>\[(?:\d{1,2}(?:;\d{1,3}){0,4})?m)""",
+    re.VERBOSE,
+)
+_MOVES_TO_ANOTHER_PLACE: Final = frozenset("ABEFGHSTdf")
+_MOST_COLUMNS: Final = 500
+
+
+def _terminal(chars: str) -> Iterator[Edit]:
+    """Remove colours; a cursor that moves elsewhere starts a line."""
+    escapes_lost = "\x1b" not in chars and "[0m" in chars
+    if not escapes_lost and not any(sign in chars for sign in ("\x1b", "\x9b", "^[[", "\a")):
+        return
+    for match in _CONTROL_SEQUENCE.finditer(chars):
+        replacement = ""
+        if match["lost_escape"] is not None and not escapes_lost:
+            continue
+        if match["final"] == "C":
+            columns = match["parameters"]
+            replacement = " " * min(int(columns) if columns.isdecimal() else 1, _MOST_COLUMNS)
+        elif match["final"] in _MOVES_TO_ANOTHER_PLACE:
+            replacement = "\n"
+        yield Edit(match.start(), match.end(), replacement)
+
+
+_OVERSTRUCK: Final = re.compile(r"[^\n\x08]*\x08[^\n]*")
+
+
+def _backspaces(chars: str) -> Iterator[Edit]:
+    """Print each line over itself, as a terminal does."""
+    if "\b" not in chars:
+        return
+    for line in _OVERSTRUCK.finditer(chars):
+        cells: list[str] = []
+        cursor = 0
+        for char in line[0]:
+            if char == "\b":
+                cursor = max(cursor - 1, 0)
+            else:
+                cells[cursor : cursor + 1] = [char]
+                cursor += 1
+        yield Edit(line.start(), line.end(), "".join(cells))
+
+
+_SPACES: Final = re.compile(
+    r"""(?P<break>[\x85\u2028\u2029])
+    | (?P<width>[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+)
+    | (?P<separator>(?<=\d)[\u2009\u202f](?=\d{3}))
+    | [\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+""",
+    re.VERBOSE,
+)
+
+
+def _spaces(chars: str) -> Iterator[Edit]:
+    if chars.isascii():
+        return
+    for match in _SPACES.finditer(chars):
+        if match["break"] is not None:
+            yield Edit(match.start(), match.end(), "\n")
+        elif match["width"] is not None:
+            yield Edit(match.start(), match.end(), "")
+        elif match["separator"] is None:  # a thin space among digits stands between thousands, and not for a blank
+            yield Edit(match.start(), match.end(), " " * len(match[0]))
+
+
+_PUNCTUATION: Final = re.compile(
+    r"""(?P<quotes>[“”„‟″])
+    | (?P<apostrophe>[‘’‚‛′])
+    | (?P<dash>[‐‑−]
+        | (?<![^\s=("'\[|>:,-])[‒–—―]{1,2}(?=[\w+-])    # of an option, of a negative number
+        | (?<=\w)[‒–](?=\d))                            # of a range
+    | (?P<ellipsis>(?<![^\W\d_])…)""",
+    re.VERBOSE,
+)
+
+
+def _punctuation(chars: str) -> Iterator[Edit]:
+    """Undo what word processors do; where a line has plain quotes, the others on it are meant as they are."""
+    if chars.isascii():
+        return
+    line_end, on_line = -1, ""
+    for match in _PUNCTUATION.finditer(chars):
+        if match.start() > line_end:
+            line_start, line_end = chars.rfind("\n", 0, match.start()) + 1, chars.find("\n", match.start())
+            line_end = line_end if line_end >= 0 else len(chars)
+            on_line = "".join(quote for quote in "\"'" if chars.find(quote, line_start, line_end) >= 0)
+        plain = {"quotes": '"', "apostrophe": "'", "dash": "-", "ellipsis": "..."}[match.lastgroup or ""]
+        if plain not in on_line:
+            yield Edit(match.start(), match.end(), plain)
+
+
+_MARKDOWN: Final = re.compile(
+    r"(?P<escape>(?<![\\:])\\(?=[_*\[\]|<>~]))|(?P<bold>\*\*)(?=[\d+][^*\n]{0,40}\*\*)|(?<=[\d+%a-zA-Z])\*\*"
+)
+
+
+def _markdown(chars: str) -> Iterator[Edit]:
+    r"""Remove the back-slash of ``\_`` and the stars of a figure in bold type."""
+    if "**" not in chars and not any(escape in chars for escape in ("\\_", "\\[", "\\|", "\\*", "\\>")):
+        return
+    is_bold = False
+    for match in _MARKDOWN.finditer(chars):
+        if match["escape"] is not None:
+            yield Edit(match.start(), match.end(), "")
+        elif match["bold"] is not None or is_bold:
+            is_bold = match["bold"] is not None
+            yield Edit(match.start(), match.end(), "")
+
+
+_REPAIRS: Final[tuple[tuple[str, Callable[[str], Iterator[Edit]]], ...]] = (
+    ("ZERO_BYTES", _zero_bytes),
+    ("REPAIRED_ESCAPES", _escapes),
+    ("REPAIRED_ESCAPES", _escapes),  # a string inside a string
+    ("REPAIRED_TERMINAL", _terminal),
+    ("REPAIRED_TERMINAL", _backspaces),
+    ("REPAIRED_CODING", markup.quoted_printable),
+    ("REPAIRED_HTML", markup.hypertext),
+    ("REPAIRED_SPACES", _spaces),
+    ("REPAIRED_PUNCTUATION", _punctuation),
+    *(("REPAIRED_PREFIXES", find) for find in prefixes.PREFIXES),
+    ("REPAIRED_MARKDOWN", _markdown),
+)

@@ -1,0 +1,279 @@
+"""Logs put into mails, pages, terminals and wrappers by independent code come out with the same figures."""
+
+import html
+import json
+import quopri
+import random
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable
+from email.message import EmailMessage
+from email.policy import SMTP
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.text import Text as RichText
+
+from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.documents.repair import repair
+from fsbench_kit.formats.text import Text
+from fsbench_kit.records import Diagnostic, Measurement, Run
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+PUBLISHED = ROOT / "raw_results" / "published"
+
+LOGS = {
+    "fio": DATA / "fio_normal" / "3.33-two-groups.txt",
+    "iozone": DATA / "iozone" / "3.489-ops.txt",
+    "sysbench": DATA / "sysbench" / "1.0.20-seqwr.txt",
+    "smallfiles": ROOT
+    / "raw_results"
+    / "recorded"
+    / "ext4-xfs-loop-2026"
+    / "003-xfs-smallfiles-4k"
+    / "stdout.txt",
+}
+WHOLE = sorted(
+    path
+    for folder in (DATA, PUBLISHED)
+    for path in folder.glob("**/*")
+    if path.suffix in {".txt", ".json", ".csv"} and not path.name.startswith(("provision", "command"))
+)
+
+
+def read(data: bytes) -> tuple[list[Run], list[Diagnostic]]:
+    records = list(read_document(data, "x"))
+    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
+
+
+def figures(runs: list[Run]) -> Counter[tuple[Any, ...]]:
+    """Return all that is known of the figures, except where they stand."""
+    return Counter(
+        (index, m.scope, m.part, m.operation, m.metric, m.statistic, m.value, m.low, m.high, m.text, m.primary)
+        for index, run in enumerate(runs)
+        for m in run.measurements
+    )
+
+
+def codes(diagnostics: list[Diagnostic]) -> set[str]:
+    return {d.code for d in diagnostics if d.code.startswith("REPAIRED")}
+
+
+def number(m: Measurement) -> str:
+    return re.sub(r"[^\d.].*", "", m.text)
+
+
+# How copies are made
+
+
+def quoted(log: str) -> str:
+    return "Hi,\n\nsomebody wrote:\n" + textwrap.indent(log, "> ", lambda _: True) + "\nInteresting.\n"
+
+
+def quoted_twice(log: str) -> str:
+    return quoted(quoted(log))
+
+
+def mailed(log: str) -> str:
+    mail = EmailMessage(policy=SMTP)
+    mail["Subject"] = "results = as promised"
+    mail["From"] = "a@example.org"
+    mail.set_content(f"Grüße, here they are:\n\n{log}\n", cte="quoted-printable")
+    return mail.as_bytes().decode("ascii")
+
+
+def mailed_as_quotation(log: str) -> str:
+    return quopri.encodestring(quoted(log.replace("  ", " \xa0")).encode()).decode("ascii")
+
+
+def on_a_page(log: str) -> str:
+    return (
+        "<!DOCTYPE html>\n<html><head><title>Results</title><style>p { margin: 0 }</style>\n"
+        "<script>if (1 < 2 && 3 > 2) { var x = '</p>'; }</script></head>\n<body>\n<!-- 17 <b> -->\n"
+        f'<p>Here is what we&nbsp;saw:</p>\n<pre class="log"><code>{html.escape(log)}</code></pre>\n'
+        "<p>That is all.</p></body></html>\n"
+    )
+
+
+def on_a_page_of_lines(log: str) -> str:
+    lines = "".join(
+        f"<div class='l'>{html.escape(line).replace(' ', '&nbsp;')}<br/></div>" for line in log.split("\n")
+    )
+    return f"<html><body><h1>Results</h1>{lines}</body></html>\n"
+
+
+def highlighted(log: str) -> str:
+    spans = re.sub(r"(\d+)", r'<span class="mi">\1</span>', html.escape(log))
+    return f"<div class='highlight'><pre>{spans}</pre></div>\n"
+
+
+def source_of_a_page(log: str) -> str:
+    return html.escape(log, quote=False).replace("  ", "&nbsp; ")
+
+
+def coloured(log: str) -> str:
+    console = Console(file=StringIO(), force_terminal=True, color_system="256", width=1000, soft_wrap=True)
+    text = RichText(log)
+    text.highlight_regex(r"\d+", "bold red")
+    text.highlight_regex(r"[a-z]+", "green")
+    console.print(text)
+    return "\x1b]0;user@host: ~\x07" + console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def in_json(log: str) -> str:
+    return json.dumps({"host": "a", "rc": 0, "stdout": log, "stderr": ""})
+
+
+def in_json_with_colours(log: str) -> str:
+    return json.dumps({"results": [{"stdout": coloured(log)}]}, indent=2)
+
+
+def in_json_in_json(log: str) -> str:
+    return json.dumps({"msg": in_json(log)})
+
+
+def printed_by_python(log: str) -> str:
+    return f"CompletedProcess(returncode=0, stdout={log.encode()!r})\n"
+
+
+def with_no_break_spaces(log: str) -> str:
+    return log.replace("  ", "\xa0 ").replace("\n", "\u200b\n")
+
+
+def by_a_container(log: str) -> str:
+    return "".join(
+        f"2024-03-01T10:00:{i % 60:02d}.{i:09d}Z stdout F {line}\n" for i, line in enumerate(log.splitlines())
+    )
+
+
+def by_journalctl(log: str) -> str:
+    return "".join(
+        f"Mar  1 10:00:{i % 60:02d} host bench.sh[123]: {line}\n" for i, line in enumerate(log.split("\n"))
+    )
+
+
+def by_pdsh(log: str) -> str:
+    return "".join(f"node-1: {line}\n" for line in log.splitlines())
+
+
+def by_compose(log: str) -> str:
+    return "".join(f"bench_1  | {line}\n" for line in log.splitlines())
+
+
+def by_kubectl(log: str) -> str:
+    return "".join(f"[pod/bench-x7/main] {line}\n" for line in log.splitlines())
+
+
+def commented(log: str) -> str:
+    return "#!/bin/sh\nset -e\n" + textwrap.indent(log, "# ", lambda _: True)
+
+
+def barred(log: str) -> str:
+    return textwrap.indent(log, "| ", lambda _: True)
+
+
+def added(log: str) -> str:
+    return "diff --git a/log b/log\n\n" + textwrap.indent(log, "+", lambda _: True)
+
+
+def fenced(log: str) -> str:
+    return f"# Results\n\nWe ran it:\n\n```text\n{log}```\n\nThat is all.\n"
+
+
+def indented(log: str) -> str:
+    return "Results\n=======\n\n" + textwrap.indent(log, "    ")
+
+
+def escaped_markdown(log: str) -> str:
+    return re.sub(r"([_\[\]|<>])", r"\\\1", log)
+
+
+def typeset(log: str) -> str:
+    return log.replace("...", "…").replace("fio-3", "fio‑3")
+
+
+COPIES: dict[Callable[[str], str], set[str]] = {
+    quoted: {"PREFIXES"},
+    quoted_twice: {"PREFIXES"},
+    mailed: {"CODING"},
+    mailed_as_quotation: {"CODING", "SPACES", "PREFIXES"},
+    on_a_page: {"HTML"},
+    on_a_page_of_lines: {"HTML", "SPACES"},
+    highlighted: {"HTML"},
+    source_of_a_page: {"HTML", "SPACES"},
+    coloured: {"TERMINAL"},
+    in_json: {"ESCAPES"},
+    in_json_with_colours: {"ESCAPES", "TERMINAL"},
+    in_json_in_json: {"ESCAPES"},
+    printed_by_python: {"ESCAPES"},
+    with_no_break_spaces: {"SPACES"},
+    by_a_container: {"PREFIXES"},
+    by_journalctl: {"PREFIXES"},
+    by_pdsh: {"PREFIXES"},
+    by_compose: {"PREFIXES"},
+    by_kubectl: {"PREFIXES"},
+    commented: {"PREFIXES"},
+    barred: {"PREFIXES"},
+    added: {"PREFIXES"},
+    fenced: set(),
+    indented: set(),
+    escaped_markdown: {"MARKDOWN"},
+    typeset: {"PUNCTUATION"},
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("copy", COPIES, ids=lambda copy: copy.__name__)
+def test_a_copy_has_the_same_figures(copy: Callable[[str], str], name: str) -> None:
+    log = LOGS[name].read_text(encoding="utf-8")
+    runs, intact_diagnostics = read(log.encode())
+    assert runs
+    data = copy(log).encode()
+    copied, diagnostics = read(data)
+    assert len(copied) == len(runs)
+    assert figures(copied) == figures(runs)
+    assert {c.removeprefix("REPAIRED_") for c in codes(diagnostics)} <= COPIES[copy]
+    new = Counter(d.code for d in diagnostics) - Counter(d.code for d in intact_diagnostics)
+    assert new["UNREAD_FIGURE"] == 0
+    lines = data.decode().split("\n")
+    for run in copied:
+        for m in run.measurements:
+            printed = "".join(lines[m.line - 1 : m.line + 3])
+            assert number(m) in re.sub(r"\x1b\[[\d;]*m|<[^>]*>|=\r?|\\u001b\[[\d;]*m", "", printed)
+
+
+@pytest.mark.parametrize("copy", [c for c in COPIES if COPIES[c]], ids=lambda copy: copy.__name__)
+def test_what_was_repaired_is_said_once_with_its_place(copy: Callable[[str], str]) -> None:
+    data = copy(LOGS["fio"].read_text(encoding="utf-8")).encode()
+    _, diagnostics = read(data)
+    said = [d.code for d in diagnostics if d.code.startswith("REPAIRED")]
+    assert len(said) == len(set(said))
+    assert {code.removeprefix("REPAIRED_") for code in said} == COPIES[copy]
+    for d in diagnostics:
+        if d.code.startswith("REPAIRED"):
+            assert d.line is not None
+            assert d.start is not None
+            assert data[: d.start].count(b"\n") + 1 == d.line
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_an_intact_log_is_left_alone(path: Path) -> None:
+    text = Text(path.read_text(encoding="utf-8"))
+    if "\xa0" in text.chars:
+        pytest.skip("it was copied from a page")
+    repaired, repairs = repair(text)
+    assert repaired.chars == text.chars
+    assert repairs == []
+
+
+@pytest.mark.parametrize("path", WHOLE, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_line_ends_of_windows_make_no_difference(path: Path) -> None:
+    data = path.read_bytes()
+    assert figures(read(data.replace(b"\n", b"\r\n"))[0]) == figures(read(data)[0])
