@@ -413,7 +413,9 @@ class _Reader:
         self.parts_of_processes = {
             (_job_name(job), job["pid"]): name for job, name in zip(self.jobs, names, strict=True)
         }
-        self.has_several = len({*map(_job_name, self.headers), *map(_job_name, self.jobs)} - {_ALL_CLIENTS}) > 1
+        self.names_of_jobs = set(map(_job_name, self.jobs))
+        self.has_several = len((self.names_of_jobs | set(map(_job_name, self.headers))) - {_ALL_CLIENTS}) > 1
+        self.sizes: dict[tuple[str | None, str | None], dict[str, int | None]] = {}
 
         hosts = {token["host"] for token in self.known if token.name == "hello"}
         self.host = hosts.pop() if len(hosts) == 1 else None
@@ -460,7 +462,7 @@ class _Reader:
 
     def _read_report(self, report: _Report) -> None:
         self.report = report
-        self.place = _Place(block_sizes=self._block_sizes(None))
+        self.place = _Place(block_sizes=self._block_sizes())
         known, binned, ended_at = len(self.measurements), len(self.bins), self.ended_at
         for token in report.tokens:
             try:
@@ -746,7 +748,7 @@ class _Reader:
             scope="all" if is_sum else "client" if self.has_clients else "job",
             part=None if is_sum else self._of_client(part),
             jobs=int(token["jobs"]) if token["jobs"] is not None else None,
-            block_sizes=self._block_sizes(None if is_sum else token),
+            block_sizes=self._block_sizes() if is_sum else self._block_sizes(token["group"], name),
         )
         if int(token["error"] or "") != 0:
             self.failed = True
@@ -758,17 +760,20 @@ class _Reader:
         names = [name for name in (self.report.result.label, part) if name is not None]
         return "/".join(names) or None
 
-    def _block_sizes(self, job: Token | None) -> dict[str, int | None]:
+    def _block_sizes(self, group: str | None = None, name: str | None = None) -> dict[str, int | None]:
         """Return the block size of each operation of a job, as far as the headers leave no doubt.
 
         A job's figures may be those of a whole group, in which case they go by the name of its first job.
         """
-        headers = self.headers
-        if job is not None:
-            others = {_job_name(other) for other in self.jobs} - {_job_name(job)}
-            headers = [h for h in headers if h["group"] == job["group"] and _job_name(h) not in others]
-        known = [_one_size(header["sizes"] or "") for header in headers]
-        return known[0] if known and all(sizes == known[0] for sizes in known) else {}
+        if (group, name) not in self.sizes:
+            headers = self.headers
+            if name is not None:
+                others = self.names_of_jobs - {name}
+                headers = [h for h in headers if h["group"] == group and _job_name(h) not in others]
+            known = [_one_size(header["sizes"] or "") for header in headers]
+            is_clear = bool(known) and all(sizes == known[0] for sizes in known)
+            self.sizes[group, name] = known[0] if is_clear else {}
+        return self.sizes[group, name]
 
     def _read_description(self, token: Token) -> None:
         self._set("description", token["description"], token, self.place.name)
