@@ -137,7 +137,7 @@ _LEXER: Final = Lexer(
         _JOB + r"\(g= (?P<group>\d+)\): rw= (?P<pattern>\w+), bs= (?P<sizes>[^=\n]*?), "
         r"ioengine= (?P<engine>[\w-]+), iodepth= (?P<iodepth>\d+)(?: \.\.\.)?"
     ),
-    banner=r"(?<![/\w]-)(?<!/)fio[-\s](?P<version>\d+\.\d+(?:\.\d+)*(?:-\d+-g[0-9a-f]+)?(?:-dirty)?)",
+    banner=r"(?<![/\w]-)(?<![/;])fio[-\s](?P<version>\d+\.\d+(?:\.\d+)*(?:-\d+-g[0-9a-f]+)?(?:-dirty)?)",
     started=r"Starting (?P<what>\d+ (?:process|thread)(?:es|s)?(?: and \d+ (?:process|thread)(?:es|s)?)?)",
     layout=_JOB + r"Laying out IO file[()s]* \(\d+ file[()s]* / (?:total )?(?P<size>\d+) Mi?B\)",
     progress=(
@@ -157,18 +157,18 @@ _LEXER: Final = Lexer(
     job=(
         _JOB
         + r"\(groupid= (?P<group>\d+)(?:, jobs= (?P<jobs>\d{1,9}))?\): "
-        + r"err= (?P<error>-?\d+)(?: \([^\n]{1,500}?\))?:(?: pid= (?P<pid>\d+))?"
+        + r"err= (?P<error>-?\d{1,9})(?: \([^\n]{1,500}?\))?:(?: pid= (?P<pid>\d+))?"
         r"(?:: (?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d \d{4}))?"
     ),
     description=r"Description : \[(?P<description>[^\]\n]*)\]",
     rate=(
         rf"{_OPERATION} : IOPS= (?P<iops>{_NUMBER}), BW= {_rate('rate')} "
         rf"\( {_rate('rate_again')} \) "
-        rf"\( {_bytes_moved('bytes')} / (?P<runtime>\d+) msec \)(?: ; (?P<resets>\d+) zone resets)?"
+        rf"\( {_bytes_moved('bytes')} / (?P<runtime>\d{1, 15}) msec \)(?: ; (?P<resets>\d+) zone resets)?"
     ),
     old_rate=(
         rf"{_OPERATION} : io= {_bytes_moved('bytes')} , bw= {_rate('rate')} , "
-        rf"(?:iops= (?P<iops>{_NUMBER}) , )?runt= (?P<runtime>\d+) msec"
+        rf"(?:iops= (?P<iops>{_NUMBER}) , )?runt= (?P<runtime>\d{1, 15}) msec"
     ),
     latency=(
         r"(?:(?P<level>high|low) prio_)?(?P<kind>slat|clat|lat|sync)(?: prio (?P<priority>\d+/\d+(?:/\d+)?))? "
@@ -274,11 +274,22 @@ class _Report:
         return {(_job_name(job), pid) for job in self.jobs if (pid := job["pid"]) is not None and pid != "0"}
 
     @property
+    def printed_rates(self) -> list[str]:
+        return [rate.match[0] for rate in self.rates if rate.match is not None]
+
+    @property
     def is_cut(self) -> bool:
         """Whether it stops inside the figures of a job."""
         if self.is_complete or not self.jobs or int(self.jobs[-1]["error"] or ""):
             return False
         return not any(token.name == "issued" and token.start > self.jobs[-1].start for token in self.tokens)
+
+    @cached_property
+    def has_clients(self) -> bool:
+        """Whether it is one of client mode, and not of a text with something in angle brackets."""
+        return "hello" in self.names or any(
+            one.name == "client" and other.name in _SET_UP | {"job"} for one, other in pairwise(self.tokens)
+        )
 
     @property
     def is_sum_of_clients(self) -> bool:
@@ -338,8 +349,7 @@ def _continues(run: Sequence[_Report], report: _Report) -> bool:
     if not report.names.isdisjoint(_SET_UP):
         return False
     is_of_client = "client" in report.names or report.is_sum_of_clients
-    is_with_clients = not run[0].names.isdisjoint({"hello", "client"})
-    return bool(run[-1].identity & report.identity) or (is_of_client and is_with_clients)
+    return bool(run[-1].identity & report.identity) or (is_of_client and run[0].has_clients)
 
 
 def _choose_results(reports: Sequence[_Report]) -> None:
@@ -419,9 +429,7 @@ class _Reader:
 
         hosts = {token["host"] for token in self.known if token.name == "hello"}
         self.host = hosts.pop() if len(hosts) == 1 else None
-        self.has_clients = "hello" in reports[0].names or any(
-            one.name == "client" and other.name in _SET_UP | {"job"} for one, other in pairwise(self.known)
-        )
+        self.has_clients = reports[0].has_clients
         if self.has_clients:
             self._name_clients()
 
@@ -433,6 +441,7 @@ class _Reader:
         # Since 3.0 latencies are taken in ns.
         self.ticks_per_second = 10**6 if is_old else 10**9
         self.counts_bytes_per_ms = False
+        self.is_decimal = False
         self.report = reports[0]
         self.place = _Place()
 
@@ -488,9 +497,7 @@ class _Reader:
                 points[time] = (item.value, item.line)  # type: ignore[index,assignment]
 
     def _note_interim(self, report: _Report) -> None:
-        if [rate.match and rate.match[0] for rate in report.rates] == [
-            rate.match and rate.match[0] for rate in report.result.rates
-        ]:
+        if report.printed_rates == report.result.printed_rates:
             code, message = "SAME_RUN", "This report stands in the log twice, and counts once."
         else:
             code, message = "INTERIM_REPORT", "The run was still going on."
@@ -623,7 +630,7 @@ class _Reader:
         first = self.measurements[-1]
         self._amount(token, place, f"{group}_again", statistic, primary=False)
         number = _FRACTION.fullmatch(first.text)
-        if self.is_old_layout or number is None or not self._may_lack_carry(number) or first.value is None:
+        if self.is_old_layout or number is None or not self._may_lack_carry(number) or not first.value:
             return
         step = first.value / float(first.text) * 10.0 ** -len(number["fraction"])
         carried = replace(first, high=first.value + step / 2)
@@ -654,16 +661,13 @@ class _Reader:
             rounding = "down" if is_rate or counted_in else "exact"
         if self.is_old_layout:
             prefix = {"P": "T", "E": "P"}.get(prefix, prefix)
-            is_binary = not self._has_decimal_prefixes()
+            is_binary = not self.is_decimal
         name = f"{prefix.upper()}i" if prefix and is_binary else prefix.replace("K", "k")
         metric, per_second = ("bandwidth", "/s") if is_rate else ("bytes", "")
         unit = f"{name}{unit}{per_second}"
         self._short_figure(token, place, group, metric, statistic, unit=unit, rounding=rounding, primary=primary)
         if is_rate and self.counts_bytes_per_ms:
             self.measurements[-1] = _scaled(self.measurements[-1], 1000 / 1024)
-
-    def _has_decimal_prefixes(self) -> bool:
-        return any((item.key, item.value) == ("fio.kb_base", "1000") for item in self.settings)
 
     def _set(self, key: str, value: str | None, token: Token, name: str | None = None) -> None:
         """Keep a setting; one of a job belongs to the whole run where the run has no others."""
@@ -679,7 +683,9 @@ class _Reader:
 
     def _read_command(self, token: Token) -> None:
         words = token.text.chars[token.start : token.end]
-        self.settings += command_settings(words, origin=self._origin(token), line=token.line)
+        made = list(command_settings(words, origin=self._origin(token), line=token.line))
+        self.is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
+        self.settings += made
 
     def _origin(self, command: Token) -> Origin:
         """Tell what was typed at a prompt, or stands right before the report, from what a text says was run."""

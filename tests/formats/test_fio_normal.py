@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from datetime import datetime
@@ -762,6 +761,34 @@ def test_a_report_that_stands_there_twice_counts_once() -> None:
     assert "SAME_RUN" in {item.code for item in diagnostics(records)}
 
 
+@pytest.mark.parametrize(
+    ("printed", "bandwidth"),
+    [("BW=16.0EiB/s (18.4EB/s)", 16.0 * 2**60), ("BW=-4096B/s (-4096B/s)", -4096)],
+)
+def test_impossible_rates_are_named(printed: str, bandwidth: float) -> None:
+    records = list(fio_normal.parse(Text(f"fio-3.33\nread: IOPS=1, {printed}(4096B/1000msec)")))
+    assert value(runs(records)[0], "read", "bandwidth") == bandwidth
+    assert "FIGURES_DISAGREE" in {item.code for item in diagnostics(records)}
+
+
+def test_a_terse_line_has_no_banner() -> None:
+    text = (DATA / "3.33-mixed.txt").read_text().replace("fio-3.33\n", "3;fio-3.32;s;0;0;132160\n")
+    (run,) = runs(list(fio_normal.parse(Text(text))))
+    assert run.tool_version is None
+
+
+def test_the_old_layout_cannot_show_that_its_prefixes_are_decimal() -> None:
+    text = "fio --name=s --kb_base=1000\nread : io=64000KB, bw=32000KB/s, iops=8000, runt=  2000msec"
+    (run,) = runs(list(fio_normal.parse(Text(text))))
+    assert (value(run, "read", "bytes"), value(run, "read", "bandwidth")) == (64e6, 32e6)
+
+
+def test_the_old_layout_has_no_tera() -> None:
+    text = "fio-2.2.8\nwrite: io=2048.0PB, bw=2048.0GB/s, iops=100, runt=1024000msec"
+    (run,) = runs(list(fio_normal.parse(Text(text))))
+    assert (value(run, "write", "bytes"), value(run, "write", "bandwidth")) == (2**51, 2**41)
+
+
 # Where a command is known from
 
 
@@ -900,16 +927,3 @@ def test_damaged_logs_never_raise(data: st.DataObject) -> None:
                 assert item.high is not None
                 assert item.low <= item.high
         assert 0 <= run.start <= run.end <= len(text.encode())
-
-
-CORPUS = os.environ.get("FSBENCH_CORPUS")
-
-
-@pytest.mark.skipif(CORPUS is None, reason="FSBENCH_CORPUS names no folder of real logs")
-def test_real_logs_are_understood() -> None:
-    paths = sorted(Path(CORPUS or "", "fio", "normal").glob("*.txt"))
-    assert paths
-    unread = {path.name: [d for d in diagnostics(read(path)) if d.code == "UNREAD_FIGURE"] for path in paths}
-    quoted = {name for name in unread if name.startswith("lore_")}  # mails that nobody has decoded yet
-    surrounded = {"rafmoshe_3.41_k8s_pod7.txt", "weka_3.19_client_err22_progress.txt"}
-    assert {name for name, found in unread.items() if found} <= quoted | surrounded
