@@ -164,11 +164,11 @@ _LEXER: Final = Lexer(
     rate=(
         rf"{_OPERATION} : IOPS= (?P<iops>{_NUMBER}), BW= {_rate('rate')} "
         rf"\( {_rate('rate_again')} \) "
-        rf"\( {_bytes_moved('bytes')} / (?P<runtime>\d{1, 15}) msec \)(?: ; (?P<resets>\d+) zone resets)?"
+        rf"\( {_bytes_moved('bytes')} / (?P<runtime>\d{{1,15}}) msec \)(?: ; (?P<resets>\d+) zone resets)?"
     ),
     old_rate=(
         rf"{_OPERATION} : io= {_bytes_moved('bytes')} , bw= {_rate('rate')} , "
-        rf"(?:iops= (?P<iops>{_NUMBER}) , )?runt= (?P<runtime>\d{1, 15}) msec"
+        rf"(?:iops= (?P<iops>{_NUMBER}) , )?runt= (?P<runtime>\d{{1,15}}) msec"
     ),
     latency=(
         r"(?:(?P<level>high|low) prio_)?(?P<kind>slat|clat|lat|sync)(?: prio (?P<priority>\d+/\d+(?:/\d+)?))? "
