@@ -783,6 +783,25 @@ def test_the_old_layout_cannot_show_that_its_prefixes_are_decimal() -> None:
     assert (value(run, "read", "bytes"), value(run, "read", "bandwidth")) == (64e6, 32e6)
 
 
+@pytest.mark.parametrize(
+    ("version", "low", "high"),
+    [
+        ("1.58", 600 * 1000, 601 * 1000),
+        ("2.0.7", 600 * 1000, 601 * 1024),
+        ("2.2.10", 600 * 1024, 601 * 1024),
+    ],
+)
+def test_the_slowest_job_of_a_group_is_in_units_of_its_version(version: str, low: int, high: int) -> None:
+    text = f"""\
+fio-{version}
+Run status group 0 (all jobs):
+   READ: io=1274.5MB, aggrb=1305KB/s, minb=600KB/s, maxb=705KB/s, mint=999000msec, maxt=1000000msec
+"""
+    (run,) = runs(list(fio_normal.parse(Text(text))))
+    slowest = figure(run, "read", "bandwidth", "min", scope="group")
+    assert (slowest.low, slowest.high) == pytest.approx((low, high))
+
+
 def test_the_old_layout_has_no_tera() -> None:
     text = "fio-2.2.8\nwrite: io=2048.0PB, bw=2048.0GB/s, iops=100, runt=1024000msec"
     (run,) = runs(list(fio_normal.parse(Text(text))))
