@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, pairwise
 from pathlib import Path
@@ -22,10 +22,13 @@ from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
 from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
 from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.records import Record
 
 STUDY_FILE: Final = "study.toml"
 RUN_FILE: Final = "run.json"
@@ -151,7 +154,7 @@ def read(*paths: str | Path) -> Dataset:
         If there is no run in any of them.
     """
     logs = list(chain.from_iterable(_logs_at(Path(path)) for path in paths))
-    dataset = assemble(logs)
+    dataset = assemble(_with_fio_logs(logs))
     if dataset.runs.is_empty():
         problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
         lines = (
@@ -227,7 +230,7 @@ def _logs_in_folder(folder: Path) -> Iterator[Log]:
                 yield from _logs_in_folder(entry)
                 continue
             log = _read_file(entry)
-            if any(isinstance(record, Run) for record in log.records):
+            if isinstance(log, _FioLog) or any(isinstance(record, Run) for record in log.records):
                 yield log  # other files are to be expected in a folder; given by name, they are an error
 
 
@@ -296,7 +299,8 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
         message = f"The run's record cannot be used: {error}"
         yield Log(source=str(path), records=[Diagnostic(code="BAD_STUDY", message=message)])
         return
-    for name in facts.logs:
+    names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if _is_fio_log(entry))]
+    for name in dict.fromkeys(names):
         log = _read_file(folder / name)
         records = list(log.records)
         if log.data and hashlib.sha256(log.data).hexdigest() != facts.sha256.get(name):
@@ -332,12 +336,72 @@ def _naive_utc(moment: datetime) -> datetime:
 
 
 def _read_file(path: Path) -> Log:
+    fio_log = log_file(path)
+    if fio_log is not None:
+        return _FioLog(source=str(path), file=fio_log)
     try:
         data, problems = unpack(path.read_bytes())
     except OSError as error:
         message = f"The file cannot be read: {error.strerror or error}."
         return Log(source=str(path), records=[Diagnostic(code="UNREADABLE", message=message)])
     return Log(source=str(path), data=data, records=[*problems, *read_document(data, str(path))])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FioLog(Log):
+    """A log file of fio, which is one of those of its run, and is not held in memory."""
+
+    file: LogFile
+
+
+def _is_fio_log(path: Path) -> bool:
+    return path.is_file() and log_file(path) is not None
+
+
+def _with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
+    """Yield logs, where log files that fio wrote in one run are one run: that of their report, if there is one.
+
+    Their names tell which of a folder belong together, and to which report.
+    """
+    others = [log for log in logs if not isinstance(log, _FioLog)]
+    groups: dict[tuple[Path, str, str], list[_FioLog]] = {}
+    for log in logs:
+        if isinstance(log, _FioLog):
+            name = log.file.name
+            groups.setdefault((log.file.path.parent, name.prefix, name.rest), []).append(log)
+    for (folder, prefix, rest), group in groups.items():
+        files = [log.file for log in group]
+        found = _report(others, folder, prefix)
+        if found is None:
+            run, sums, figures = run_of_logs(files, group[0].tool_version)
+            source = group[0].source if len(group) == 1 else str(folder / f"{prefix}_*{rest}")
+            records: list[Record] = [run, *figures.blocks, *figures.checks] if run.measurements else []
+            yield replace(group[0], source=source, data=sums, records=records)
+        else:
+            index, report = found
+            run, figures = with_logs(report, files, others[index].tool_version)
+            records = list(others[index].records)
+            place = next(place for place, record in enumerate(records) if record is report)
+            records[place : place + 1] = [run, *figures.blocks, *figures.checks]
+            others[index] = replace(others[index], records=records)
+        for path, diagnostics in figures.diagnostics.items():
+            yield Log(source=str(path), records=diagnostics)
+    yield from others
+
+
+def _report(logs: Sequence[Log], folder: Path, prefix: str) -> tuple[int, Run] | None:
+    """Return the run of a report in a folder that wrote log files of a name, and in which log it is.
+
+    A later run writes over the files of an earlier one.
+    """
+    runs = [
+        (index, record)
+        for index, log in enumerate(logs)
+        if Path(log.source).parent == folder
+        for record in log.records
+        if isinstance(record, Run) and wrote(record, prefix)
+    ]
+    return max(runs, key=lambda found: found[1].ended_at or datetime.min, default=None)
 
 
 _ORIGIN_FOLDERS: Final[dict[str, StudyOrigin]] = {

@@ -26,7 +26,8 @@ def violations(data: bytes) -> list[str]:
                 if not len(record.times) == len(record.values) == len(record.lines):
                     found.append(f"the columns of {record.metric} differ in length")
             case Diagnostic():
-                if record.start is not None and not 0 <= record.start <= (record.end or 0) <= len(data):
+                places = [place for place in (record.start, record.end) if place is not None]
+                if places != sorted(places) or not all(0 <= place <= len(data) for place in places):
                     found.append(f"{record.code} stands from {record.start} to {record.end}")
     return found
 

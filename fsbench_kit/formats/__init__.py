@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from fsbench_kit.formats import bonnie_html, filetree, fio_json, fio_normal, iozone, smallfiles, sysbench
+from fsbench_kit.formats import (
+    bonnie_html,
+    filetree,
+    fio_json,
+    fio_normal,
+    fio_terse,
+    gnu_time,
+    iozone,
+    smallfiles,
+    sysbench,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +48,17 @@ class Format(Protocol):
         """
 
 
-FORMATS: Final[tuple[Format, ...]] = (bonnie_html, filetree, fio_json, fio_normal, iozone, smallfiles, sysbench)
+FORMATS: Final[tuple[Format, ...]] = (
+    bonnie_html,
+    filetree,
+    fio_json,
+    fio_normal,
+    fio_terse,
+    gnu_time,
+    iozone,
+    smallfiles,
+    sysbench,
+)
 
 
 def sniff(chars: str) -> list[tuple[int, Format]]:

@@ -36,22 +36,35 @@ def cross_checks(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
     block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
     percentiles.
     """
-    parts: dict[tuple[str, str | None, str], Figures] = {}
-    repeats: list[tuple[Figures, Measurement]] = []
-    for item in measurements:
-        figures = parts.setdefault((item.scope, item.part, item.operation), {})
-        if item.primary:
-            figures.setdefault((item.metric, item.statistic), item)
-        else:
-            repeats.append((figures, item))
-    for figures, repeat in repeats:
-        first = figures.get((repeat.metric, repeat.statistic))
-        if first is not None and not _overlap(_interval(first), _interval(repeat)):
-            message = f"{_name(first)} is printed as {first.text}, and again as {repeat.text}."
-            yield _diagnostic("SECOND_PRINTING_DIFFERS", message, first, repeat)
-    for figures in parts.values():
+    measurements = list(measurements)
+    yield from second_printings(measurements)
+    for figures in _by_part(measurements).values():
         yield from _rates(figures)
         yield from _order(figures)
+
+
+def second_printings(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each second printing that is not what the first one is."""
+    measurements = list(measurements)
+    parts = _by_part(measurements)
+    for repeat in measurements:
+        first = parts.get(_part(repeat), {}).get((repeat.metric, repeat.statistic))
+        if first is not None and not repeat.primary and not _overlap(_interval(first), _interval(repeat)):
+            message = f"{_name(first)} is printed as {first.text}, and again as {repeat.text}."
+            yield _diagnostic("SECOND_PRINTING_DIFFERS", message, first, repeat)
+
+
+def _part(item: Measurement) -> tuple[str, str | None, str]:
+    return item.scope, item.part, item.operation
+
+
+def _by_part(measurements: Iterable[Measurement]) -> dict[tuple[str, str | None, str], Figures]:
+    parts: dict[tuple[str, str | None, str], Figures] = {}
+    for item in measurements:
+        figures = parts.setdefault(_part(item), {})
+        if item.primary:
+            figures.setdefault((item.metric, item.statistic), item)
+    return parts
 
 
 def _rates(figures: Figures) -> Iterator[Diagnostic]:

@@ -21,6 +21,8 @@ Qualifiers:
 - ``total``: over the tasks that the row names together.
 
 Each qualifier other than a range becomes a diagnostic, so that what it says stays with the figure.
+
+A row begins at the name of a task, so that a copy which lost its line ends has the same rows.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.lexer import Token, unread_figure
+from fsbench_kit.formats.repairs import without_repeats
+from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Diagnostic, Measurement, Run
 from fsbench_kit.units import Rounding, quantity
 from fsbench_kit.vocabulary import OPERATIONS
@@ -59,7 +63,9 @@ _RANGE: Final = "range over filesystems"
 _ABOUT: Final = "about"
 
 
-_MARKS: Final = re.compile(rf"^[^\S\n]*{_HEADER}[^\S\n]*$", re.MULTILINE)
+_ROW: Final = rf"(?:{'|'.join(OPERATIONS)})(?:{_CHANGE})?,[^,\n]{{1,200}},(?:{'|'.join(_METRICS)}),"
+_MARKS: Final = re.compile(rf"^[^\S\n]*{_HEADER}(?=[^\S\n]*$|[^\S\n]+{_ROW})", re.MULTILINE)
+_LOST_LINE_END: Final = re.compile(rf"(?<=\S)[^\S\n]+(?={_ROW})")
 
 
 def marks(chars: str) -> Iterator[int]:
@@ -69,6 +75,8 @@ def marks(chars: str) -> Iterator[int]:
 
 def parse(text: Text) -> Iterator[Record]:
     """Yield a run for each filesystem, and what is to be said about the rows."""
+    text, repairs = _repaired(text)
+    yield from repairs
     rows: list[_Row] = []
     for line in _lines(text):
         try:
@@ -76,14 +84,17 @@ def parse(text: Text) -> Iterator[Record]:
         except (ValueError, csv.Error):
             if (diagnostic := unread_figure(line)) is not None:
                 yield diagnostic
+    header = text.chars.find(_HEADER)
+    start = min((row.line.start for row in rows), default=0) if header < 0 else header
+    end = max((row.line.end for row in rows), default=0)
     for filesystem in dict.fromkeys(name for row in rows for name in row.filesystems):
         own = [row for row in rows if filesystem in row.filesystems]
         printed = {row.key for row in own if not row.is_range}
         yield Run(
             tool=TOOL,
-            start=text.byte(0),
-            end=text.byte(len(text.chars)),
-            line=1,
+            start=text.byte(start),
+            end=text.byte(end),
+            line=text.line(start),
             filesystem=filesystem,
             measurements=tuple(
                 replace(row.figure, primary=not row.is_range or row.key not in printed) for row in own
@@ -93,11 +104,21 @@ def parse(text: Text) -> Iterator[Record]:
         yield from _remarks(row, rows)
 
 
+def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
+    """Return a text in which each row stands once and on a line of its own, and what was done to it."""
+    text, repairs = without_repeats(text)
+    lost = [match.span() for match in _LOST_LINE_END.finditer(text.chars)]
+    if lost:
+        first = Token("row", text, *lost[0])
+        repairs.append(first.diagnostic("REPAIRED", f"{len(lost)} rows stand behind another on its line."))
+    return text.edited(Edit(start, end, "\n") for start, end in lost), repairs
+
+
 def _lines(text: Text) -> Iterator[Token]:
-    """Yield the lines below the header."""
+    """Yield the lines but for the header."""
     start = 0
-    for number, line in enumerate(text.chars.split("\n")):
-        if number > 0 and line.strip():
+    for line in text.chars.split("\n"):
+        if line.strip() and line.strip() != _HEADER:
             yield Token("row", text, start, start + len(line.rstrip()))
         start += len(line) + 1
 
@@ -128,7 +149,7 @@ class _Row:
         ValueError, csv.Error
             If it does not have the eight fields, or one of them is not understood.
         """
-        (fields,) = csv.reader([line.text.chars[line.start : line.end]], strict=True)
+        (fields,) = csv.reader([line.text.chars[line.start : line.end].strip()], strict=True)
         task, filesystems, metric, value, low, high, unit, qualifier = fields
         operation, metric = _words(task, metric)
         qualifiers = tuple(filter(None, (part.strip() for part in qualifier.split(","))))

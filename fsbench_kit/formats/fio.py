@@ -12,8 +12,13 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Diagnostic
 
 TOOL: Final = "fio"
 
@@ -61,6 +66,19 @@ def percentile_bounds(smallest: int, largest: int) -> tuple[int, int | None]:
 
 def _bin_width(value: int) -> int:
     return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
+
+
+def bin_value(index: int) -> int:
+    """Return the middle of a bin that goes by its index, as fio prints it.
+
+    >>> bin_value(127), bin_value(128), bin_value(700)
+    (127, 129, 63744)
+    """
+    per_octave = 1 << _BIN_BITS
+    if index < 2 * per_octave:
+        return index
+    shift = (index >> _BIN_BITS) - 1
+    return (1 << (shift + _BIN_BITS)) + (index % per_octave << shift) + (1 << shift >> 1)
 
 
 def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[float, float | None]:
@@ -134,3 +152,30 @@ def part_names(jobs: Iterable[str]) -> Iterator[str]:
     for name in names:
         yield name if total[name] == 1 else f"{name}.{seen[name]}"
         seen[name] += 1
+
+
+_AROUND: Final = Lexer(
+    prefix=r"^[>+|#*/\s]+$",
+    command=r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)(?:\\\n|[^\n])*",
+    progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
+    trouble=r"^[^\S\n]*fio(?::|\s+exited)\s[^\n]*",
+    header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",
+    layout=r"^[^\n:]{1,100}: Laying out IO file[^\n]*",
+)
+"""What fio prints around its reports for programs, or somebody typed to get them."""
+
+
+def beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
+    """Yield what is to be said about the text around reports for programs."""
+    for token in _AROUND.tokens(text, start, end):
+        if token.name == "progress":
+            yield token.diagnostic("PROGRESS", "Momentary figures are not the run's result.")
+        elif token.name == "trouble":
+            yield token.diagnostic("OTHER_TEXT", "fio says more of the run than its report has.")
+        elif token.name == UNREAD and (diagnostic := unread_figure(token)) is not None:
+            yield diagnostic
+
+
+def holds_other_text(text: Text, start: int, end: int) -> bool:
+    """Whether something stands between two positions that fio did not print there while it ran."""
+    return any(token.name in {UNREAD, "command"} for token in _AROUND.tokens(text, start, end))

@@ -1,23 +1,31 @@
-r"""Logs of iozone 3.x in auto mode: the table, the Excel report (``-R``) and the CPU report (``-+u``).
+r"""Logs of iozone 3.x: auto mode with its Excel report, and throughput mode.
 
-Read against logs of 3.327 to 3.493 and the source of 3.4xx (``iozone.c``: ``main``, ``print_header``, ``begin``,
-``write_perf_test`` and its like, ``dump_excel``).
+Read against logs of 3.308 to 3.507 and the source of 3.4xx (``iozone.c``: ``main``, ``print_header``, ``begin``,
+``write_perf_test`` and its like, ``dump_excel``, ``throughput_test``, ``dump_throughput``).
 
 - The table has a row for each file size and record size, in kB of 1024 bytes (3.3xx says KB). Its columns have
   fixed widths, and the tests that ``-i`` leaves out are blanks in the middle of a row, so a figure's column is
-  known by its place alone. The names of the fifth to ninth column take two lines.
+  known by its place alone. The names of the fifth to ninth column take two lines. A row that has lost its
+  spacing is read by order where it fills all columns, or all that ``-i`` asked for, and not otherwise.
 - A figure is kB/s, cut off to a whole number twice over (a cast, then ``>>= 10``); with ``-O`` operations per
-  second; with ``-N`` the mean time of an operation in whole microseconds, cut off too.
+  second; with ``-N`` the mean time of an operation in whole microseconds, cut off too. Where neither a line nor a
+  command tells which, kB/s are assumed, as without options, and ``UNIT_ASSUMED`` says so.
 - A 0 stands for a test that did not run (a retest under ``-+n``; in reports also every other gap), or else for
   a figure below 1.
-- The Excel report prints the table's figures again, one matrix for each test: file size by record size.
+- The Excel report prints the table's figures again, one matrix for each test: file size by record size. What
+  ``-b`` writes to a file is a binary spreadsheet (BIFF), and no text.
 - The CPU report gives 100 x CPU time / wall time with two decimals, never above 100. "Zero values should be
   ignored": they stand for less time than the clock can tell.
+- Throughput mode runs each test with several processes or threads. ``Children see`` is the sum of their rates
+  until the first of them is ready; ``Parent sees`` is all bytes over the parent's time (part ``parent``; not in a
+  cluster); minimum, maximum and mean are over processes (scope ``thread``), and so are the lines of ``-C``. A
+  minimum of 0 means that a process did nothing before the first was ready (``NO_OVERLAP``). iozone forgets
+  such a process where another one follows it, so that the minimum can be above the mean; it is missing then.
+  ``-R`` prints the sums again, with a column for each number of processes.
 - ``O_DIRECT feature enabled`` stands among the options when ``-I`` was given. The tests through the C library
   (fwrite, frewrite, fread, freread) open the file without it all the same.
 - Lines that only say that an option was given become that option: ``iozone.-e``, as in a command.
-
-Not read yet: throughput mode (``-t``).
+- Lines of several hosts that pdsh has mixed (``host: ...``) are one run for each host.
 """
 
 from __future__ import annotations
@@ -27,67 +35,23 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats import iozone_tables, iozone_throughput
 from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.iozone_figures import BANDWIDTH, Figures, table_measure
+from fsbench_kit.formats.iozone_tables import TableReader, with_lines
+from fsbench_kit.formats.iozone_throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
-from fsbench_kit.records import Diagnostic, Measurement, Run, Setting, State, Status
-from fsbench_kit.units import Rounding, quantity
+from fsbench_kit.formats.text import Edit
+from fsbench_kit.records import Run, Setting, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.records import Diagnostic, Origin, Record
 
 TOOL: Final = "iozone"
 
-_COLUMNS: Final = {
-    "write": "write",
-    "rewrite": "rewrite",
-    "read": "read",
-    "reread": "reread",
-    "random_read": "random read",
-    "random_write": "random write",
-    "backward_read": "bkwd read",
-    "record_rewrite": "record rewrite",
-    "stride_read": "stride read",
-    "fwrite": "fwrite",
-    "frewrite": "frewrite",
-    "fread": "fread",
-    "freread": "freread",
-    "pwrite": "pwrite",
-    "repwrite": "repwrite",
-    "pread": "pread",
-    "repread": "repread",
-}
-"""Operation -> its name in the heading. A log has these columns from the left, up to some column."""
-
-_WIDTHS: Final = (
-    (9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9, 9, 9, 8, 9),  # 3.4xx
-    (8, 8, 9, 9, 8, 8, 8, 9, 9, 9, 9, 8, 9),  # 3.3xx
-)
-_RECORD_WIDTH: Final = 8
-
-_REPORTS: Final = {
-    "Writer": "write",
-    "Re-writer": "rewrite",
-    "Reader": "read",
-    "Re-Reader": "reread",
-    "Random read": "random_read",
-    "Random write": "random_write",
-    "Backward read": "backward_read",
-    "Record rewrite": "record_rewrite",
-    "Stride read": "stride_read",
-    "Fwrite": "fwrite",
-    "Re-Fwrite": "frewrite",
-    "Fread": "fread",
-    "Re-Fread": "freread",
-    "Pwrite": "pwrite",
-    "Re-Pwrite": "repwrite",
-    "Pread": "pread",
-    "Re-Pread": "repread",
-}
-
-_RETESTS: Final = frozenset({"rewrite", "reread", "frewrite", "freread", "repwrite", "repread"})
 _THROUGH_LIBRARY: Final = frozenset({"fwrite", "frewrite", "fread", "freread"})
 
 _NUMBERS: Final = {
@@ -100,6 +64,17 @@ _NUMBERS: Final = {
     "iozone.-S": (r"Processor cache size set to (?P<value>\d{1,12}) [kK][bB]ytes\.?", 1024),
     "iozone.-L": (r"Processor cache line size set to (?P<value>\d{1,12}) bytes\.?", 1),
     "stride": (r"File stride size set to (?P<value>\d{1,12}) \* record size\.?", 1),
+    "iozone.-H": (r"POSIX async I/O \(with bcopy\)\. Depth (?P<value>\d{1,9})\b", 1),
+    "iozone.-k": (r"POSIX Async I/O \(no bcopy\)\. Depth (?P<value>\d{1,9})\b", 1),
+    "iozone.-l": (r"Min (?:process|thread) = (?P<value>\d{1,9})\b", 1),
+    "iozone.-P": (r"Binding of processors beginning with (?P<value>\d{1,9})\b", 1),
+    "iozone.-u": (r"Max (?:process|thread) = (?P<value>\d{1,9})\b", 1),
+    "iozone.-+C": (r"Dedup within (?P<value>\d{1,3}) percent", 1),
+    "iozone.-+O": (r"Rate control active (?P<value>\d{1,12}) Ops/sec", 1),
+    "iozone.-+p": (r"Percent read in mix test is (?P<value>\d{1,3})\b", 1),
+    "iozone.-+q": (r"Delay (?P<value>\d{1,9}) seconds between tests enabled", 1),
+    "iozone.-+w": (r"Dedup activated (?P<value>\d{1,3}) percent", 1),
+    "iozone.-+y": (r"Dedup within & across (?P<value>\d{1,3}) percent", 1),
     "iozone.time_resolution": (r"Time Resolution = (?P<value>\d+\.\d+) seconds\.?", None),
     "iozone.cpu_time_resolution": (r"CPU utilization Resolution = (?P<value>\d+\.\d+) seconds\.?", None),
 }
@@ -113,9 +88,11 @@ _OPTIONS: Final = {
     "iozone.-c": r"Include close in write timing",
     "iozone.-e": r"Include fsync in write timing",
     "iozone.-K": r"Disrupted read patterns selected\.",
+    "iozone.-m": r"Multi_buffer\. Work area \d+ bytes",
     "iozone.-N": r"Microseconds/op Mode\. Output is in microseconds per operation\.",
     "iozone.-O": r"OPS Mode\. Output is in operations per second\.",
     "iozone.-p": r"Purge Mode On",
+    "iozone.-Q": r"Offset/latency files enabled",
     "iozone.-R": r"Excel chart generation enabled",
     "iozone.-w": r"Setting no_unlink",
     "iozone.-W": r"Lock file when reading/writing\.",
@@ -128,35 +105,70 @@ _OPTIONS: Final = {
 """Setting that is true -> the line that tells it."""
 
 _S: Final = r"[^\S\n]"  # white space within a line
+_HEADER: Final = "|".join(
+    ("Command line used:", *(pattern for pattern, _ in _NUMBERS.values()), *_OPTIONS.values())
+).replace("(?P<value>", "(?:")
+
+_FAILURES: Final = (
+    r"No space left on device",
+    r"Input/output error",
+    r"Error \w{0,6}(?:writ|read)ing block[^\S\n]*(?:at\b[^\S\n]*)?[\d,]*",
+    r"Error in file: (?:Found|Position)\b",
+    r"Can not f?d?open temp(?:orary)? file\b:?",
+    r"(?:Fork|Thread create|Memory allocation|Mapping) failed",
+    r"Shared memory not working",
+    r"Error reading client file",
+    r"Error: (?:minimum|maximum) record (?:size|length) [^\n]{0,80}",
+    r"Error: record length \d+ is greater than filesize \d+",
+    r"Can not mix throughput mode and auto-mode flags",
+    r"Microsecond mode not supported in throughput mode",
+    r"You must use -[fF] when using ",
+    r"[iI]nvalid options:",
+    r"Unsupported (?:Plus )?option ->",
+    r"Usage: For usage information type iozone -h",
+)
 
 _LEXER: Final = Lexer(
-    command=rf"Command line used:{_S}*(?P<command>\S[^\n]*\S)",
-    prompt=rf"^[^\n]*[#$%>]{_S}+(?P<command>(?:\S*/)?iozone{_S}+-[^\n]*\S)",
+    command=(
+        rf"Command line used:{_S}*(?P<command>\S[^\n]*?)"
+        rf"(?={_S}*$|\s+(?:Output is in|Time Resolution =|Compute time)|\s+(?:{_HEADER}))"
+    ),
+    prompt=(
+        rf"^(?P<shell>[^\n]{{0,200}}?[#$%>]{_S}+)?{_S}*(?:(?:sudo|time|nohup){_S}+){{0,3}}"
+        rf"(?P<command>(?:[^\s\"'`]{{0,200}}/)?iozone3?{_S}+-(?:\\\n|[^\n])*?)(?<!\\)"
+        rf"(?={_S}*$|\s+Iozone: Performance)"
+    ),
     banner=r"Iozone: Performance Test of File I/O",
     mode=r"Compiled for (?P<mode>\d+ bit) mode\.?",
     version=r"Version \$Revision: (?P<version>\d[\d.]*) \$",
-    build=rf"Build:{_S}*(?P<build>\S[^\n]*\S)",
-    began=rf"Run began:{_S}*(?P<date>\S[^\n]*\S)",
-    machine=rf"Machine ={_S}*(?P<machine>\S[^\n]*\S)",
+    build=rf"Build:{_S}*(?P<build>\S[^\n]*?)(?={_S}*$|\s+Contributors:)",
+    began=(
+        rf"Run began:{_S}*(?P<date>[A-Z][a-z]{{2}}\s+[A-Z][a-z]{{2}}\s+\d\d?\s+[\d:]{{8}}\s+\d{{4}}"
+        r"|\S[^\n]{0,80})"
+    ),
+    # iozone cuts the name at 80 characters, and with it the end of the line.
+    machine=rf"Machine ={_S}*(?P<machine>\S+(?:{_S}(?!{_HEADER})\S+)*)",
     **{key: pattern for key, (pattern, _) in _NUMBERS.items()},
     **_OPTIONS,
     kilobytes=r"Output is in [kK][bB]ytes/sec",
-    heading=(
-        rf"(?:(?P<tops>\brandom(?:{_S}+(?:random|bkwd|record|stride))*){_S}*\n)?"
-        rf"^{_S}*[kK]B{_S}+reclen(?P<names>(?:{_S}+[a-z]+)+){_S}*$"
+    **iozone_throughput.PHRASES,
+    **iozone_tables.PHRASES,
+    complete=r"iozone test complete\.?",
+    poor_timer=(
+        r"Timer resolution is poor\. Some small transfers may have "
+        r"reported inaccurate results\. Sizes \d+ [kK]Bytes and below\.?"
     ),
-    row=rf"^{_S}*(?P<file>\d{{1,12}})(?P<record>{_S}+\d{{1,12}})(?P<cells>(?:{_S}+\d+)*){_S}*$",
-    complete=r"iozone test complete\.",
-    report=(
-        rf'"(?P<report>{"|".join(_REPORTS).replace(" ", _S + "+")})(?P<cpu> CPU utilization)? report'
-        r'(?: \(Zero values should be ignored\))?"'
+    too_quick=(
+        r"The test completed too quickly to give a good result You will get a more precise measure of this "
+        r"machine's performance by re-running iozone using the command: iozone \d+"
+        r"(?: \(i\.e\., file size = \d+ kilobytes64\))?"
     ),
-    report_sizes=rf'^{_S}*(?P<sizes>"\d{{1,12}}"(?:{_S}+"\d{{1,12}}")*){_S}*$',
-    report_row=rf'^{_S}*"(?P<file>\d{{1,12}})"(?P<cells>(?:{_S}+\d+(?:\.\d+)?)+){_S}*$',
-    failure=(
-        r"^[^\n]*(?:iozone: interrupted|No space left on device|Error (?:f|p)?(?:writ|read)ing block"
-        r"|Can not f?d?open (?:temp )?file)[^\n]*$"
+    read_error=(
+        r"I/O error during read\. Try again with the command: iozone \d+ \d+"
+        r"(?: \(i\.e\. record size = \d+ bytes\))?"
     ),
+    interrupted=r"iozone: interrupted",
+    failure="|".join(_FAILURES),
 )
 
 _STAGES: Final = {
@@ -168,25 +180,34 @@ _STAGES: Final = {
             ("version", "mode", "build"),
             ("began",),
             ("machine", "command", "kilobytes", *_OPTIONS, *_NUMBERS),
-            ("heading",),
-            ("report",),
+            ("heading", "processes", "each", "children", "parent", "per_process", "min_xfer", "cpu_use", "child"),
+            ("report", "summary", "summary_record", "summary_unit", "summary_row"),
         )
     )
     for name in names
 }
 """The parts of a log in their order. Where a part comes too early, another run begins."""
 
-_ONCE: Final = frozenset({"prompt", "banner", "began", "heading"})
-"""Parts that a log has once. Where one comes a second time, another run begins."""
+_AFTER: Final = _STAGES["report"]
+"""The stage of what can follow the end of the tests."""
 
+_ONCE: Final = frozenset({"prompt", "banner", "began", "heading"})
+"""Parts that a log has once. Where another one comes, another run begins."""
 
 _MARKS: Final = re.compile(
-    r"\bIozone: Performance Test of File I/O\s+Version \$Revision"
-    r"|^\s*[kK]B\s+reclen\s+write\b"
-    r'|^"(?:Re-)?[wW]riter report"\s+"\d+"'
-    r"|\bCommand line used:\s*\S*\biozone\b",
-    re.MULTILINE,
+    "|".join(
+        (
+            r"\bIozone: Performance Test of File I/O Version \$Revision",
+            iozone_tables.HEADING,
+            rf'{iozone_tables.REPORT_TITLE}" "\d',
+            r"\bCommand line used:\s*\S*\biozone\b",
+            r"\bChildren see throughput for \d{1,6}[a-z\s-]{4,60}=\s*\d",
+            r"\bThroughput report Y-axis is type of test\b",
+        )
+    ).replace(" ", r"\s+")
 )
+
+_HOST: Final = re.compile(r"^(?:[#>][^\S\n]?)*(?P<host>[\w.-]{1,64}):(?:[^\S\n]+|$)", re.MULTILINE)
 
 
 def marks(chars: str) -> Iterator[int]:
@@ -196,97 +217,50 @@ def marks(chars: str) -> Iterator[int]:
 
 def parse(text: Text) -> Iterator[Record]:
     """Yield the runs, and a diagnostic for whatever holds a figure and is not understood."""
+    for host, lines in _by_host(text):
+        yield from _parse(with_lines(lines), host)
+
+
+def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
+    """Yield the lines of each host that pdsh has mixed, without their prefix, and those of none."""
+    prefixes = {match.start(): match for match in _HOST.finditer(text.chars)}
+    marked = {m["host"] for m in prefixes.values() if _MARKS.match(text.chars, m.end())}
+    if not marked:
+        yield None, text
+        return
+    pieces: dict[str | None, list[Edit]] = {}
+    ends: dict[str | None, int] = {}
+    start = 0
+    for line in text.chars.splitlines(keepends=True):
+        prefix = prefixes.get(start)
+        host = prefix["host"] if prefix is not None and prefix["host"] in marked else None
+        kept = prefix.end() if prefix is not None and host is not None else start
+        pieces.setdefault(host, []).append(Edit(ends.get(host, 0), kept, ""))
+        start += len(line)
+        ends[host] = start
+    for host, edits in pieces.items():
+        yield host, text.edited([*edits, Edit(ends[host], len(text.chars), "")])
+
+
+def _parse(text: Text, host: str | None) -> Iterator[Record]:
     run: _OpenRun | None = None
     for token in _LEXER.tokens(text):
         stage = _STAGES.get(token.name)
-        if stage is not None and (run is None or run.ends_before(token.name, stage)):
+        if (stage is not None and run is None) or (run is not None and run.ends_before(token, stage)):
+            table = run.tables.table if run is not None and token.name == "row" else None
             if run is not None:
                 yield from run.close()
-            run = _OpenRun(token)
+            run = _OpenRun(token, host)
+            run.tables.table = table
         if run is not None and token.name != UNREAD:
             yield from run.read(token)
-        elif (diagnostic := unread_figure(token)) is not None:
+            continue
+        if run is not None:
+            run.commented = run.commented or run.seen == {"prompt"}
+        if (diagnostic := unread_figure(token)) is not None:
             yield diagnostic
     if run is not None:
         yield from run.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The columns of a table.
-
-    Attributes
-    ----------
-    operations
-        What each column is of.
-    edges
-        Where each column ends, in characters after the end of the record size; ``None`` where the heading has
-        lost its spacing.
-    """
-
-    operations: tuple[str, ...]
-    edges: tuple[int, ...] | None
-
-    @classmethod
-    def from_heading(cls, heading: Token) -> _Table | None:
-        """Return the table that a heading announces, or ``None`` where it is not one of iozone's."""
-        words = list(re.finditer(r"\S+", heading["names"] or ""))
-        names = [name.split() for name in _COLUMNS.values()][: len(words)]
-        if [word[0] for word in words] != [name[-1] for name in names]:
-            return None
-        tops = heading["tops"]
-        if tops is not None and tops.split() != [name[0] for name in names if len(name) > 1]:
-            return None
-        operations = tuple(_COLUMNS)[: len(words)]
-        for widths in _WIDTHS:
-            edges = tuple(sum(widths[: n + 1]) for n in range(min(len(words), len(widths))))
-            # Names stand over their column's end, or one character before it.
-            if len(edges) == len(words) and all(
-                0 <= edge - word.end() <= 1 for edge, word in zip(edges, words, strict=True)
-            ):
-                return cls(operations, edges)
-        return cls(operations, None)
-
-    def figures(self, row: Token) -> list[tuple[str, str]] | None:
-        """Return the operations and figures of a row, or ``None`` where it cannot be told which are which."""
-        if self.has_place(row):
-            return self._by_place(row["cells"] or "")
-        # Without its spacing, a row that fills every column can be read by order, and no other.
-        cells = (row["cells"] or "").split()
-        return list(zip(self.operations, cells, strict=True)) if len(cells) == len(self.operations) else None
-
-    def has_place(self, row: Token) -> bool:
-        """Whether heading and row have kept the spacing that gives a figure its column."""
-        return self.edges is not None and len(row["record"] or "") == _RECORD_WIDTH
-
-    def _by_place(self, cells: str) -> list[tuple[str, str]] | None:
-        figures = []
-        start = 0
-        for operation, end in zip(self.operations, self.edges or (), strict=True):
-            cell = cells[start:end]
-            if cell.strip():
-                # A cell ends in a digit: one that does not was cut off, or pushed aside by a wider one.
-                if len(cell) < end - start or not re.fullmatch(r" *\d+", cell):
-                    return None
-                figures.append((operation, cell.strip()))
-            start = end
-        return figures if not cells[start:].strip() else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """What a figure of a table or report is of."""
-
-    metric: str
-    statistic: str
-    unit: str
-    rounding: Rounding
-
-
-_BANDWIDTH: Final = _Measure("bandwidth", "value", "KiB/s", "down")
-_IOPS: Final = _Measure("iops", "value", "1/s", "down")
-_LATENCY: Final = _Measure("latency", "mean", "us", "down")
-_CPU: Final = _Measure("cpu", "value", "%", "nearest")
 
 
 @dataclass
@@ -294,41 +268,60 @@ class _OpenRun:
     """A run whose log has not ended yet."""
 
     first: Token
+    host: str | None
     last: Token = field(init=False)
     stage: int = -1
     seen: set[str] = field(default_factory=set)
+    once: dict[str, str] = field(default_factory=dict)
     version: str | None = None
-    host: str | None = None
     started_at: datetime | None = None
     prompt: Token | None = None
+    commented: bool = False
     direct: Token | None = None
     header: dict[str, Setting] = field(default_factory=dict)
     command: tuple[Setting, ...] = ()
-    table: _Table | None = None
-    tabled: dict[tuple[str, int | None, int | None], Measurement] = field(default_factory=dict)
-    report: Token | None = None
-    record_sizes: tuple[int, ...] = ()
-    repaired: bool = False
-    measurements: list[Measurement] = field(default_factory=list)
+    figures: Figures = field(default_factory=Figures)
+    tables: TableReader = field(init=False)
+    throughput: ThroughputReader = field(init=False)
 
     def __post_init__(self) -> None:
         self.last = self.first
+        self.tables = TableReader(self.figures)
+        self.throughput = ThroughputReader(self.figures)
 
-    def ends_before(self, name: str, stage: int) -> bool:
-        """Whether a part of this name and stage belongs to another run."""
-        return stage < self.stage or (name in _ONCE and name in self.seen)
+    def ends_before(self, token: Token, stage: int | None) -> bool:
+        """Whether a part belongs to another run."""
+        if token.name in {"row", "piped_row"}:
+            return self.tables.is_of_another_run(token)
+        if stage is None:
+            return False
+        if stage < self.stage or ("complete" in self.seen and stage < _AFTER):
+            return True
+        if token.name in _ONCE and token.name in self.once:
+            return bool(self.figures.all) or self.once[token.name] != _words(token)
+        return token.name == "children" and self.throughput.is_of_another_run(token)
 
     def read(self, token: Token) -> Iterator[Diagnostic]:
         self.last = token
         self.seen.add(token.name)
         self.stage = max(self.stage, _STAGES.get(token.name, -1))
+        if token.name in _ONCE:
+            self.once[token.name] = _words(token)
         if token.name in _NUMBERS:
             self._read_number(token)
-            return
-        if token.name in _OPTIONS:
+        elif token.name in _OPTIONS:
             self._set(token.name, "true", token)
             self.direct = token if token.name == "direct" else self.direct
-            return
+        elif token.name in iozone_throughput.PHRASES:
+            if token.name == "processes":
+                self._read_processes(token)
+            yield from self.throughput.read(token, self._given())
+        elif token.name in iozone_tables.PHRASES:
+            yield from self._read_table(token)
+        else:
+            yield from self._read_line(token)
+
+    def _read_line(self, token: Token) -> Iterator[Diagnostic]:
         match token.name:
             case "prompt":
                 self.prompt = token
@@ -344,20 +337,32 @@ class _OpenRun:
                 yield from self._read_date(token)
             case "command":
                 yield from self._read_command(token)
-            case "heading":
-                self.table = _Table.from_heading(token)
-            case "row":
-                yield from self._read_row(token)
             case "complete":
-                self.table = None
+                self.tables.table = None
+            case "poor_timer" | "too_quick":
+                yield token.diagnostic("QUALIFIED", "iozone says that small transfers were too quick to be timed.")
+            case "read_error" if self._given().get("iozone.-N") == "true":
+                yield token.diagnostic("QUALIFIED", "iozone takes a time below 1 µs for an error.")
+            case "read_error" | "failure":
+                self.seen.add("failure")
+                yield token.diagnostic("RUN_FAILED", "iozone reports an error.")
+            case "interrupted":
+                yield token.diagnostic("INCOMPLETE_LOG", "iozone was interrupted.")
+
+    def _read_table(self, token: Token) -> Iterator[Diagnostic]:
+        match token.name:
+            case "heading":
+                if token["label"] is not None:
+                    self._set("description", token["label"], token)
+                self.tables.read_heading(token)
+            case "row" | "piped_row":
+                yield from self.tables.read_row(token, self._given())
             case "report":
-                self.table, self.report, self.record_sizes = None, token, ()
+                self.tables.read_report(token)
             case "report_sizes":
-                self.record_sizes = tuple(int(size) * 1024 for size in re.findall(r"\d+", token["sizes"] or ""))
+                self.tables.read_sizes(token)
             case "report_row":
-                yield from self._read_report_row(token)
-            case "failure":
-                yield token.diagnostic("RUN_FAILED", "iozone reports an error, or was interrupted.")
+                yield from self.tables.read_report_row(token, self._given())
 
     def _set(self, key: str, value: str, token: Token) -> None:
         # -s and -r can be given several times, and then all of them count.
@@ -367,10 +372,21 @@ class _OpenRun:
         elif value not in before.value.split(","):
             self.header[key] = replace(before, value=f"{before.value},{value}")
 
+    def _given(self) -> dict[str, str]:
+        """Return all settings known so far; where two sources disagree, the log's own lines count."""
+        command = self.command or (_command(self.prompt, "command") if self.prompt is not None else ())
+        return {setting.key: setting.value for setting in (*command, *self.header.values())}
+
     def _read_number(self, token: Token) -> None:
         factor = _NUMBERS[token.name][1]
         value = token["value"] or ""
         self._set(token.name, value if factor is None else str(int(value) * factor), token)
+
+    def _read_processes(self, token: Token) -> None:
+        if "threads" not in self._given():
+            self._set("threads", token["threads"] or "", token)
+        if token["kind"] == "thread":
+            self._set("iozone.-T", "true", token)
 
     def _read_machine(self, token: Token) -> None:
         machine = token["machine"] or ""
@@ -386,73 +402,22 @@ class _OpenRun:
             yield token.diagnostic("UNREAD_FIGURE", "The date is not in the form in which iozone prints it.")
 
     def _read_command(self, token: Token) -> Iterator[Diagnostic]:
-        self.command = _command(token)
-        if self.prompt is not None and not _command(self.prompt)[0].value.startswith(self.command[0].value):
-            message = "The command line at the prompt is not the one that iozone says was used."
+        self.command = _command(token, "command")
+        if self.prompt is not None and not _arguments(self.prompt).startswith(_arguments(token)):
+            message = "The command line before the log is not the one that iozone says was used."
             yield self.prompt.diagnostic("SETTINGS_DISAGREE", message)
 
-    def _read_row(self, row: Token) -> Iterator[Diagnostic]:
-        figures = self.table.figures(row) if self.table is not None else None
-        if figures is None:
-            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
-        elif not figures:
-            yield row.diagnostic("INCOMPLETE_LOG", "The row stops after its sizes.")
-        elif self.table is not None and not self.table.has_place(row) and not self.repaired:
-            self.repaired = True
-            message = "The table has lost its spacing; rows that fill all columns are read in their order."
-            yield row.diagnostic("REPAIRED", message)
-        for operation, text in figures or ():
-            figure = _figure(
-                self._measure(),
-                text,
-                operation=operation,
-                file_size=int(row["file"] or "") * 1024,
-                block_size=int(row["record"] or "") * 1024,
-                line=row.line,
-                ran=not (operation in _RETESTS and "iozone.-+n" in self._options()),
-            )
-            self.tabled.setdefault((operation, figure.file_size, figure.block_size), figure)
-            self.measurements.append(figure)
-
-    def _read_report_row(self, row: Token) -> Iterator[Diagnostic]:
-        cells = (row["cells"] or "").split()
-        if self.report is None or len(cells) > len(self.record_sizes):
-            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which record sizes these figures are of.")
-            return
-        operation = _REPORTS[" ".join((self.report["report"] or "").split())]
-        measure = _CPU if self.report["cpu"] is not None else self._measure()
-        file_size = int(row["file"] or "") * 1024
-        for text, block_size in zip(cells, self.record_sizes, strict=False):
-            tabled = None if measure is _CPU else self.tabled.get((operation, file_size, block_size))
-            figure = _figure(
-                measure,
-                text,
-                operation=operation,
-                file_size=file_size,
-                block_size=block_size,
-                line=row.line,
-                ran=tabled is not None and tabled.state != "missing",
-            )
-            self.measurements.append(replace(figure, primary=tabled is None))
-            if tabled is not None and tabled.text != text:
-                message = f"The table says {tabled.text} on line {tabled.line}, and the report {text}."
-                yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
-
-    def _options(self) -> set[str]:
-        return {s.key for s in (*self.header.values(), *self.command) if s.value == "true"}
-
-    def _measure(self) -> _Measure:
-        """Return what the figures of the table are of: kB/s, unless an option says otherwise."""
-        options = self._options()
-        if "iozone.-N" in options:
-            return _LATENCY
-        return _IOPS if "iozone.-O" in options else _BANDWIDTH
-
     def close(self) -> Iterator[Record]:
+        if self.seen == {"prompt"}:
+            return  # a command, and nothing of what it printed
+        if not (self.figures.all or self._headed() or {"failure", "interrupted"} & self.seen):
+            yield self.first.diagnostic("UNREAD_FIGURE", "It cannot be told which run this is of.")
+            return
         if not self.command and self.prompt is not None:
-            self.command = _command(self.prompt)
+            ran = self.prompt["shell"] is not None or not self.commented
+            self.command = _command(self.prompt, "command" if ran else "stated")
         # The options that were given stand between these two lines, so that the absence of one is knowledge.
-        if {"began", "command"} <= self.seen and "direct" not in self._options():
+        if {"began", "command"} <= self.seen and self._given().get("direct") != "true":
             self.header["direct"] = Setting(key="direct", value="false", line=self.command[0].line)
         text = self.first.text
         yield Run(
@@ -465,13 +430,13 @@ class _OpenRun:
             started_at=self.started_at,
             status=self._status(),
             settings=(*self.header.values(), *self.command),
-            measurements=tuple(self.measurements),
+            measurements=tuple(self.figures.all),
         )
         yield from self._remarks()
 
     def _complete(self) -> bool:
-        # Reports come after the end of the test, so that they stand for its mark where a copy lost it.
-        return bool({"complete", "report"} & self.seen)
+        # Reports come after the end of the tests, so that they stand for its mark where a copy lost it.
+        return bool({"complete", "report", "summary"} & self.seen) and "interrupted" not in self.seen
 
     def _headed(self) -> bool:
         return bool({"banner", "began", "command"} & self.seen)
@@ -479,19 +444,25 @@ class _OpenRun:
     def _status(self) -> Status:
         if "failure" in self.seen:
             return "failed"
-        return "partial" if not self.measurements or (self._headed() and not self._complete()) else "ok"
+        cut_off = "interrupted" in self.seen or (self._headed() and not self._complete())
+        return "partial" if not self.figures.all or cut_off else "ok"
 
     def _remarks(self) -> Iterator[Diagnostic]:
-        if self._headed() and not self._complete():
+        if self._headed() and not self._complete() and "interrupted" not in self.seen:
             yield self.last.diagnostic(
                 "INCOMPLETE_LOG", "The log stops before iozone says that its test is complete."
             )
-        if self.measurements and "kilobytes" not in self.seen and self._measure() is _BANDWIDTH:
-            message = "No line names the unit; the figures are taken for kBytes/sec, as without -O and -N."
-            yield self.first.diagnostic("INCOMPLETE_LOG", message)
-        if self.direct is not None and any(m.operation in _THROUGH_LIBRARY for m in self.measurements):
+        if self._unit_is_assumed():
+            message = "Neither a line nor a command tells the unit; the figures are taken for kBytes/sec."
+            yield self.first.diagnostic("UNIT_ASSUMED", message)
+        if self.direct is not None and any(m.operation in _THROUGH_LIBRARY for m in self.figures.all):
             message = "iozone opens the file without O_DIRECT for fwrite, frewrite, fread and freread."
             yield self.direct.diagnostic("NOT_DIRECT", message)
+
+    def _unit_is_assumed(self) -> bool:
+        given = self._given()
+        in_table = any(m.metric == BANDWIDTH.metric and m.threads is None for m in self.figures.all)
+        return in_table and table_measure(given) is BANDWIDTH and not ("kilobytes" in self.seen or self.command)
 
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -510,29 +481,15 @@ def _date(text: str) -> datetime | None:
         return None
 
 
-def _figure(
-    measure: _Measure, text: str, *, operation: str, file_size: int, block_size: int, line: int, ran: bool
-) -> Measurement:
-    """Return a figure; a 0 is none, but where the test ran it says that the figure is below 1."""
-    amount = quantity(text, measure.unit, rounding=measure.rounding)
-    state: State = "measured"
-    if amount.value == 0:
-        state = "censored" if ran else "missing"
-    return Measurement(
-        operation=operation,
-        metric=measure.metric,
-        statistic=measure.statistic,
-        value=amount.value if state == "measured" else None,
-        unit=amount.unit,
-        state=state,
-        low=amount.low if state == "measured" else None,
-        high=amount.high if state != "missing" else None,
-        text=text,
-        line=line,
-        block_size=block_size,
-        file_size=file_size,
-    )
+def _command(token: Token, origin: Origin) -> tuple[Setting, ...]:
+    return tuple(command_settings(token["command"] or "", origin=origin, line=token.line))
 
 
-def _command(token: Token) -> tuple[Setting, ...]:
-    return tuple(command_settings(token["command"] or "", origin="command", line=token.line))
+def _arguments(token: Token) -> str:
+    """Return a command line without the program's name."""
+    return " ".join((token["command"] or "").split()[1:])
+
+
+def _words(token: Token) -> str:
+    """Return what a part says, apart from its layout."""
+    return (token["names"] if token.name == "heading" else None) or token.text.excerpt(token.start, token.end)

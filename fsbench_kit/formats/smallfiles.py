@@ -14,7 +14,9 @@ Many files of one size are created, rewritten, read and deleted; the sync after 
 Each ``# <filesystem>`` starts a run; ``# datasize`` holds for all that follow. ``file_create`` is the number of
 files. ``write:`` is files per second without the sync, ``write/`` and ``write_sync/`` are the seconds of the
 step and of the sync after it. All figures are rounded to three decimals. The step times determine the rates
-(files / seconds = rate), which `cross_checks` holds to.
+(files / seconds = rate), which is checked.
+
+A step that a run already has, and a number of files, belong to another run whose heading a copy has lost.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
+from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import size
 
@@ -59,6 +62,8 @@ def marks(chars: str) -> Iterator[int]:
 
 def parse(text: Text) -> Iterator[Record]:
     """Yield a run for each filesystem, and a diagnostic for whatever holds a figure and is not understood."""
+    text, repairs = without_repeats(text)
+    yield from repairs
     data_size: Setting | None = None
     run: _OpenRun | None = None
     for token in _LEXER.tokens(text):
@@ -68,12 +73,15 @@ def parse(text: Text) -> Iterator[Record]:
             if run is not None:
                 yield from run.close()
             run = _OpenRun(token, data_size)
-        elif token.name == "files" and run is not None:
+        elif token.name == "files" and run is not None and not run.is_over_before(token):
             run.read_files(token)
-        elif token.name == "step" and run is not None:
+        elif token.name == "step" and run is not None and not run.is_over_before(token):
             run.read_step(token)
         elif token.name != "rule" and (diagnostic := unread_figure(token)) is not None:
             yield diagnostic
+            if run is not None and run.is_over_before(token):
+                yield from run.close()
+                run = None
     if run is not None:
         yield from run.close()
 
@@ -94,6 +102,12 @@ class _OpenRun:
         self.last = self.first
         if self.data_size is not None:
             self.settings.append(self.data_size)
+
+    def is_over_before(self, token: Token) -> bool:
+        """Whether a phrase belongs to another run, whose heading is lost."""
+        if token.name == "files":
+            return self.files is not None or bool(self.measurements)
+        return token.name == "step" and any(m.operation == token["step"] for m in self.measurements)
 
     def read_files(self, token: Token) -> None:
         self.last = token

@@ -41,7 +41,7 @@ def test_one_run_for_each_filesystem() -> None:
     runs, _ = _parse(LOG)
     assert list(runs) == ["ext3", "reiserfs", "jfs", "xfs"]
     assert [(r.tool, r.status, r.start, r.end, r.line) for r in runs.values()] == [
-        ("filetree", "ok", 0, len(LOG.encode()), 1)
+        ("filetree", "ok", 0, len(LOG.rstrip().encode()), 1)
     ] * 4
     assert [len(r.measurements) for r in runs.values()] == [25, 29, 27, 26]
 
@@ -208,6 +208,28 @@ def test_diagnostics_give_the_bytes_of_their_row() -> None:
 @pytest.mark.parametrize("log", [LOG.replace("\n", "\r\n"), LOG.rstrip("\n"), LOG + "\n\n"])
 def test_line_ends_do_not_matter(log: str) -> None:
     assert [r.measurements for r in _parse(log)[0].values()] == [r.measurements for r in _parse(LOG)[0].values()]
+
+
+def test_line_ends_that_are_lost_are_where_tasks_begin() -> None:
+    assert list(filetree.marks(LOG.replace("\n", " "))) == [0]
+    found, diagnostics = _parse(LOG.replace("\n", " "))
+    whole, said = _parse(LOG)
+    assert {
+        name: [(m.operation, m.metric, m.low, m.text) for m in run.measurements] for name, run in found.items()
+    } == {name: [(m.operation, m.metric, m.low, m.text) for m in run.measurements] for name, run in whole.items()}
+    assert [d.code for d in diagnostics] == ["REPAIRED", *(d.code for d in said)]
+
+
+def test_lines_that_stand_twice_count_once() -> None:
+    found, diagnostics = _parse("".join(line * 2 for line in LOG.splitlines(keepends=True)))
+    assert [len(run.measurements) for run in found.values()] == [25, 29, 27, 26]
+    assert [d.code for d in diagnostics] == ["REPAIRED", *(d.code for d in _parse(LOG)[1])]
+
+
+def test_what_stands_before_the_header_is_no_part_of_it() -> None:
+    found, diagnostics = _parse("Measured on 2 disks:\n\n" + LOG)
+    assert [(run.start, run.line) for run in found.values()] == [(22, 3)] * 4
+    assert [d.line for d in diagnostics if d.code == "UNREAD_FIGURE"] == [1]
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,19 @@ import shutil
 import subprocess
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsbench_kit.documents import decode
+from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_json, fio_normal, sniff
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -159,10 +163,15 @@ def test_a_document_inside_another_one() -> None:
     assert figure(run, "read", "operations").value == 248
 
 
-def test_a_document_that_breaks_off_is_reported() -> None:
-    records = parse(DOCUMENT[:2000])
-    assert runs(records) == []
-    assert [item.code for item in diagnostics(records)] == ["UNREAD_FIGURE"]
+def test_a_document_that_breaks_off_is_read_up_to_there() -> None:
+    end = DOCUMENT.index('"runtime" : 107') + len('"runtime" : 10')
+    records = parse(DOCUMENT[:end])
+    (run,) = runs(records)
+    assert run.status == "partial"
+    assert {item.metric for item in run.measurements} == {"bytes", "bandwidth", "iops"}  # 10 may be 107
+    note, rest = diagnostics(records)
+    assert (note.code, note.line) == ("INCOMPLETE_LOG", DOCUMENT[:end].count("\n"))
+    assert (rest.code, rest.excerpt) == ("UNREAD_FIGURE", '"runtime" : 10')
 
 
 def test_an_error_makes_the_run_failed() -> None:
@@ -211,6 +220,214 @@ def test_clients_and_their_sum() -> None:
     run = only_run(json.dumps(document))
     assert figure(run, "read", "operations", scope="client").part == "n1/w"
     assert figure(run, "read", "operations", scope="all").part is None
+
+
+def load(name: str) -> str:
+    return (DATA / "fio_json" / f"3.33-{name}.json").read_text()
+
+
+def test_a_server_adds_the_sum_of_its_clients() -> None:
+    document = json.loads(load("client"))
+    run = only_run(load("client"))
+    parts = {item.part for item in run.measurements if item.scope == "client"}
+    assert parts == {"127.0.0.1/load.0", "127.0.0.1/load.1"}
+    done = [client["read"]["total_ios"] for client in document["client_stats"]]
+    assert figure(run, "read", "operations", scope="all").value == done[-1] == sum(done[:-1])
+    assert {item.value for item in run.settings if item.key == "job_name"} == {"load"}
+
+
+def test_latencies_of_each_priority() -> None:
+    (job,) = json.loads(load("priorities"))["jobs"]
+    run = only_run(load("priorities"))
+    for block in job["write"]["prios"]:
+        part = f"p/prio {block['prioclass']}/{block['prio']}"
+        largest = figure(run, "write", "completion_latency", "max", part=part)
+        assert largest.value == pytest.approx(block["clat_ns"]["max"] / 1e9)
+        assert largest.samples == block["clat_ns"]["N"]
+    assert len({item.part for item in run.measurements if item.part and "/prio " in item.part}) == 2
+
+
+def test_a_steady_state_is_a_series() -> None:
+    (job,) = json.loads(load("steady-state"))["jobs"]
+    data = job["steadystate"]["data"]
+    records = parse(load("steady-state"))
+    assert diagnostics(records) == []
+    blocks = {record.metric: record for record in records if isinstance(record, Block)}
+    assert list(blocks["bandwidth"].values) == data["bw"]
+    assert list(blocks["iops"].values) == data["iops"]
+    assert list(blocks["iops"].times) == [1, 2]
+    (run,) = runs(records)
+    assert figure(run, "all", "bandwidth", "steady_mean").value == data["bw_mean"]
+    assert {item.key: item.value for item in run.settings}["fio.steadystate_attained"] == "true"
+
+
+# Several documents
+
+
+def documents(name: str) -> list[dict[str, Any]]:
+    """Read the documents of a file one after the other, as Python's own decoder has them."""
+    text, found = load(name).strip(), []
+    while text:
+        document, end = json.JSONDecoder().raw_decode(text)
+        found.append(document)
+        text = text[end:].strip()
+    return found
+
+
+def test_reports_of_a_run_that_goes_on_are_its_series() -> None:
+    reports = [document["jobs"][0]["write"] for document in documents("status-interval")]
+    assert len(reports) == 3
+    text = load("status-interval")
+    records = parse(text)
+    (run,) = runs(records)
+    assert [item.code for item in diagnostics(records)] == ["INTERIM_REPORT", "INTERIM_REPORT"]
+    assert (run.start, run.end) == (text.index("{"), len(text.rstrip()))
+    assert figure(run, "write", "bytes").value == reports[-1]["io_bytes"]
+    series = {record.metric: record for record in records if isinstance(record, Block)}
+    assert list(series["bytes"].values) == [report["io_bytes"] for report in reports]
+    assert list(series["operations"].values) == [report["total_ios"] for report in reports]
+    assert list(series["bytes"].times) == [report["runtime"] / 1000 for report in reports]
+
+
+@pytest.mark.parametrize("clock", ["timestamp_ms", "timestamp", None])
+def test_runs_of_one_job_are_not_its_series(clock: str | None) -> None:
+    """Each of them started from nothing; the last ones by chance did a little more."""
+    document = json.loads(DOCUMENT)
+    found = []
+    for number in range(3):
+        again = json.loads(DOCUMENT)
+        for key in ("timestamp", "timestamp_ms"):
+            del again[key]
+        if clock is not None:
+            again[clock] = document[clock] + number * 60 * (1000 if clock == "timestamp_ms" else 1)
+        for operation in ("read", "write"):
+            for key in ("io_bytes", "io_kbytes", "total_ios", "runtime"):
+                again["jobs"][0][operation][key] += number
+        found.append(json.dumps(again))
+    assert len(runs(parse("\n".join(found)))) == 3
+
+
+def test_an_object_for_each_run_on_a_line() -> None:
+    lines = [json.dumps({"id": number, "fio": json.loads(DOCUMENT), "watts": 17.5}) for number in range(2)]
+    records = parse("\n".join(lines))
+    assert len(runs(records)) == 2
+    assert {item.code for item in diagnostics(records)} == {"OTHER_TEXT"}
+
+
+def test_bare_jobs_are_those_of_one_run() -> None:
+    (job,) = json.loads(DOCUMENT)["jobs"]
+    run = only_run(json.dumps([job | {"jobname": "a"}, job | {"jobname": "b"}]))
+    assert {item.part for item in run.measurements if item.scope == "job"} == {"a", "b"}
+    assert len(runs(parse("\n".join(json.dumps(job | {"jobname": name}) for name in "ab")))) == 2
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda document: [document],
+        lambda document: {"host": "n1", "results": {"fio": document, "exit": 0}},
+        lambda document: {"runs": [{"output": document}]},
+    ],
+)
+def test_homes_of_a_document(wrap: Callable[[object], object]) -> None:
+    for indent in (None, 4):
+        run = only_run(json.dumps(wrap(json.loads(DOCUMENT)), indent=indent))
+        assert [m.value for m in run.measurements] == [m.value for m in only_run(DOCUMENT).measurements]
+
+
+# Damage
+
+
+def texts(run: Run) -> list[tuple[object, ...]]:
+    return [(item.part, item.operation, item.metric, item.statistic, item.text) for item in run.measurements]
+
+
+def test_a_document_can_be_cut_anywhere() -> None:
+    whole = set(texts(only_run(DOCUMENT)))
+    for end in range(30, len(DOCUMENT.rstrip()) - 1, 97):
+        records = parse(DOCUMENT[:end])
+        for run in runs(records):
+            assert run.status == "partial"
+            assert set(texts(run)) <= whole, end
+        assert {"INCOMPLETE_LOG", "UNREAD_FIGURE"} & {item.code for item in diagnostics(records)}
+
+
+def test_processes_that_may_be_cut_off_are_not_counted() -> None:
+    text = DOCUMENT.replace('"group_reporting" : ""', '"overwrite" : "1"')
+    end = text.index('"trim" :')
+    assert figure(only_run(text), "read", "iops").threads == 2
+    assert figure(only_run(text[:end]), "read", "iops").threads is None
+
+
+def test_other_programs_lines_in_a_document() -> None:
+    for line in (
+        "fio: pid=5, err=28/file:io_u.c:1876, func=io_u error, error=No space left on device",
+        "Jobs: 1 (f=1): [r(1)][100.0%][r=1024KiB/s][r=256 IOPS][eta 00m:00s]",
+        "[12345.678901] EXT4-fs (loop0): mounted filesystem",
+        "root@host:~# ",
+    ):
+        text = DOCUMENT.replace('      "write" : {', f'{line}\n      "write" : {{', 1)
+        assert texts(only_run(text)) == texts(only_run(DOCUMENT)), line
+
+
+def test_lines_that_are_missing_end_what_is_certain() -> None:
+    """Without the line between them the writes' figures would be those of reads."""
+    start = DOCUMENT.index('      "write" : {')
+    before = DOCUMENT.rindex("      },", 0, start)
+    records = parse(DOCUMENT[:before] + DOCUMENT[start + len('      "write" : {\n') :])
+    (run,) = runs(records)
+    assert set(texts(run)) <= set(texts(only_run(DOCUMENT)))
+    assert {item.operation for item in run.measurements} == {"read"}
+    assert {"INCOMPLETE_LOG", "UNREAD_FIGURE"} <= {item.code for item in diagnostics(records)}
+
+
+def test_of_a_repeated_figure_the_first_one_counts() -> None:
+    text = DOCUMENT.replace('"ctx" : 315,', '"ctx" : 315,\n      "ctx" : 316,')
+    records = parse(text)
+    assert figure(runs(records)[0], "all", "context_switches").value == 315
+    assert [item.code for item in diagnostics(records)] == ["DUPLICATE_FIGURE"]
+
+
+# Bins
+
+
+def test_percentiles_are_those_of_the_bins() -> None:
+    document = json.loads(DOCUMENT)
+    clat = document["jobs"][0]["read"]["clat_ns"]
+    printed = {f"p{float(rank):g}": str(value) for rank, value in clat["percentile"].items()}
+    again = [m for m in only_run(DOCUMENT).measurements if m.operation == "read" and m.statistic in printed]
+    assert {m.statistic: m.text for m in again if m.metric == "completion_latency" and not m.primary} == printed
+    del clat["percentile"]
+    rebuilt = [m for m in only_run(json.dumps(document)).measurements if m.operation == "read"]
+    assert {m.statistic: m.text for m in rebuilt if m.primary and m.statistic in printed} == printed
+
+
+def test_bins_that_do_not_make_the_percentiles() -> None:
+    text = DOCUMENT.replace('"50.000000" : 75264', '"50.000000" : 85264', 1)
+    assert "SECOND_PRINTING_DIFFERS" in [item.code for item in diagnostics(parse(text))]
+
+
+def test_bins_that_go_by_their_index() -> None:
+    """Of fio 3.0 and before: 64 bins for an octave, the first 128 of one unit each."""
+    bins = {
+        "FIO_IO_U_PLAT_BITS": 6,
+        "FIO_IO_U_PLAT_VAL": 64,
+        "FIO_IO_U_PLAT_NR": 1856,
+        "100": 3,
+        "200": 1,
+        "300": 0,
+    }
+    latency = {"min": 100, "max": 272, "mean": 143.0, "stddev": 80.0, "N": 4, "bins": bins}
+    read = {"io_bytes": 16384, "total_ios": 4, "clat_ns": latency}
+    job = {"jobname": "old", "error": 0, "read": read}
+    records = parse(json.dumps({"fio version": "fio-3.0", "jobs": [job]}))
+    (run,) = runs(records)
+    assert diagnostics(records) == []
+    # 128 are below 256; 200 is 72 further, 64 + 8: in the octave from 256 on, in which bins are 4 wide
+    assert [(b.low, b.high, b.count) for b in run.bins] == [
+        (100e-9, 100e-9, 3),
+        (pytest.approx(288e-9), pytest.approx(292e-9), 1),
+    ]
 
 
 def test_only_its_own_documents_are_recognised() -> None:
@@ -321,7 +538,19 @@ def test_real_documents_are_understood() -> None:
         text = decode(path.read_bytes(), path.name)
         assert text is not None
         records = list(fio_json.parse(text))
-        unread = [item for item in diagnostics(records) if item.code == "UNREAD_FIGURE"]
         is_cut = path.name.startswith("pcuzner_")  # its end was cut away by hand
+        unread = [item for item in diagnostics(records) if item.code == "UNREAD_FIGURE"]
         assert len(unread) == int(is_cut), path
         assert bool(runs(records)) != is_cut
+        if is_cut:
+            continue
+        document = json.loads(path.read_text())
+        jobs = document.get("jobs", document.get("client_stats"))
+        done = [
+            (name, str(job[name]["io_bytes"]))
+            for job in jobs
+            for name in ("read", "write", "trim", "mixed")
+            if job.get(name, {}).get("io_bytes")
+        ]
+        (run,) = runs(records)
+        assert [(m.operation, m.text) for m in run.measurements if m.metric == "bytes" and m.primary] == done, path

@@ -117,7 +117,7 @@ NO_LOGS = {
     "toml": '[study]\nid = "mine"\ntool = "fio"\nyear = 2015\n\n[[log]]\nfile = "iozone-ext4.txt"\n',
     "html": "<html><body><h1>Version 1.98</h1><p>Size 16G, 424 M/sec, 97 % CPU</p></body></html>\n",
     "markdown table": "| filesystem | read MB/s | write MB/s |\n|---|---|---|\n| ext4 | 512 | 430 |\n",
-    "time": "\nreal\t0m1.133s\nuser\t0m0.089s\nsys\t0m0.333s\n",
+    "prose on time": "The real 2.50 of it is user 0.50 and sys 0.10; 3.2elapsed 50%CPU is what time prints.\n",
     "ls": "total 864\n-rw-r--r-- 1 ann ann 844312 Nov 21 09:35 iozone.c\n-rw-r--r-- 1 ann ann 3989 Nov 21 fio\n",
     "numbers": "2097152 32 134418 137172\n2097152 64 134167 202202\n",
 }

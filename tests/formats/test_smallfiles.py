@@ -139,6 +139,28 @@ def test_steps_without_a_filesystem_are_named() -> None:
     assert [d.code for d in diagnostics] == ["UNREAD_FIGURE"]
 
 
+def test_lines_that_stand_twice_count_once() -> None:
+    lines = LOGS["4k"].replace(" # ", "\n# ").replace(" file_create", "\nfile_create")
+    lines = lines.replace(" write:", "\nwrite:").replace(" re", "\nre").replace(" delete:", "\ndelete:") + "\n"
+    runs, diagnostics = _parse("".join(line * 2 for line in lines.splitlines(keepends=True)))
+    whole, _ = _parse(LOGS["4k"])
+    assert [[m.text for m in run.measurements] for run in runs] == [
+        [m.text for m in r.measurements] for r in whole
+    ]
+    assert [d.code for d in diagnostics] == ["REPAIRED"]
+
+
+@pytest.mark.parametrize("lost", ["# xfs", "# xfs file_create 100000"])
+def test_figures_whose_heading_is_lost_are_those_of_no_run(lost: str) -> None:
+    runs, diagnostics = _parse(LOGS["4k"].replace(lost, ""))
+    assert [run.filesystem for run in runs] == ["ext4", "zfs"]
+    assert [[m.text for m in run.measurements] for run in runs] == [
+        BY_EYE["4k", filesystem].split() for filesystem in ("ext4", "zfs")
+    ]
+    assert {d.code for d in diagnostics} == {"UNREAD_FIGURE"}
+    assert "10093.873" in " ".join(d.excerpt or "" for d in diagnostics)
+
+
 def test_a_run_without_steps_is_partial() -> None:
     (run,), _ = _parse("# ext4\nfile_create 100000\n")
     assert (run.status, run.measurements) == ("partial", ())

@@ -1,0 +1,206 @@
+"""fio's histogram logs: rows of bin counts, their bins' bounds, and the percentiles of merged histograms."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.errors import InputError
+from fsbench_kit.formats.fio_log.rows import OPERATIONS, read_head, scan_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.formats.fio_log.rows import LatencyUnit
+
+_BINS_PER_GROUP: Final = 64
+_GROUPS: Final[dict[LatencyUnit, int]] = {"us": 19, "ns": 29}
+"""Groups of bins, each an octave: of fio 2.x, and since 3.0 (``FIO_IO_U_PLAT_GROUP_NR``)."""
+_COARSEST: Final = 6
+_PER_SECOND: Final[dict[LatencyUnit, int]] = {"us": 10**6, "ns": 10**9}
+_KEYS: Final = 3
+"""Columns before the counts: time, direction, block size."""
+
+_ROW: Final = re.compile(r"\s*\d{1,19}(?:\s*,\s*\d{1,19}){21,}\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """The bins of a histogram log: the unit of their bounds, and how many of fio's own each of them joins."""
+
+    unit: LatencyUnit
+    stride: int
+
+    @property
+    def number(self) -> int:
+        """How many bins a row has."""
+        return _GROUPS[self.unit] * _BINS_PER_GROUP // self.stride
+
+    def bounds(self) -> pl.DataFrame:
+        """Return ``low`` and ``high`` of each bin, in seconds: the last bin holds all above, so has no end."""
+        edges = [_floor(index) for index in range(0, self.number * self.stride + 1, self.stride)]
+        # A bin that holds a single whole number is that number, as a percentile or a bin of fio's JSON is.
+        highs = [low if high == low + 1 else high for low, high in pairwise(edges)]
+        per_second = _PER_SECOND[self.unit]
+        return pl.DataFrame(
+            {
+                "low": [low / per_second for low in edges[:-1]],
+                "high": [*(high / per_second for high in highs[:-1]), None],
+            },
+            schema={"low": pl.Float64, "high": pl.Float64},
+        )
+
+
+def _floor(index: int) -> int:
+    """Return the smallest value in a bin of fio's, by ``plat_idx_to_val`` of its ``stat.c``.
+
+    >>> _floor(127), _floor(128), _floor(192)
+    (127, 128, 256)
+    """
+    if index < 2 * _BINS_PER_GROUP:
+        return index
+    shift = index // _BINS_PER_GROUP - 1
+    return (_BINS_PER_GROUP + index % _BINS_PER_GROUP) << shift
+
+
+_BINS: Final = {
+    bins.number + _KEYS: bins
+    for bins in (Bins(unit, 1 << coarseness) for unit in _GROUPS for coarseness in range(_COARSEST + 1))
+}
+"""Number of columns -> bins. No two are the same."""
+
+
+def recognise_histograms(head: bytes) -> Bins | None:
+    """Tell by the bytes at a file's start whether it is a histogram log, and which bins it has.
+
+    The last of the lines may be cut, and so may be a single one that is longer than the head.
+    """
+    lines = [line for line in head.decode("utf-8", errors="replace").split("\n") if line.strip()]
+    rows = [line for line in lines if _ROW.fullmatch(line)]
+    if not rows or 2 * len(rows) < len(lines):
+        return None
+    number = Counter(row.count(",") + 1 for row in rows).most_common(1)[0][0]
+    return _BINS.get(number)
+
+
+def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
+    """Read a log that fio wrote with ``write_hist_log``, lazily.
+
+    Parameters
+    ----------
+    path
+        The log, of fio 2.x or 3.x, of any coarseness.
+
+    Returns
+    -------
+    polars.LazyFrame
+        For each window and bin that counts anything: ``line``; ``time`` (s) of the window's end; ``operation``;
+        ``block_size``; ``low`` and ``high`` of the bin (s), of which the last bin has no ``high``; ``count``.
+        A line that is no row has nulls, and its text in ``unread``.
+
+    Raises
+    ------
+    InputError
+        If the file is no such log.
+    """
+    path = Path(path)
+    try:
+        head, _ = read_head(path)
+    except OSError as error:
+        raise InputError(f"the log cannot be read: {error.strerror or error}", file=path) from error
+    bins = recognise_histograms(head)
+    if bins is None:
+        raise InputError("this is no histogram log of fio", file=path, hint="Other logs: scan_fio_log.")
+    return scan_counts(path, bins)
+
+
+def scan_counts(path: Path, bins: Bins) -> pl.LazyFrame:
+    """Return the counts of a histogram log whose bins are known; see `scan_fio_histograms`."""
+    cells = pl.col("text").str.replace_all(r"\s", "").str.split(",")
+    cell = pl.col("cells").list
+
+    def of_row(cells: pl.Expr) -> pl.Expr:
+        return pl.when("is_row").then(cells).otherwise(pl.lit([None], dtype=pl.List(pl.Int64)))
+
+    bounds = {
+        column.name: pl.lit(column.to_list(), dtype=pl.List(pl.Float64)) for column in bins.bounds().iter_columns()
+    }
+    return (
+        scan_lines(path)
+        .filter(pl.col("text").str.strip_chars() != "")
+        .with_columns(cells.list.eval(pl.element().cast(pl.Int64, strict=False)).alias("cells"))
+        .with_columns(
+            is_row=(cell.drop_nulls().list.len() == bins.number + _KEYS)
+            & (cell.len() == bins.number + _KEYS)
+            & (cell.min() >= 0)
+            & (cell.get(1, null_on_oob=True) < len(OPERATIONS))
+        )
+        .with_columns(cells=pl.when("is_row").then("cells"))
+        .select(
+            "line",
+            time=cell.get(0) / 1000,
+            operation=cell.get(1).replace_strict(
+                range(len(OPERATIONS)), OPERATIONS, return_dtype=pl.Enum(OPERATIONS)
+            ),
+            block_size=cell.get(2),
+            **{name: of_row(column) for name, column in bounds.items()},
+            count=of_row(cell.slice(_KEYS)),
+            unread=pl.when(~pl.col("is_row")).then("text"),
+        )
+        .explode("low", "high", "count")
+        .filter((pl.col("count") > 0) | pl.col("unread").is_not_null())
+    )
+
+
+def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.DataFrame:
+    """Add up the windows of histograms, which may be those of several jobs.
+
+    Parameters
+    ----------
+    histograms
+        What `scan_fio_histograms` returned, of logs with the same bins.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``operation``, ``low``, ``high``, ``count``, in the order of the bins.
+    """
+    frames = [histograms] if isinstance(histograms, pl.LazyFrame) else list(histograms)
+    return (
+        pl.concat(frames)
+        .filter(pl.col("unread").is_null())
+        .group_by("operation", "low", "high")
+        .agg(pl.col("count").sum())
+        .sort("operation", "low")
+        .collect(engine="streaming")
+    )
+
+
+def bin_of_rank(counts: Sequence[int], percentile: float) -> tuple[int, int]:
+    """Return in which bin a percentile lies: the first with so many values in it and below.
+
+    Returns
+    -------
+    tuple
+        The bin's index, and the rank of the percentile among the values of that bin, counted from 1.
+
+    Examples
+    --------
+    >>> bin_of_rank([1, 8, 1], 50), bin_of_rank([1, 8, 1], 99)
+    ((1, 4), (2, 1))
+    """
+    # fio's arithmetic: 99.9 is a little more than 99.9 in binary, so that of 2000 values it is the 1999th.
+    rank = max(1, ceil(Fraction(percentile) / 100 * sum(counts)))
+    for index, count in enumerate(counts):
+        if rank <= count:
+            return index, rank
+        rank -= count
+    raise ValueError("the histogram is empty")

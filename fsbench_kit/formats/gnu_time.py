@@ -1,0 +1,267 @@
+"""What ``time`` says of a command: that of GNU by default, with ``-v`` and with ``-p``, of bash and of BusyBox.
+
+Sources: ``time.c``, ``resuse.c`` and the manual of GNU time 1.9; ``execute_cmd.c`` and ``lib/sh/timeval.c`` of
+bash; ``time.c`` of BusyBox.
+
+GNU time, by default::
+
+    0.01user 0.02system 0:01.00elapsed 3%CPU (0avgtext+0avgdata 2000maxresident)k
+    0inputs+8outputs (0major+100minor)pagefaults 0swaps
+
+Elapsed is ``minutes:seconds``, from an hour on ``hours:minutes:seconds``. All times and the share of one processor
+are cut off at the last digit that is printed; the share is ``?%`` where no time passed. ``maxresident`` is in KiB
+(GNU time 1.7 prints four times as much). Inputs and outputs are blocks of 512 bytes that Linux counts at the
+block layer: reads that the page cache answers are not among them, and writes are counted when a page is dirtied.
+Linux keeps no average sizes, messages and signals, which are always 0; that 0 is no figure.
+
+``-v`` prints the same figures a line each, with the command. ``-p``, like bash's ``time -p``, prints ``real``,
+``user`` and ``sys`` in seconds with two decimals. Bash prints minutes and three decimals, and rounds the last;
+what its ``-p`` cuts off it has rounded to three decimals before. BusyBox prints minutes and two decimals, the rest
+cut off. These do not say how a command ended.
+
+The operation is ``mkfs``, ``mount``, ``umount`` or ``sync`` where ``-v`` tells that this was the command, and else
+``command``. A command that exits with another status than 0, or by a signal, has failed. Where the command is a
+benchmark, whose own log stands before these lines, this is a run of its own, of the tool ``time``.
+A time that prints as 0 is below its last digit, and is censored.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.repairs import without_repeats
+from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
+from fsbench_kit.units import Quantity, Rounding, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Record
+
+TOOL: Final = "time"
+
+_COUNT: Final = r"(?<![\d.,])\d+"
+_SECONDS: Final = r"(?<![\d.,:])\d+[.,]\d\d(?!\d)"
+_CLOCK: Final = r"(?<![\d.,:])(?:\d+:)?\d+:\d\d(?:[.,]\d\d)?(?!\d)"
+_SHELL: Final = r"\d+m\s?\d+[.,]\d{2,3}s"
+
+_LEXER: Final = Lexer(
+    exited=r"Command exited with non-zero status (?P<status>\d+)",
+    killed=r"Command (?:terminated|stopped) by signal (?P<signal>\d+)",
+    # by default
+    usage=(
+        rf"(?P<user>{_SECONDS})user (?P<system>{_SECONDS})system (?P<elapsed>{_CLOCK})elapsed "
+        rf"(?:(?P<cpu>\d+)|\?)%CPU(?: \(0avgtext\+0avgdata (?P<resident>\d+)maxresident\)k)?"
+    ),
+    paging=(
+        rf"(?P<inputs>{_COUNT})inputs\+(?P<outputs>\d+)outputs "
+        r"\((?P<major>\d+)major\+(?P<minor>\d+)minor\)pagefaults (?P<swaps>\d+)swaps"
+    ),
+    # with -v
+    command=r'Command being timed: "(?P<command>[^\n]{0,4000}?)"(?=\s*(?:\n|$|User time))',
+    user=rf"User time \(seconds\): (?P<user>{_SECONDS})",
+    system=rf"System time \(seconds\): (?P<system>{_SECONDS})",
+    cpu=r"Percent of CPU this job got: (?:(?P<cpu>\d+)|\?)%",
+    elapsed=rf"Elapsed \(wall clock\) time \(h:mm:ss or m:ss\): (?P<elapsed>{_CLOCK})",
+    resident=r"Maximum resident set size \(kbytes\): (?P<resident>\d+)",
+    major=r"Major \(requiring I/O\) page faults: (?P<major>\d+)",
+    minor=r"Minor \(reclaiming a frame\) page faults: (?P<minor>\d+)",
+    voluntary=r"Voluntary context switches: (?P<voluntary>\d+)",
+    involuntary=r"Involuntary context switches: (?P<involuntary>\d+)",
+    swaps=r"Swaps: (?P<swaps>\d+)",
+    inputs=r"File system inputs: (?P<inputs>\d+)",
+    outputs=r"File system outputs: (?P<outputs>\d+)",
+    status=r"Exit status: (?P<status>\d+)",
+    page_size=r"Page size \(bytes\): \d+",
+    not_kept=(
+        r"(?:Average (?:shared text|unshared data|stack|total|resident set) size \(kbytes\)"
+        r"|Socket messages (?:sent|received)|Signals delivered): 0(?!\d)"
+    ),
+    # of shells, and of the standard
+    shells=rf"\breal (?P<elapsed>{_SHELL}) user (?P<user>{_SHELL})(?: sys (?P<system>{_SHELL}))?",
+    posix=rf"\breal (?P<elapsed>{_SECONDS}) user (?P<user>{_SECONDS})(?: sys (?P<system>{_SECONDS}))?",
+)
+_FIRST: Final = {"usage", "command", "shells", "posix"}
+"""The phrases with which what is said of a command begins, but for how it ended."""
+_SKIPPED: Final = {"page_size", "not_kept"}
+
+
+class _Figure(NamedTuple):
+    metric: str
+    unit: str = ""
+    rounding: Rounding = "exact"
+
+
+_FIGURES: Final = {
+    "elapsed": _Figure("elapsed", "s", "down"),
+    "user": _Figure("cpu_time_user", "s", "down"),
+    "system": _Figure("cpu_time_system", "s", "down"),
+    "cpu": _Figure("cpu", "%", "down"),
+    "resident": _Figure("memory_peak", "KiB"),
+    "major": _Figure("major_faults"),
+    "minor": _Figure("minor_faults"),
+    "voluntary": _Figure("voluntary_switches"),
+    "involuntary": _Figure("involuntary_switches"),
+    "swaps": _Figure("swaps"),
+    "inputs": _Figure("block_inputs"),
+    "outputs": _Figure("block_outputs"),
+}
+
+_BASH_ROUNDS: Final = 0.0005
+"""Bash rounds to this many seconds before `-p` cuts off."""
+
+_OPERATIONS: Final = {"mkfs": "mkfs", "mke2fs": "mkfs", "mount": "mount", "umount": "umount", "sync": "sync"}
+
+_MARKS: Final = re.compile(
+    rf"""(?:Command\s(?:exited\swith\snon-zero\sstatus|terminated\sby\ssignal|stopped\sby\ssignal)\s\d+\s+)?
+         (?: (?<![\d.,:])\d+[.,]\d\duser\s*\d+[.,]\d\dsystem\s*[\d:]+(?:[.,]\d\d)?elapsed
+           | Command\sbeing\stimed:\s"
+           | \breal\s*{_SHELL}\s+(?:real\s*{_SHELL}\s+)?user\s*{_SHELL}
+           | ^[^\S\n]*real\s+\d+[.,]\d\d\s+(?:real\s+\d+[.,]\d\d\s+)?user\s+\d+[.,]\d\d(?!\d)
+         )""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    return (match.start() for match in _MARKS.finditer(chars))
+
+
+def parse(text: Text) -> Iterator[Record]:
+    """Yield a run for each command that was timed, and a diagnostic for figures that are not understood."""
+    text, repairs = without_repeats(text)
+    yield from repairs
+    run: _OpenRun | None = None
+    for token in _LEXER.tokens(text):
+        if token.name == UNREAD:
+            if (diagnostic := unread_figure(token)) is not None:
+                yield diagnostic
+        elif token.name not in _SKIPPED:
+            if run is not None and run.is_over_before(token):
+                yield from run.close()
+                run = None
+            run = run or _OpenRun(token)
+            run.read(token)
+    if run is not None:
+        yield from run.close()
+
+
+@dataclass
+class _OpenRun:
+    """What is said of one command, as far as it was read."""
+
+    first: Token
+    last: Token = field(init=False)
+    phrases: set[str] = field(default_factory=set)
+    command: str | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    figures: dict[str, tuple[Token, Quantity]] = field(default_factory=dict)
+    settings: list[Setting] = field(default_factory=list)
+
+    def is_over_before(self, token: Token) -> bool:
+        """Whether a phrase is of another command than what was read so far."""
+        if token.name in {"exited", "killed"}:
+            return True
+        if token.name in _FIRST:
+            return bool(self.phrases - {"exited", "killed"})
+        return token.name in self.phrases
+
+    def read(self, token: Token) -> None:
+        self.last = token
+        self.phrases.add(token.name)
+        for group, text in (token.match.groupdict() if token.match is not None else {}).items():
+            if text is None:
+                continue
+            match group:
+                case "command":
+                    self.command = text
+                    self.settings.append(Setting(key="command", value=text, line=token.line))
+                case "status":
+                    self.exit_code = int(text)
+                case "signal":
+                    self.signal = text
+                case _:
+                    self.figures[group] = token, _amount(token, group, text)
+
+    def close(self) -> Iterator[Record]:
+        text = self.first.text
+        stretch = Token("time", text, self.first.start, self.last.end)
+        if not self.figures:
+            yield stretch.diagnostic("UNREAD_FIGURE", "This tells how a command ended, and nothing else of it.")
+            return
+        failed = self.signal is not None or bool(self.exit_code)
+        elapsed = self.figures.get("elapsed")
+        yield Run(
+            tool=TOOL,
+            start=text.byte(self.first.start),
+            end=text.byte(self.last.end),
+            line=self.first.line,
+            duration=elapsed[1].value if elapsed is not None else None,
+            status="failed" if failed else "ok" if elapsed is not None else "partial",
+            exit_code=self.exit_code if self.signal is None else None,
+            settings=tuple(self.settings),
+            measurements=tuple(self._measurements()),
+        )
+        if self.signal is not None:
+            yield stretch.diagnostic("RUN_FAILED", f"The command was ended by signal {self.signal}.")
+        elif self.exit_code:
+            yield stretch.diagnostic("RUN_FAILED", f"The command exited with status {self.exit_code}.")
+        missing = {"elapsed", "user", "system"} - self.figures.keys()
+        if missing:
+            yield stretch.diagnostic("INCOMPLETE_LOG", f"The times lack {', '.join(sorted(missing))}.")
+        yield from self._cross_check(stretch)
+
+    def _measurements(self) -> Iterator[Measurement]:
+        operation = _operation(self.command or "")
+        for group, (token, amount) in self.figures.items():
+            below = amount.value == 0 and _FIGURES[group].rounding == "down"
+            yield Measurement(
+                operation=operation,
+                metric=_FIGURES[group].metric,
+                value=None if below else amount.value,
+                unit=amount.unit,
+                state="censored" if below else "measured",
+                low=None if below else amount.low,
+                high=amount.high,
+                text=token[group] or "",
+                line=token.line_of(group),
+            )
+
+    def _cross_check(self, stretch: Token) -> Iterator[Diagnostic]:
+        """Hold the share of a processor against the times that it is computed from."""
+        if not {"elapsed", "user", "system", "cpu"} <= self.figures.keys():
+            return
+        elapsed, user, system, cpu = (self.figures[name][1] for name in ("elapsed", "user", "system", "cpu"))
+        least, most = ((getattr(user, end) + getattr(system, end)) for end in ("low", "high"))
+        if elapsed.low and (least / elapsed.high >= cpu.high or most / elapsed.low < cpu.low):
+            message = f"{user.value:g} + {system.value:g} s of {elapsed.value:g} s are not {cpu.value:.0%}."
+            yield stretch.diagnostic("FIGURES_DISAGREE", message)
+
+
+def _operation(command: str) -> str:
+    words = command.removeprefix("sudo ").split()
+    name = words[0].rpartition("/")[2].partition(".")[0] if words else ""
+    return _OPERATIONS.get(name, "command")
+
+
+def _amount(token: Token, group: str, text: str) -> Quantity:
+    """Return the figure of a group; a time can have hours and minutes before its seconds."""
+    _, unit, rounding = _FIGURES[group]
+    if unit != "s":
+        return quantity(text, unit, rounding=rounding)
+    seconds = Decimal(0)
+    for part in re.split(r"[:m]", text.rstrip("s").replace(",", ".")):
+        seconds = seconds * 60 + Decimal(part)
+    if token.name == "shells" and seconds.as_tuple().exponent == -3:
+        return quantity(str(seconds), "s")
+    amount = quantity(str(seconds), "s", rounding=rounding)
+    if token.name == "posix" and amount.low is not None:
+        return Quantity(amount.value, amount.unit, max(0.0, amount.low - _BASH_ROUNDS), amount.high)
+    return amount

@@ -1,0 +1,344 @@
+"""iozone's auto mode: the table, and the Excel report that prints its figures again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.iozone_figures import CPU, Figures, figure, table_measure
+from fsbench_kit.formats.text import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fsbench_kit.formats.lexer import Token
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Diagnostic
+
+_COLUMNS: Final = {
+    "write": "write",
+    "rewrite": "rewrite",
+    "read": "read",
+    "reread": "reread",
+    "random_read": "random read",
+    "random_write": "random write",
+    "backward_read": "bkwd read",
+    "record_rewrite": "record rewrite",
+    "stride_read": "stride read",
+    "fwrite": "fwrite",
+    "frewrite": "frewrite",
+    "fread": "fread",
+    "freread": "freread",
+    "pwrite": "pwrite",
+    "repwrite": "repwrite",
+    "pread": "pread",
+    "repread": "repread",
+}
+"""Operation -> its name in the heading. A log has these columns from the left, up to some column."""
+
+_TESTS: Final = (
+    ("write", "rewrite"),
+    ("read", "reread"),
+    ("random_read", "random_write"),
+    ("backward_read",),
+    ("record_rewrite",),
+    ("stride_read",),
+    ("fwrite", "frewrite"),
+    ("fread", "freread"),
+    (),  # the mixed workload, which only throughput mode has
+    ("pwrite", "repwrite"),
+    ("pread", "repread"),
+)
+"""What ``-i 0``, ``-i 1``, ... ask for."""
+
+_WIDTHS: Final = (
+    (9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9, 9, 9, 8, 9),  # 3.4xx
+    (8, 8, 9, 9, 8, 8, 8, 9, 9, 9, 9, 8, 9),  # 3.3xx
+)
+_RECORD_WIDTH: Final = 8
+_OFF_ITS_NAME: Final = 2
+"""How far a figure may end from the end of its column's name, where a heading has widths of its own."""
+
+_REPORTS: Final = {
+    "Writer": "write",
+    "Re-writer": "rewrite",
+    "Reader": "read",
+    "Re-Reader": "reread",
+    "Random read": "random_read",
+    "Random write": "random_write",
+    "Backward read": "backward_read",
+    "Record rewrite": "record_rewrite",
+    "Stride read": "stride_read",
+    "Fwrite": "fwrite",
+    "Re-Fwrite": "frewrite",
+    "Fread": "fread",
+    "Re-Fread": "freread",
+    "Pwrite": "pwrite",
+    "Re-Pwrite": "repwrite",
+    "Pread": "pread",
+    "Re-Pread": "repread",
+}
+
+_RETESTS: Final = frozenset({"rewrite", "reread", "frewrite", "freread", "repwrite", "repread"})
+
+_S: Final = r"[^\S\n]"  # white space within a line
+_GAP: Final = r"(?:[^\S\n]|\|)"  # what stands between the cells of a table
+_PREFIX: Final = r"^(?:[^\S\n]|[#>|])*"  # an indent, or the mark of a comment or quotation
+_TITLES: Final = "|".join(_REPORTS).replace(" ", r"\s+")
+_NAMES: Final = "|".join(dict.fromkeys(name.split()[-1] for name in _COLUMNS.values()))
+
+HEADING: Final = rf"\b[kK]B{_GAP}{{1,99}}reclen(?P<names>(?:{_GAP}{{1,99}}(?:{_NAMES})\b){{1,17}})"
+REPORT_TITLE: Final = rf'"(?P<report>{_TITLES})(?P<cpu>\s+CPU\s+utilization)?\s+report'
+
+PHRASES: Final = {
+    "heading": (
+        rf"(?:(?:{_PREFIX}(?P<label>(?!random\b)\w\S{{0,80}}(?:{_S}\S{{1,80}}){{0,12}}){_S}{{2,}})?"
+        rf"(?P<tops>\brandom(?:{_GAP}{{1,99}}(?:random|bkwd|record|stride)){{0,4}}\b)[|\s>#]{{0,299}})?{HEADING}"
+    ),
+    "row": (
+        rf'{_PREFIX}\b(?P<file>\d{{1,12}})(?P<record>{_S}+\d{{1,12}})(?P<cells>(?:{_S}+\d+)*)(?={_S}*(?:$|"))'
+    ),
+    "piped_row": (
+        rf"{_PREFIX}\b(?P<file>\d{{1,12}}){_S}*\|{_S}*(?P<record>\d{{1,12}}){_S}*(?P<cells>\|(?:\d|{_GAP})*)$"
+    ),
+    "report": rf'{REPORT_TITLE}(?: \(Zero values should be ignored\))?"',
+    # In a copy without line ends, the last of several quoted sizes is the file size of the first row.
+    "report_sizes": r'(?P<sizes>"\d{1,12}"(?:\s+"\d{1,12}")*)(?!\s+\d)',
+    "report_row": rf'"(?P<file>\d{{1,12}})"(?P<cells>(?:{_S}+\d+(?:\.\d+)?(?![^\s"]))+)',
+}
+
+_COLLAPSED: Final = re.compile(rf"{HEADING}{_GAP}+(?P<numbers>\d{{1,20}}(?:{_S}+\d{{1,20}}){{2,}})")
+
+
+def with_lines(text: Text) -> Text:
+    """Return a text in which each row of a table has a line of its own again.
+
+    Where a copy lost its line ends, the rows stand behind the heading. All have the same number of figures, and
+    are told by their sizes: the record size is a power of two, at most the file size, and the pairs ascend.
+    """
+    edits = []
+    for match in _COLLAPSED.finditer(text.chars):
+        numbers = list(re.finditer(r"\d+", match["numbers"]))
+        columns = len(re.findall(r"[a-z]+", match["names"]))
+        for width in range(3, columns + 3):
+            if len(numbers) % width:
+                continue
+            sizes = [(int(f[0]), int(r[0])) for f, r in zip(numbers[::width], numbers[1::width], strict=True)]
+            if _are_sizes(sizes):
+                ends = [match.start("numbers") + number.end() for number in numbers[width - 1 :: width]]
+                edits += [Edit(end, end, "\n") for end in (match.end("names"), *ends)]
+                break
+    return text.edited(edits) if edits else text
+
+
+def _are_sizes(pairs: list[tuple[int, int]]) -> bool:
+    """Whether these can be the file and record sizes of a table."""
+    return all(0 < record <= file and record.bit_count() == 1 for file, record in pairs) and all(
+        before < after for before, after in pairwise(pairs)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns of a table.
+
+    Attributes
+    ----------
+    operations
+        What each column is of.
+    ends
+        Where the columns' names end, in characters after the end of ``reclen``; ``None`` where the heading has
+        lost its spacing.
+    """
+
+    operations: tuple[str, ...]
+    ends: tuple[int, ...] | None
+
+    @classmethod
+    def from_heading(cls, heading: Token) -> Table | None:
+        """Return the table that a heading announces, or ``None`` where it is not one of iozone's."""
+        names = heading["names"] or ""
+        words = list(re.finditer(r"[a-z]+", names))
+        columns = [name.split() for name in _COLUMNS.values()][: len(words)]
+        if [word[0] for word in words] != [column[-1] for column in columns]:
+            return None
+        tops = heading["tops"]
+        if tops is not None and re.findall(r"[a-z]+", tops) != [c[0] for c in columns if len(c) > 1]:
+            return None
+        has_place = "  " in names and "|" not in names
+        return cls(tuple(_COLUMNS)[: len(words)], tuple(word.end() for word in words) if has_place else None)
+
+    def by_place(self, row: Token) -> list[tuple[str, str]] | None:
+        """Return the operations and figures of a row whose spacing tells the columns, else ``None``."""
+        cells = row["cells"] or ""
+        if len(row["record"] or "") != _RECORD_WIDTH:
+            return None
+        readings = []
+        for widths in _WIDTHS:
+            reading = self._by_width(cells, widths) if len(widths) >= len(self.operations) else None
+            if reading is not None and reading not in readings:
+                readings.append(reading)
+        if not readings:
+            return self._by_name(cells)
+        return readings[0] if len(readings) == 1 else None
+
+    def _by_width(self, cells: str, widths: tuple[int, ...]) -> list[tuple[str, str]] | None:
+        figures = []
+        start = 0
+        for operation, width in zip(self.operations, widths, strict=False):
+            cell = cells[start : start + width]
+            if cell.strip():
+                # A cell ends in a digit: one that does not was cut off, or pushed aside by a wider one.
+                if len(cell) < width or not re.fullmatch(r" *\d+", cell):
+                    return None
+                figures.append((operation, cell.strip()))
+            start += width
+        return figures if not cells[start:].strip() else None
+
+    def _by_name(self, cells: str) -> list[tuple[str, str]] | None:
+        """Read figures that end under their columns' names, and begin after the name before."""
+        figures: dict[str, str] = {}
+        ends = self.ends or ()
+        for cell in re.finditer(r"\d+", cells):
+            above = [
+                operation
+                for operation, before, end in zip(self.operations, (0, *ends), ends, strict=False)
+                if before <= cell.start() and abs(cell.end() - end) <= _OFF_ITS_NAME
+            ]
+            if len(above) != 1 or above[0] in figures:
+                return None
+            figures[above[0]] = cell[0]
+        return list(figures.items())
+
+    def by_order(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
+        """Return the operations and figures of a row that fills every column, or every one that was asked for."""
+        cells = (row["cells"] or "").split()
+        for operations in (self.operations, [o for o in self.operations if asked is not None and o in asked]):
+            if len(operations) == len(cells):
+                return list(zip(operations, cells, strict=True))
+        return None
+
+    def by_pipe(self, row: Token) -> list[tuple[str, str]] | None:
+        """Return the operations and figures of a row whose cells stand between pipes."""
+        cells = [cell.strip() for cell in (row["cells"] or "").strip()[1:].rstrip("|").split("|")]
+        if len(cells) > len(self.operations) or not all(re.fullmatch(r"\d*", cell) for cell in cells):
+            return None
+        return [(operation, cell) for operation, cell in zip(self.operations, cells, strict=False) if cell]
+
+
+def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the operations that the options of a run ask for, or ``None`` where they ask for no certain ones."""
+    tests = given.get("iozone.-i", "").split(",")
+    if not all(test.isdecimal() and int(test) < len(_TESTS) for test in tests):
+        return None
+    return frozenset(operation for test in tests for operation in _TESTS[int(test)])
+
+
+def _retests(given: Mapping[str, str]) -> bool:
+    """Whether it is known that the run repeated its tests."""
+    return "command" in given and given.get("iozone.-+n") != "true"
+
+
+@dataclass
+class TableReader:
+    """Reads the tables and reports of one run."""
+
+    figures: Figures
+    table: Table | None = None
+    report: Token | None = None
+    record_sizes: tuple[int, ...] = ()
+    repaired: bool = False
+    rows: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def is_of_another_run(self, row: Token) -> bool:
+        """Whether a row has the sizes of one that was read, and other figures."""
+        sizes = row["file"] or "", (row["record"] or "").strip()
+        return self.rows.get(sizes, row["cells"] or "").split() != (row["cells"] or "").split()
+
+    def read_heading(self, heading: Token) -> None:
+        """Take the columns of the rows that follow."""
+        self.table, self.report = Table.from_heading(heading), None
+
+    def read_report(self, report: Token) -> None:
+        """Take what the matrix that follows is of."""
+        self.table, self.report, self.record_sizes = None, report, ()
+
+    def read_sizes(self, sizes: Token) -> None:
+        """Take the record sizes over a matrix."""
+        self.record_sizes = tuple(int(size) * 1024 for size in re.findall(r"\d+", sizes["sizes"] or ""))
+
+    def read_row(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
+        """Read a row of the table."""
+        cells = row["cells"] or ""
+        if self.table is None:
+            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
+            return
+        if not cells.strip("| \t"):
+            yield row.diagnostic("INCOMPLETE_LOG", "The row stops after its sizes.")
+            return
+        sizes = row["file"] or "", (row["record"] or "").strip()
+        if sizes in self.rows:
+            yield row.diagnostic("DUPLICATE_FIGURE", "The row stands there twice.")
+            return
+        figures, repaired = self._columns(row, _asked(given))
+        if figures is None:
+            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
+            return
+        if repaired and not self.repaired:
+            self.repaired = True
+            message = "The table has lost its spacing; rows that fill all columns are read in their order."
+            yield row.diagnostic("REPAIRED", message)
+        self.rows[sizes] = cells
+        for operation, text in figures:
+            self.figures.add(
+                figure(
+                    table_measure(given),
+                    text,
+                    operation=operation,
+                    file_size=int(sizes[0]) * 1024,
+                    block_size=int(sizes[1]) * 1024,
+                    line=row.line,
+                    ran=not (operation in _RETESTS and not _retests(given)),
+                )
+            )
+
+    def _columns(self, row: Token, asked: frozenset[str] | None) -> tuple[list[tuple[str, str]] | None, bool]:
+        """Return the operations and figures of a row, and whether it had lost its spacing."""
+        if self.table is None:
+            return None, False
+        if row.name == "piped_row":
+            return self.table.by_pipe(row), False
+        figures = self.table.by_place(row)
+        if figures is not None and (asked is None or {operation for operation, _ in figures} <= asked):
+            return figures, False
+        if len(row["record"] or "") == _RECORD_WIDTH and self.table.ends is not None and figures is None:
+            return None, False  # in its place, but cut off or pushed aside
+        return self.table.by_order(row, asked), True
+
+    def read_report_row(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
+        """Read a row of a matrix, which prints figures of the table again."""
+        cells = (row["cells"] or "").split()
+        if self.report is None or len(cells) > len(self.record_sizes):
+            yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which record sizes these figures are of.")
+            return
+        operation = _REPORTS[" ".join((self.report["report"] or "").split())]
+        measure = CPU if self.report["cpu"] is not None else table_measure(given)
+        for text, block_size in zip(cells, self.record_sizes, strict=False):
+            printed = figure(
+                measure,
+                text,
+                operation=operation,
+                file_size=int(row["file"] or "") * 1024,
+                block_size=block_size,
+                line=row.line,
+                ran=False,  # the report also fills gaps with 0
+            )
+            first = self.figures.get(printed)
+            if first is not None and first.state == "censored" and printed.state == "missing":
+                printed = replace(first, text=text, line=row.line)
+            self.figures.add(printed)
+            if first is not None and first.text != text:
+                message = f"The table says {first.text} on line {first.line}, and the report {text}."
+                yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)

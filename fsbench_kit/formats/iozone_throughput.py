@@ -1,0 +1,313 @@
+"""iozone's throughput mode (``-t``, ``-l``, ``-u``): several processes at once, and the report of ``-R``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.iozone_figures import CPU, Figures, Measure, figure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.formats.lexer import Token
+    from fsbench_kit.records import Diagnostic, Measurement, Scope
+
+_TESTS: Final = {
+    "initial writers": "write",
+    "rewriters": "rewrite",
+    "readers": "read",
+    "re-readers": "reread",
+    "reverse readers": "backward_read",
+    "stride readers": "stride_read",
+    "random readers": "random_read",
+    "mixed workload": "mixed",
+    "random writers": "random_write",
+    "pwrite writers": "pwrite",
+    "pread readers": "pread",
+    "fwriters": "fwrite",
+    "freaders": "fread",
+}
+
+_REPORTED: Final = {
+    "Initial write": "write",
+    "Rewrite": "rewrite",
+    "Read": "read",
+    "Re-read": "reread",
+    "Reverse Read": "backward_read",
+    "Stride read": "stride_read",
+    "Random read": "random_read",
+    "Mixed workload": "mixed",
+    "Random write": "random_write",
+    "Pwrite": "pwrite",
+    "Pread": "pread",
+    "Fwrite": "fwrite",
+    "Fread": "fread",
+}
+
+_STATISTICS: Final = {"Min": "min", "Max": "max", "Avg": "mean"}
+
+_RATES: Final = {
+    "kB": Measure("bandwidth", "value", "KiB/s", "nearest"),
+    "ops": Measure("iops", "value", "1/s", "nearest"),
+}
+_AMOUNTS: Final = {
+    "kB": Measure("bytes", "value", "KiB", "nearest", counts=True),
+    "ops": Measure("operations", "value", "", "nearest", counts=True),
+}
+_WALL: Final = Measure("runtime", "value", "s", "nearest")
+_CPU_TIME: Final = Measure("cpu_time", "value", "s", "nearest")
+
+_LAST_DIGIT: Final = 0.011
+_PRECISION: Final = 1e-6
+"""What a mean and a sum over processes may differ by, for their rounding: rates have two decimals."""
+
+_N: Final = r"\d{1,15}(?:\.\d{1,6})?"
+_S: Final = r"[^\S\n]"
+_UNIT: Final = r"(?P<unit>[kK]B|ops)/sec"
+_NAMES: Final = "|".join(_TESTS).replace(" ", r"\s+")
+_LABELS: Final = "|".join(_REPORTED).replace(" ", r"\s+")
+_SUM: Final = rf"throughput for (?P<threads>[1-9]\d{{0,5}}) (?P<test>{_NAMES}) = (?P<rate>{_N}) {_UNIT}"
+
+PHRASES: Final = {
+    "processes": r"Throughput test with (?P<threads>[1-9]\d{0,5}) (?P<kind>process|thread)(?:es|s)?\b",
+    "each": (
+        r"Each (?:process|thread) writes a (?P<file>\d{1,12}) [kK][bB]yte file in "
+        r"(?P<record>\d{1,12}) [kK][bB]yte records"
+    ),
+    "children": rf"Children see {_SUM}",
+    "parent": rf"Parent sees {_SUM}",
+    "per_process": (rf"(?P<statistic>Min|Max|Avg) throughput per (?:process|thread) = (?P<rate>{_N}) {_UNIT}"),
+    "min_xfer": rf"Min xfer = (?P<amount>{_N}) (?P<unit>[kK]B|ops)\b",
+    "cpu_use": (
+        rf"CPU [uU]tilization: Wall time (?P<wall>{_N}) CPU time (?P<time>{_N}) CPU utilization (?P<cpu>{_N}) %"
+    ),
+    "child": (
+        rf"Child\[(?P<child>\d{{1,6}})\] xfer count = (?P<amount>{_N}) (?:[kK]B|ops), "
+        rf"Throughput = (?P<rate>{_N}) {_UNIT}"
+        rf"(?:, wall= (?P<wall>{_N}), cpu= (?P<time>{_N}), %= (?P<cpu>{_N}))?"
+    ),
+    "summary": (
+        r'"?(?P<what>Throughput|CPU utilization) report Y-axis is type of test '
+        r'X-axis is number of (?:processes|threads)"?'
+    ),
+    "summary_record": r'"Record size = (?P<record>\d{1,12}) [kK][bB]ytes "',
+    "summary_unit": r'"Output is in (?:(?P<unit>[kK][bB]ytes|ops)/sec|CPU%)"',
+    "summary_row": rf'"\s*(?P<label>{_LABELS})?\s*"(?P<cells>(?:{_S}+{_N}(?!\S))+)',
+}
+
+
+@dataclass
+class ThroughputReader:
+    """Reads the tests of one run, each of several processes, and the report of their sums.
+
+    Attributes
+    ----------
+    test, parts, mean
+        The operation and the number of processes whose lines follow; the lines that did; the mean rate.
+    counts
+        The numbers of processes, in their order.
+    sums
+        What the report prints again: rates and CPU use by operation and number of processes.
+    """
+
+    figures: Figures
+    file_size: int | None = None
+    block_size: int | None = None
+    test: tuple[str, int] | None = None
+    parts: dict[str, str] = field(default_factory=dict)
+    mean: float | None = None
+    unit: str | None = None
+    counts: list[int] = field(default_factory=list)
+    sums: dict[tuple[str, str, int | None], Measurement] = field(default_factory=dict)
+    summary: str | None = None
+
+    def is_of_another_run(self, children: Token) -> bool:
+        """Whether a test was read before, with another result."""
+        first = self.sums.get(("Throughput", *_test(children)))
+        return first is not None and first.text != children["rate"]
+
+    def read(self, token: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
+        """Read a phrase of `PHRASES`, under the options of the run."""
+        match token.name:
+            case "each":
+                self.file_size, self.block_size = _kib(token["file"]), _kib(token["record"])
+            case "children" | "parent":
+                self.file_size = self.file_size or _only(given, "file_size")
+                self.block_size = self.block_size or _only(given, "block_size")
+                yield from self._read_sum(token)
+            case "min_xfer" | "cpu_use":
+                yield from self._read_part(token, token.name)
+            case "per_process":
+                yield from self._read_part(token, _STATISTICS[token["statistic"] or ""])
+            case "child":
+                yield from self._read_part(token, token["child"] or "")
+            case "summary":
+                self.summary, self.test = token["what"], None
+            case "summary_record":
+                self.block_size = self.block_size or _kib(token["record"])
+            case "summary_unit":
+                self.unit = self.unit if token["unit"] is None else _unit(token)
+            case "summary_row":
+                yield from self._read_summary(token, given)
+
+    def _read_sum(self, token: Token) -> Iterator[Diagnostic]:
+        test, self.unit = _test(token), _unit(token)
+        if test != self.test or token.name == "children":
+            self.test, self.parts, self.mean = test, {}, None
+        if token.name == "parent":
+            yield from self._add(token, "rate", _RATES[self.unit], part="parent")
+            return
+        if test[1] not in self.counts:
+            self.counts.append(test[1])
+        if float(token["rate"] or "") > 0:
+            self.mean = float(token["rate"] or "") / test[1]
+        yield from self._add(token, "rate", _RATES[self.unit])
+
+    def _read_part(self, token: Token, name: str) -> Iterator[Diagnostic]:
+        """Read a line that does not say which test it is of: each test has one of its kind."""
+        text = "" if token.match is None else token.match[0]
+        if self.test is None or self.parts.setdefault(name, text) != text:
+            self.test = None
+            yield token.diagnostic("UNREAD_FIGURE", "It cannot be told which test these figures are of.")
+            return
+        match token.name:
+            case "per_process":
+                yield from self._read_statistic(token, name)
+            case "min_xfer":
+                measure = replace(_AMOUNTS[_unit(token)], statistic="min")
+                yield from self._add(token, "amount", measure, scope="thread")
+            case "child":
+                yield from self._add(token, "amount", _AMOUNTS[_unit(token)], scope="thread", part=name)
+                yield from self._add(token, "rate", _RATES[_unit(token)], scope="thread", part=name)
+                if token["wall"] is not None:
+                    yield from self._add_times(token, scope="thread", part=name)
+            case "cpu_use":
+                yield from self._add_times(token)
+
+    def _add_times(self, token: Token, scope: Scope = "all", part: str | None = None) -> Iterator[Diagnostic]:
+        for group, measure in (("wall", _WALL), ("time", _CPU_TIME), ("cpu", CPU)):
+            yield from self._add(token, group, measure, scope=scope, part=part, ran=measure is not CPU)
+
+    def _read_statistic(self, token: Token, statistic: str) -> Iterator[Diagnostic]:
+        measure = replace(_RATES[_unit(token)], statistic=statistic)
+        rate = float(token["rate"] or "")
+        slack = _LAST_DIGIT + _PRECISION * rate
+        if statistic == "min" and (rate == 0 or (self.mean is not None and rate > self.mean + slack)):
+            message = (
+                "A process had done nothing when the first one was ready: they did not run at the same time, "
+                "and their rates do not add up."
+            )
+            yield token.diagnostic("NO_OVERLAP", message)
+            # The smallest rate is 0, also where iozone prints that of another process.
+            yield from self._add(token, "rate", measure, scope="thread", known=False)
+            return
+        if statistic == "min" and self.mean is None:
+            message = "Without the sum of all processes it cannot be told whether this is the smallest rate."
+            yield token.diagnostic("UNREAD_FIGURE", message)
+            return
+        if self.mean is not None and (
+            (statistic == "max" and rate < self.mean - slack)
+            or (statistic == "mean" and abs(rate - self.mean) > slack)
+        ):
+            yield token.diagnostic("FIGURES_DISAGREE", f"All processes together had {self.mean:.2f} on average.")
+        yield from self._add(token, "rate", measure, scope="thread")
+
+    def _add(
+        self,
+        token: Token,
+        group: str,
+        measure: Measure,
+        *,
+        scope: Scope = "all",
+        part: str | None = None,
+        ran: bool = False,
+        known: bool = True,
+    ) -> Iterator[Diagnostic]:
+        """Add a figure of the test at hand."""
+        if self.test is None:
+            return
+        operation, threads = self.test
+        item = figure(
+            measure,
+            token[group] or "",
+            operation=operation,
+            line=token.line_of(group),
+            ran=ran,
+            scope=scope,
+            part=part,
+            file_size=self.file_size,
+            block_size=self.block_size,
+            threads=threads,
+            samples=threads if scope == "thread" and part is None else None,
+        )
+        if not known:
+            item = replace(item, value=None, state="missing", low=None, high=None)
+        first = self.figures.add(item)
+        if first is None and scope == "all" and part is None and measure not in (_WALL, _CPU_TIME):
+            self.sums["CPU utilization" if measure is CPU else "Throughput", operation, threads] = item
+        if first is not None and first.text != item.text:
+            message = f"It is printed as {first.text} on line {first.line}, and again as {item.text}."
+            yield token.diagnostic("DUPLICATE_FIGURE", message)
+
+    def _read_summary(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
+        cells = (row["cells"] or "").split()
+        if row["label"] is None and not any(map(float, cells)):
+            return  # iozone leaves the name of a test blank that did not run
+        counts = self._counts(given, len(cells))
+        if row["label"] is None or counts is None or self.summary is None or self.unit is None:
+            yield row.diagnostic(
+                "UNREAD_FIGURE", "It cannot be told which test or processes these figures are of."
+            )
+            return
+        operation = _REPORTED[" ".join(row["label"].split())]
+        for text, threads in zip(cells, counts, strict=True):
+            first = self.sums.get((self.summary, operation, threads))
+            self.figures.add(
+                figure(
+                    _RATES[self.unit] if self.summary == "Throughput" else CPU,
+                    text,
+                    operation=operation,
+                    line=row.line,
+                    ran=False,
+                    file_size=self.file_size,
+                    block_size=self.block_size,
+                    threads=threads,
+                )
+            )
+            if first is not None and first.text != text:
+                message = f"The log says {first.text} on line {first.line}, and the report {text}."
+                yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
+
+    def _counts(self, given: Mapping[str, str], columns: int) -> Sequence[int | None] | None:
+        """Return the numbers of processes of a report's columns, or ``None`` where they cannot be told."""
+        if len(self.counts) == columns:
+            return self.counts
+        if self.counts:
+            return None
+        limits = given.get("iozone.-l", ""), given.get("iozone.-u", "")
+        if all(limit.isdecimal() for limit in limits):
+            counts = list(range(int(limits[0]), int(limits[1]) + 1))
+        else:
+            counts = [int(count) for count in given.get("threads", "").split(",") if count.isdecimal()]
+        if len(counts) == columns:
+            return counts
+        return [None] if columns == 1 and not counts else None
+
+
+def _test(token: Token) -> tuple[str, int]:
+    return _TESTS[" ".join((token["test"] or "").split())], int(token["threads"] or "")
+
+
+def _unit(token: Token) -> str:
+    return "ops" if token["unit"] == "ops" else "kB"
+
+
+def _kib(text: str | None) -> int:
+    return int(text or "") * 1024
+
+
+def _only(given: Mapping[str, str], key: str) -> int | None:
+    """Return a setting that has one value."""
+    value = given.get(key, "")
+    return int(value) if value.isdecimal() else None

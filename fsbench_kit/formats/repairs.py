@@ -1,0 +1,50 @@
+"""Undoes what copying did to a text, where what stood there is beyond doubt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsbench_kit.formats.lexer import Token
+from fsbench_kit.formats.text import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Diagnostic
+
+
+def without_repeats(
+    text: Text, may_repeat: Callable[[str], bool] = lambda _: False
+) -> tuple[Text, list[Diagnostic]]:
+    """Return a text without lines that are the line before them once more, and what is to be said of it.
+
+    Parameters
+    ----------
+    text
+        The text of one tool's logs.
+    may_repeat
+        Whether the tool itself can print a line twice. Such a line is a repeat only where the last other line
+        was one too.
+    """
+    repeats = list(_repeats(text.chars, may_repeat))
+    if not any(char.isdigit() for edit in repeats for char in text.chars[edit.start : edit.end]):
+        return text, []
+    first = Token("line", text, repeats[0].start, repeats[0].end)
+    message = f"{len(repeats)} lines are the line before them once more; each counts once."
+    return text.edited(repeats), [first.diagnostic("REPAIRED", message)]
+
+
+def _repeats(chars: str, may_repeat: Callable[[str], bool]) -> Iterator[Edit]:
+    start, last, repeating = 0, "", False
+    for line in chars.split("\n"):
+        words = line.strip()
+        end = min(start + len(line) + 1, len(chars))
+        doubtful = may_repeat(words)
+        if words and words == last and (repeating or not doubtful):
+            yield Edit(start, end, "")
+            repeating, last = True, ""
+        else:
+            repeating = repeating and (doubtful or not words)
+            last = words
+        start = end

@@ -1,0 +1,250 @@
+"""iozone's tables and reports as other people copy them; figures by eye."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from fsbench_kit.documents import read_document
+from fsbench_kit.formats import iozone
+from fsbench_kit.formats.text import Text
+from fsbench_kit.records import Diagnostic, Run
+
+DATA = Path(__file__).parents[1] / "data" / "iozone"
+SUBSET = (DATA / "3.327-subset.txt").read_text()
+MARKDOWN = (DATA / "3.x-tables-in-markdown.txt").read_text()
+
+Cell = tuple[str, int, int]
+
+ROWS = {
+    (64, 65536): {"write": "41207", "rewrite": "43318", "random_read": "12345678", "random_write": "38114"},
+    (1024, 65536): {"write": "47555", "rewrite": "48012", "random_read": "2380156", "random_write": "47911"},
+    (64, 131072): {"write": "40190", "rewrite": "42277", "random_read": "871235", "random_write": "37402"},
+    (1024, 131072): {"write": "46228", "rewrite": "47006", "random_read": "13579246", "random_write": "46015"},
+}
+STRIDES = {(64, 65536): "2210477", (1024, 65536): "2417233", (64, 131072): "10934871", (1024, 131072): "2390118"}
+SUBSET_FIGURES = {
+    (operation, *sizes): text
+    for sizes, row in ROWS.items()
+    for operation, text in (row | {"stride_read": STRIDES[sizes]}).items()
+}
+
+
+def _parse(chars: str) -> tuple[list[Run], list[Diagnostic]]:
+    records = list(iozone.parse(Text(chars)))
+    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
+
+
+def _cells(run: Run) -> dict[Cell, str]:
+    """Primary figures by operation, record size and file size, both in kB."""
+    return {
+        (m.operation, (m.block_size or 0) // 1024, (m.file_size or 0) // 1024): m.text
+        for m in run.measurements
+        if m.primary
+    }
+
+
+def _run(chars: str) -> Run:
+    (run,) = _parse(chars)[0]
+    return run
+
+
+def _codes(chars: str) -> list[str]:
+    return [d.code for d in _parse(chars)[1]]
+
+
+# Versions that cannot be installed
+
+
+def test_columns_that_were_left_out_of_an_older_version() -> None:
+    assert _cells(_run(SUBSET)) == SUBSET_FIGURES
+    assert _codes(SUBSET) == []
+
+
+def test_an_interrupted_run_prints_its_report_all_the_same() -> None:
+    log = (DATA / "3.430-interrupted-ops-report.txt").read_text()
+    run = _run(log)
+    assert (run.status, {m.metric for m in run.measurements}, len(run.measurements)) == ("partial", {"iops"}, 12)
+    assert _cells(run)["rewrite", 8, 2048] == "433221"
+    assert _codes(log) == ["INCOMPLETE_LOG"]
+
+
+def test_a_file_that_cannot_be_opened_fails_the_run() -> None:
+    log = (DATA / "3.489-no-temp-file.txt").read_text()
+    assert (_run(log).status, _run(log).measurements) == ("failed", ())
+    assert "RUN_FAILED" in _codes(log)
+
+
+# What copies do
+
+
+def _one_line(log: str) -> str:
+    return " ".join(log.split())
+
+
+def _newlines_to_spaces(log: str) -> str:
+    return log.replace("\n", " ")
+
+
+def _empty_lines(log: str) -> str:
+    return log.replace("\n", "\n\n")
+
+
+def _quoted(log: str) -> str:
+    return re.sub("^", "> ", log, flags=re.MULTILINE)
+
+
+def _commented(log: str) -> str:
+    return re.sub("^", "# ", log, flags=re.MULTILINE)
+
+
+def _hard_spaces(log: str) -> str:
+    return log.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _from_pdsh(log: str) -> str:
+    return re.sub("^", "node-7: ", log, flags=re.MULTILINE)
+
+
+COPIES = [_one_line, _newlines_to_spaces, _empty_lines, _quoted, _commented, _hard_spaces, _from_pdsh]
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_copies_of_a_table_with_blank_columns(copy: object) -> None:
+    assert _cells(_run(copy(SUBSET))) == SUBSET_FIGURES  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("name", ["3.489-ops", "3.489-mmap-cpu", "3.489-extended"])
+def test_copies_of_a_table_and_its_reports(name: str, copy: object) -> None:
+    log = (DATA / f"{name}.txt").read_text()
+    assert _cells(_run(copy(log))) == _cells(_run(log))  # type: ignore[operator]
+
+
+def test_without_spacing_and_command_blank_columns_are_not_guessed_at() -> None:
+    log = re.sub(".*Command line.*\n", "", SUBSET)
+    assert _parse(re.sub("[ \t]+", " ", log))[0][0].measurements == ()
+    assert _codes(re.sub("[ \t]+", " ", log)).count("UNREAD_FIGURE") == 4
+
+
+def test_figures_in_columns_that_were_not_asked_for_are_not_believed() -> None:
+    row = next(line for line in SUBSET.splitlines() if "12345678" in line)
+    shifted = SUBSET.replace(row, f"{row[:42]}{row[50:]}")  # random read stands under reread
+    assert _cells(_run(shifted)) == SUBSET_FIGURES
+    assert _codes(shifted) == ["REPAIRED"]
+
+
+def test_a_layout_of_its_own_is_read_by_the_names_above() -> None:
+    table = (
+        "      KB  reclen      write    rewrite       read     reread\n"
+        "   64000       4       7133       7204                 19055\n"
+    )
+    assert _cells(_run(table)) == {
+        ("write", 4, 64000): "7133",
+        ("rewrite", 4, 64000): "7204",
+        ("reread", 4, 64000): "19055",
+    }
+
+
+def test_tables_in_markdown() -> None:
+    piped, labelled = _parse(MARKDOWN)[0]
+    assert _cells(piped) == {
+        ("write", 4, 102400): "8251",
+        ("rewrite", 4, 102400): "10611",
+        ("random_read", 4, 102400): "8315",
+        ("random_write", 4, 102400): "10549",
+        ("write", 1024, 102400): "33508",
+        ("rewrite", 1024, 102400): "33498",
+        ("random_read", 1024, 102400): "34148",
+        ("random_write", 1024, 102400): "33558",
+    }
+    assert [s.value for s in labelled.settings if s.key == "description"] == ["Card B / adapter 2"]
+    assert _cells(labelled)["random_write", 1024, 102400] == "40031"
+    assert _codes(MARKDOWN).count("UNIT_ASSUMED") == 2
+
+
+def test_a_row_that_comes_again_with_other_figures_is_of_another_run() -> None:
+    table = (
+        "     kB  reclen    write  rewrite\n"
+        "  64000       4     7133     7204\n"
+        "\n # the other disk\n"
+        "  64000       4     9133     9204\n"
+        "  64000       4     9133     9204\n"
+    )
+    runs, diagnostics = _parse(table)
+    assert [_cells(run)["write", 4, 64000] for run in runs] == ["7133", "9133"]
+    assert [d.code for d in diagnostics].count("DUPLICATE_FIGURE") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "metric"),
+    [
+        ("$ iozone -a -O -s 64m", "iops"),
+        ("./iozone -a -N -s 64m", "latency"),
+        ("# sudo iozone -a -s 64m", "bandwidth"),
+    ],
+)
+def test_a_command_before_a_table_tells_its_unit(command: str, metric: str) -> None:
+    log = f"{command}\n     kB  reclen    write  rewrite\n  64000       4     7133     7204\n"
+    assert [m.metric for m in _run(log).measurements] == [metric, metric]
+    assert "UNIT_ASSUMED" not in _codes(log)
+    assert {s.origin for s in _run(log).settings} == {"command"}
+
+
+def test_words_between_a_command_and_a_table_make_it_a_statement() -> None:
+    log = (
+        "iozone -a -s 64m\n\nwas faster:\n\n     kB  reclen    write  rewrite\n  64000       4     7133     7204\n"
+    )
+    assert {s.origin for s in _run(log).settings} == {"stated"}
+
+
+def test_commands_alone_are_no_runs() -> None:
+    log = f"iozone -a -O\n$ iozone -t 4\n\n{SUBSET}"
+    assert len(_parse(log)[0]) == 1
+
+
+def test_a_row_that_stops_after_its_sizes_before_a_report() -> None:
+    log = (
+        "              kB  reclen    write  rewrite\n"
+        '          262144       4"Writer report"\n        "4"  "8"\n"64"   581273  743988\n"128"   757430\n'
+    )
+    assert _cells(_run(log)) == {
+        ("write", 4, 64): "581273",
+        ("write", 8, 64): "743988",
+        ("write", 4, 128): "757430",
+    }
+    assert "INCOMPLETE_LOG" in _codes(log)
+
+
+# Other people's logs
+
+CORPUS = Path(os.environ.get("FSBENCH_CORPUS", "/nonexistent")) / "iozone"
+
+FOUND = {
+    "auto/emmc_Rb_az_direct_truncated.txt": [65],
+    "auto/ilkermanap_srptarget_07.txt": [1638],
+    "auto/joyfeel_3.430_567.txt": [16],
+    "auto/rovanion_ext2_3.327.txt": [2119],
+    "auto/tk_neo4_tables.txt": [30, 30, 30, 36, 36],
+    "auto/tk_odroid_h2_tables_in_markdown.txt": [36, 36, 36],
+    "auto/tk_rock5b_4columns.txt": [8, 8, 8],
+    "auto/tk_zero2w_whole_article.md.txt": [30, 30],
+    "excel/ffs_fs_R_macos_3.493.txt": [642],
+    "excel/gcsf_R_macos.txt": [570],
+    "excel/gcsf_short_error.txt": [0],
+    "excel/toby1984_report_only.txt": [728],
+    "other/ricsanfre_pibench_sdcard_ansi_locale.txt": [6],
+    "other/ricsanfre_pibench_ssd.txt": [6],
+    "throughput/azure_pdsh_prefixed_lines.txt": [1] * 10,
+    "throughput/rcore_tmp_iozone_partial_t4.txt": [6],
+}
+"""File -> the numbers of figures of its runs, counted in the files: rows times columns, lines, matrix cells."""
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="FSBENCH_CORPUS names no folder with iozone logs")
+@pytest.mark.parametrize("name", FOUND)
+def test_other_peoples_logs(name: str) -> None:
+    records = list(read_document((CORPUS / name).read_bytes(), name))
+    runs = [r for r in records if isinstance(r, Run)]
+    assert [sum(m.primary for m in run.measurements) for run in runs] == FOUND[name]
