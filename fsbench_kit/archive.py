@@ -220,7 +220,7 @@ def _logs_in_folder(folder: Path) -> Iterator[Log]:
     """Read a study, a run's folder, or a folder of these and of loose files."""
     if (folder / STUDY_FILE).is_file():
         yield from _logs_of_study(folder)
-    elif (folder / RUN_FILE).is_file():
+    elif _is_launched(folder):
         yield from _logs_of_run(folder)
     else:
         for entry in sorted(folder.iterdir()):
@@ -244,7 +244,7 @@ def _logs_of_study(folder: Path) -> Iterator[Log]:
     for facts in study.log:
         yield _with_study(_read_file(folder / facts.file), folder, study, facts)
     for entry in sorted(folder.iterdir()):
-        if (entry / RUN_FILE).is_file():
+        if _is_launched(entry):
             yield from _logs_of_run(entry)
 
 
@@ -260,6 +260,7 @@ def _with_study(log: Log, folder: Path, study: Study, facts: LogFacts) -> Log:
         commands += command_settings(stated, origin="stated")
     return replace(
         log,
+        name=facts.file,
         study=study.study.id,
         origin=_origin(folder),
         averaged_over=study.study.averaged_over,
@@ -290,6 +291,15 @@ def _filesystem_words(table: Mapping[str, str], folder: Path) -> dict[str, str]:
     return words
 
 
+def _is_launched(folder: Path) -> bool:
+    """Whether a folder is that of a launched run; ``run.json`` is also what people call fio's own output."""
+    path = folder / RUN_FILE
+    try:
+        return path.is_file() and b'"fio version"' not in path.read_bytes()
+    except OSError:
+        return True  # which is said when it is read
+
+
 def _logs_of_run(folder: Path) -> Iterator[Log]:
     """Read a run that was launched, and hold its files against the hashes that were recorded."""
     path = folder / RUN_FILE
@@ -308,6 +318,7 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             records.append(Diagnostic(code="CHANGED_SINCE_RECORDED", message=message))
         yield replace(
             log,
+            name=f"{folder.name}/{name}",
             records=records,
             study=facts.study,
             origin=_origin(folder),

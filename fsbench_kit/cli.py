@@ -20,7 +20,9 @@ from rich.console import Console
 
 from fsbench_kit import archive, tables
 from fsbench_kit.compare import compare
+from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
+from fsbench_kit.explain import explain as explained
 from fsbench_kit.launch import launch, machine, read_plan, shown
 
 if TYPE_CHECKING:
@@ -97,14 +99,33 @@ def read_command(
             help="Write a .parquet, .csv or .json file with one flat table, or a folder with six frames."
         ),
     ] = None,
+    *,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell for each stretch of the files what it became.")
+    ] = False,
 ) -> None:
     """Read logs, say what is in them, and write it as a table if asked to."""
+    if explain:
+        if to is not None:
+            raise RequestError("--explain writes no table", hint="Give --explain or --to, not both.")
+        _explain(paths)
+        return
     dataset = archive.read(*paths)
     if to is not None:
         dataset.write(to)
     out.print(tables.runs_table(dataset))
     _print_diagnostics(dataset)
     _exit_if_some_input_was_unusable(dataset)
+
+
+def _explain(paths: list[Path]) -> None:
+    for path in paths:
+        try:
+            data, _ = unpack(path.read_bytes())
+        except OSError as error:
+            raise InputError(f"the file cannot be read: {error.strerror or error}", file=path) from error
+        for line in tables.explanation(str(path), explained(data, str(path))):
+            typer.echo(line)
 
 
 @app.command("compare")

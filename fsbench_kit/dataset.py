@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import polars as pl
 
 from fsbench_kit.errors import RequestError
+from fsbench_kit.printings import Printing, figure_key, fold, same_runs
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
-from fsbench_kit.vocabulary import DIAGNOSTICS, ORIGINS, SCOPES, STATES
+from fsbench_kit.vocabulary import ORIGINS, SCOPES, STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -130,6 +131,8 @@ class Log:
     ----------
     source
         The file's path, as people name it.
+    name
+        Its path within its study.
     data
         The file's bytes, by which runs are identified.
     settings
@@ -141,6 +144,7 @@ class Log:
     """
 
     source: str
+    name: str | None = None
     data: bytes = b""
     records: Sequence[Record] = ()
     study: str | None = None
@@ -244,115 +248,130 @@ class Dataset:
 def assemble(logs: Iterable[Log]) -> Dataset:
     """Build the frames from logs.
 
-    A run is identified by its own bytes. Where equal bytes recur, their ordinal tells them apart.
+    Several printings of a run are one run; see `fsbench_kit.printings`. A run is identified by the bytes of its
+    main printing. Where equal bytes recur that tell too little to be known for one run, their ordinal tells them
+    apart.
     """
-    builder = _Builder()
-    for log in logs:
-        builder.add(log)
-    return builder.dataset()
+    given = list(logs)
+    sets, remarks = same_runs([printing for log in given for printing in _printings(log)])
+    frames = _Frames()
+    for printings in sets:
+        printing, more = fold(printings)
+        frames.add_run(printing)
+        remarks += more
+    for log in given:
+        frames.add_diagnostics(log.source, (record for record in log.records if isinstance(record, Diagnostic)))
+    for remark in remarks:
+        frames.add_diagnostics(remark.source, [remark.diagnostic])
+    return frames.dataset([log.source for log in given])
+
+
+_FACTS: Final = (
+    "study",
+    "origin",
+    "round",
+    "order",
+    "tool_version",
+    "filesystem",
+    "host",
+    "started_at",
+    "ended_at",
+    "duration",
+    "status",
+    "exit_code",
+    "averaged_over",
+)
+"""What is known of a run from outside its log."""
+
+
+def _printings(log: Log) -> Iterator[Printing]:
+    """Yield the runs that a file prints, each with the blocks that follow it."""
+    blocks: dict[int, list[Block]] = {}
+    runs: list[Run] = []
+    for record in log.records:
+        match record:
+            case Run():
+                runs.append(record)
+            case Block():
+                blocks.setdefault(len(runs), []).append(record)
+    for number, run in enumerate(runs, 1):
+        sha256 = hashlib.sha256(log.data[run.start : run.end]).hexdigest()
+        names: set[Hashable] = {("file", log.source, run.start, sha256)}
+        if log.study is not None and log.name is not None:
+            names.add(("study", log.study, log.name, run.start, sha256))
+        yield Printing(
+            run=run,
+            blocks=tuple(blocks.get(number, ())),
+            source=log.source,
+            sha256=sha256,
+            names=frozenset(names),
+            facts={name: getattr(log, name) for name in _FACTS},
+            settings=(*log.settings, *log.filesystem_settings.get(run.filesystem or log.filesystem or "", ())),
+        )
 
 
 Row = dict[str, Any]
 
 
-class _Builder:
+class _Frames:
     """Collects the rows of the six frames."""
 
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
-        self._rows: dict[str, list[Row]] = {frame.name: [] for frame in fields(Dataset)}
+        self._frames: dict[str, list[Row]] = {frame.name: [] for frame in fields(Dataset)}
         self._series: list[pl.DataFrame] = []
 
-    def add(self, log: Log) -> None:
-        run_id = None
-        for record in log.records:
-            match record:
-                case Run():
-                    run_id = self._add_run(log, record)
-                case Block():
-                    self._series.append(_series_frame(run_id, record))
-                case Diagnostic():
-                    self._add_diagnostic(log, record)
-
-    def _add_run(self, log: Log, run: Run) -> str:
-        stretch = log.data[run.start : run.end]
-        digest = hashlib.sha256(stretch).hexdigest()
-        self._seen[digest] += 1
-        run_id = f"{digest[:16]}-{self._seen[digest]}"
-        filesystem = run.filesystem or log.filesystem
-        self._rows["runs"].append(
+    def add_run(self, printing: Printing) -> None:
+        """Add a run and all that belongs to it."""
+        self._seen[printing.sha256] += 1
+        run_id = f"{printing.sha256[:16]}-{self._seen[printing.sha256]}"
+        run, facts = printing.run, printing.facts
+        self._frames["runs"].append(
             {
+                **facts,
                 "run_id": run_id,
-                "study": log.study,
-                "origin": log.origin,
-                "round": log.round,
-                "order": log.order,
                 "tool": run.tool,
-                "tool_version": run.tool_version or log.tool_version,
-                "filesystem": filesystem,
-                "host": run.host or log.host,
+                "tool_version": run.tool_version or facts["tool_version"],
+                "filesystem": run.filesystem or facts["filesystem"],
+                "host": run.host or facts["host"],
                 # A launch takes its times itself, by one clock for all runs; tools print theirs in whole seconds.
-                "started_at": log.started_at or run.started_at,
-                "ended_at": log.ended_at or run.ended_at,
-                "duration": log.duration if log.duration is not None else run.duration,
-                "status": _worst(run.status, log.status),
-                "exit_code": run.exit_code if run.exit_code is not None else log.exit_code,
-                "averaged_over": log.averaged_over,
-                "source": log.source,
+                "started_at": facts["started_at"] or run.started_at,
+                "ended_at": facts["ended_at"] or run.ended_at,
+                "duration": facts["duration"] if facts["duration"] is not None else run.duration,
+                "status": _worst(run.status, facts["status"]),
+                "exit_code": run.exit_code if run.exit_code is not None else facts["exit_code"],
+                "source": printing.source,
                 "start": run.start,
                 "end": run.end,
                 "line": run.line,
-                "sha256": digest,
+                "sha256": printing.sha256,
             }
         )
-        facts = log.filesystem_settings.get(filesystem or "", ())
-        self._add_settings(log, run_id, [*run.settings, *log.settings, *facts])
-        self._add_measurements(log, run_id, run.measurements)
-        self._rows["distributions"] += [{"run_id": run_id, **_row(item, Bin)} for item in run.bins]
-        return run_id
+        settings = [*run.settings, *printing.settings]
+        repeated = list(_repeated(run.measurements))
+        figures = _rows(run_id, run.measurements)
+        for index, _ in repeated:
+            figures[index]["primary"] = False
+        self._frames["settings"] += _rows(run_id, settings)
+        self._frames["measurements"] += figures
+        self._frames["distributions"] += _rows(run_id, run.bins)
+        self._series += [_series_frame(run_id, block) for block in printing.blocks]
+        self.add_diagnostics(printing.source, _disagreements(settings))
+        self.add_diagnostics(printing.source, (diagnostic for _, diagnostic in repeated))
 
-    def _add_settings(self, log: Log, run_id: str, settings: Sequence[Setting]) -> None:
-        self._rows["settings"] += [{"run_id": run_id, **_row(item, Setting)} for item in settings]
-        by_key: dict[tuple[str, str | None, str], list[Setting]] = {}
-        for item in settings:
-            by_key.setdefault((item.scope, item.part, item.key), []).append(item)
-        for (_, _, key), known in by_key.items():
-            first = min(known, key=lambda item: ORIGINS.index(item.origin))
-            for other in known:
-                if other.value != first.value and other.origin != first.origin and key != "command":
-                    message = (
-                        f"{key} is {first.value} by the {_ORIGIN_NAMES[first.origin]}, "
-                        f"and {other.value} by {_ORIGIN_NAMES[other.origin]}."
-                    )
-                    self._add_diagnostic(
-                        log, Diagnostic(code="SETTINGS_DISAGREE", message=message, line=first.line)
-                    )
+    def add_diagnostics(self, source: str, diagnostics: Iterable[Diagnostic]) -> None:
+        """Add what is to be said about a file."""
+        self._frames["diagnostics"] += [
+            {**_row(item), "source": source, "severity": item.severity} for item in diagnostics
+        ]
 
-    def _add_measurements(self, log: Log, run_id: str, measurements: Sequence[Measurement]) -> None:
-        taken: dict[tuple[Any, ...], Measurement] = {}
-        for item in measurements:
-            row = {"run_id": run_id, **_row(item, Measurement)}
-            if item.primary:
-                first = taken.setdefault(tuple(row[column] for column in FIGURE_KEY), item)
-                if first is not item:
-                    row["primary"] = False
-                    message = (
-                        f"{item.metric} ({item.statistic}) of {item.operation} stands twice: "
-                        f"{first.text} on line {first.line}, and {item.text}."
-                    )
-                    self._add_diagnostic(
-                        log,
-                        Diagnostic(code="DUPLICATE_FIGURE", message=message, line=item.line, excerpt=item.text),
-                    )
-            self._rows["measurements"].append(row)
+    def dataset(self, sources: Iterable[str]) -> Dataset:
+        """Return the frames, with the diagnostics in the order of their files."""
+        order = {source: index for index, source in enumerate(dict.fromkeys(sources))}
+        self._frames["diagnostics"].sort(key=lambda row: order[row["source"]])
 
-    def _add_diagnostic(self, log: Log, item: Diagnostic) -> None:
-        row = {**_row(item, Diagnostic), "source": log.source, "severity": DIAGNOSTICS[item.code][0]}
-        self._rows["diagnostics"].append(row)
-
-    def dataset(self) -> Dataset:
         def frame(name: str, schema: Mapping[str, Any]) -> pl.DataFrame:
-            return pl.DataFrame(self._rows[name], schema=schema, orient="row")
+            return pl.DataFrame(self._frames[name], schema=schema, orient="row")
 
         return Dataset(
             runs=frame("runs", RUNS),
@@ -364,6 +383,60 @@ class _Builder:
         )
 
 
+def _row(item: Bin | Diagnostic | Measurement | Setting) -> Row:
+    """Return the columns that a record has of itself."""
+    return {name: getattr(item, name) for name in _COLUMNS[type(item)]}
+
+
+def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting]) -> list[Row]:
+    return [{"run_id": run_id, **_row(item)} for item in items]
+
+
+_COLUMNS: Final[dict[type, list[str]]] = {
+    kind: [column.name for column in fields(kind) if column.name in schema]
+    for kind, schema in (
+        (Bin, DISTRIBUTIONS),
+        (Diagnostic, DIAGNOSTIC_COLUMNS),
+        (Measurement, MEASUREMENTS),
+        (Setting, SETTINGS),
+    )
+}
+
+
+def _repeated(measurements: Iterable[Measurement]) -> Iterator[tuple[int, Diagnostic]]:
+    """Yield which primary measurements stand for the same thing as an earlier one."""
+    taken: dict[tuple[Any, ...], Measurement] = {}
+    for index, item in enumerate(measurements):
+        if not item.primary:
+            continue
+        first = taken.setdefault(figure_key(item), item)
+        if first is not item:
+            message = (
+                f"{item.metric} ({item.statistic}) of {item.operation} stands twice: "
+                f"{first.text} on line {first.line}, and {item.text}."
+            )
+            yield (
+                index,
+                Diagnostic(code="DUPLICATE_FIGURE", message=message, line=item.line, excerpt=item.text),
+            )
+
+
+def _disagreements(settings: Iterable[Setting]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each setting that is known from several origins which do not agree."""
+    by_key: dict[tuple[str, str | None, str], list[Setting]] = {}
+    for item in settings:
+        by_key.setdefault((item.scope, item.part, item.key), []).append(item)
+    for (_, _, key), known in by_key.items():
+        first = min(known, key=lambda item: ORIGINS.index(item.origin))
+        for other in known:
+            if other.value != first.value and other.origin != first.origin and key != "command":
+                message = (
+                    f"{key} is {first.value} by the {_ORIGIN_NAMES[first.origin]}, "
+                    f"and {other.value} by {_ORIGIN_NAMES[other.origin]}."
+                )
+                yield Diagnostic(code="SETTINGS_DISAGREE", message=message, line=first.line)
+
+
 _ORIGIN_NAMES: Final = {
     "log": "log",
     "command": "command that ran",
@@ -373,17 +446,13 @@ _ORIGIN_NAMES: Final = {
 }
 
 
-def _row(item: Bin | Diagnostic | Measurement | Setting, kind: type) -> Row:
-    return {column.name: getattr(item, column.name) for column in fields(kind)}
-
-
 def _worst(of_log: str, of_launch: str | None) -> str:
     """Return the worse of what a run's log and its launch say of it."""
     ranks = ["ok", "partial", "failed"]
     return max(of_log, of_launch or "ok", key=ranks.index)
 
 
-def _series_frame(run_id: str | None, block: Block) -> pl.DataFrame:
+def _series_frame(run_id: str, block: Block) -> pl.DataFrame:
     return pl.DataFrame({"time": block.times, "value": block.values}).select(
         pl.lit(run_id, pl.String).alias("run_id"),
         pl.lit(block.part, pl.String).alias("part"),

@@ -57,8 +57,9 @@ class Measurement:
         ``None``, or two known ends.
     samples
         How many values a mean or deviation was taken over.
-    text, line
-        As printed, and where.
+    text, line, start
+        As printed, on which line, and at which byte of the file, where that is known. A figure that stands in
+        another file than its run has no line.
     primary
         Whether this is the figure to use. A second printing of it is not.
     """
@@ -73,7 +74,8 @@ class Measurement:
     high: float | None = None
     samples: int | None = None
     text: str
-    line: int
+    line: int | None
+    start: int | None = None
     scope: Scope = "all"
     part: str | None = None
     block_size: int | None = None
@@ -95,7 +97,7 @@ class Bin:
     high: float | None
     count: int | None = None
     share: float | None = None
-    line: int
+    line: int | None
     scope: Scope = "all"
     part: str | None = None
 
@@ -106,6 +108,8 @@ class Run:
 
     Attributes
     ----------
+    format
+        The module of `fsbench_kit.formats` that read it.
     start, end, line
         Where the run stands in its file. Several runs can stand on one line.
     filesystem, host
@@ -118,6 +122,7 @@ class Run:
 
     tool: str
     tool_version: str | None = None
+    format: str | None = None
     start: int
     end: int
     line: int

@@ -10,6 +10,7 @@ import hashlib
 import math
 import platform
 import re
+import textwrap
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import version
@@ -29,9 +30,10 @@ from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import METRICS, OPERATIONS, REASONS, setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.dataset import Dataset
+    from fsbench_kit.explain import Stretch
     from fsbench_kit.launch import Machine
 
 Row = dict[str, Any]
@@ -705,3 +707,29 @@ def machine_table(machine: Machine) -> Table:
 def _version_number(version: str | None) -> str:
     number = re.search(r"\d+(?:\.\d+)+\w*", version or "")
     return number[0] if number is not None else version or "there; it does not tell its version"
+
+
+_EXPLANATION_WIDTH: Final = 100
+
+
+def explanation(source: str, stretches: Iterable[Stretch]) -> Iterator[str]:
+    """Yield the lines that show what a file became: its line numbers, the number of the run, text, and meaning."""
+    yield source
+    yield f"{'line':>9}  run"
+    for stretch in stretches:
+        lines = f"{stretch.first}" if stretch.first == stretch.last else f"{stretch.first}-{stretch.last}"
+        head = f"{lines:>9}  {stretch.run or '':>3}  "
+        nothing = f"  ({stretch.nothing})" if stretch.nothing else ""
+        yield head + _shortened(stretch.text, _EXPLANATION_WIDTH - len(head) - len(nothing)) + nothing
+        for words in stretch.became:
+            yield from textwrap.wrap(
+                words, _EXPLANATION_WIDTH, initial_indent=" " * 14 + "→ ", subsequent_indent=" " * 16
+            )
+
+
+def _shortened(text: str, width: int) -> str:
+    """Cut out the middle of a text that is too long."""
+    if len(text) <= width:
+        return text
+    kept = (width - 3) // 2
+    return f"{text[:kept]} … {text[-kept:]}"

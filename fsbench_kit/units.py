@@ -147,21 +147,35 @@ def humanise(value: float, unit: str) -> str:
     >>> humanise(773849088, "B/s"), humanise(189000, "1/s"), humanise(0.000336, "s"), humanise(0.12, "1")
     ('738 MiB/s', '189 k/s', '336 µs', '0.12')
     """
-    scaled, name = value, "" if unit == "1" else unit
-    if unit == "s" and value:
-        name, factor = next((s for s in _SECONDS if abs(value) >= s[1]), _SECONDS[-1])
-        scaled = value / factor
-    elif unit in _PREFIXES:
-        binary = _PREFIXES[unit] is _BINARY
-        for prefix, factor_int in reversed(_PREFIXES[unit].items()):
-            if abs(value) >= factor_int:
-                scaled = value / factor_int
-                name = f"{prefix}i{unit}" if binary else f"{prefix}/s"
-                break
-        else:
-            name = "/s" if unit == "1/s" else unit
+    name, factor = scale(value, unit)
+    scaled = value / factor
     digits = f"{scaled:.3g}" if abs(scaled) < 999.5 else f"{scaled:,.0f}"
     return f"{digits}{name}" if name == "/s" else f"{digits} {name}".rstrip()
+
+
+def scale(value: float, unit: str) -> tuple[str, float]:
+    """Return the unit in which people read a value of a base unit, and how many of the base unit it is.
+
+    >>> scale(773849088, "B/s"), scale(0.000336, "s"), scale(0.12, "1")
+    (('MiB/s', 1048576), ('µs', 1e-06), ('', 1.0))
+    """
+    known = scales(unit)
+    plain = ("s", 1.0) if not value and unit == "s" else known[-1]
+    return next((found for found in known if abs(value) >= found[1]), plain)
+
+
+def scales(unit: str) -> list[tuple[str, float]]:
+    """Return the units in which people read values of a base unit, the largest one first.
+
+    >>> scales("1/s")[-2:]
+    [('k/s', 1000), ('/s', 1.0)]
+    """
+    if unit == "s":
+        return list(_SECONDS)
+    infix = "i" if _PREFIXES.get(unit) is _BINARY else ""
+    name = {"1": "", "1/s": "/s"}.get(unit, unit)
+    prefixed = [(f"{prefix}{infix}{name}", factor) for prefix, factor in _PREFIXES.get(unit, {}).items()]
+    return [*reversed(prefixed), (name, 1.0)]
 
 
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)(i?)[bB]?")

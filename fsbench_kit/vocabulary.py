@@ -223,6 +223,10 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "fio.steadystate_attained": SettingWord("label", "Whether the load became steady: true or false."),
     "fio.steadystate_criterion": SettingWord("label", "What was held against the limit for a steady load."),
     "seed": SettingWord("label", "Seed of the tool's random numbers."),
+    "bonnie++.-q": SettingWord("label", "Whether bonnie++ was quiet: true."),
+    "bonnie++.-u": SettingWord("label", "The user that bonnie++ ran as."),
+    "bonnie++.-g": SettingWord("label", "The group that bonnie++ ran as."),
+    "bonnie++.-x": SettingWord("label", "Number of runs in a row."),
     "output": SettingWord("label", "Where and how the tool wrote its report."),
 }
 """Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
@@ -269,6 +273,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "TOO_LARGE": ("warning", "A packed file holds more than is unpacked; the rest was not read."),
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),
     "SECOND_PRINTING_DIFFERS": ("warning", "A figure is printed twice, and the two do not agree."),
+    "WRONG_FIGURE": ("warning", "The tool prints another figure than its heading says, and it is not used."),
     "FIGURES_DISAGREE": ("warning", "Figures of one run that determine each other do not agree."),
     "IDLE_THREAD": ("warning", "A thread made requests for a small part of the run only."),
     "UNKNOWN_KIND": ("warning", "Nothing tells what the values of a log are."),

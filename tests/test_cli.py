@@ -70,6 +70,31 @@ def test_control_characters_of_a_log_do_not_reach_the_terminal(tmp_path: Path) -
     assert "\x1b" not in result.stderr
 
 
+def test_explain_tells_what_each_part_of_several_files_became(published: Path) -> None:
+    study = published / "sysbench-rhel72"
+    names = ("rndrd-ext4.txt", "rndrd-xfs.txt")
+    result = _fsbench("read", "--explain", *(study / name for name in names))
+    assert result.returncode == 0
+    assert [line.endswith(names) for line in result.stdout.splitlines()].count(True) == 2
+    assert "→ read iops = 1159.54 /s [1159.535, 1159.545]" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    assert _fsbench("read", "--explain", *(study / name for name in names)).stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--explain", "--to", "x.csv", "log.txt"], "Give --explain or --to, not both."),
+        (["--explain", "vanished.txt"], "the file cannot be read: No such file or directory"),
+        (["--explain", "."], "the file cannot be read: Is a directory"),
+    ],
+)
+def test_a_wrong_request_to_explain(tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    result = _fsbench("read", *arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert sentence in result.stderr
+
+
 def test_compare_prints_ratio_noise_and_the_reason_for_no_interval(published: Path) -> None:
     result = _fsbench("compare", published / "sysbench-rhel72", "--baseline", "ext4", "--metric", "bandwidth")
     assert result.returncode == 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fsbench_kit.documents.encoding import decode, unpack
 from fsbench_kit.documents.pieces import Command, commands, pieces
 from fsbench_kit.documents.repair import repair
+from fsbench_kit.formats import name
 from fsbench_kit.records import Diagnostic, Run
 from fsbench_kit.vocabulary import DIAGNOSTICS
 
@@ -49,7 +50,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         for record in records:
             match record:
                 case Run():
-                    yield _with_command(record, given, text)
+                    yield replace(_with_command(record, given, text), format=name(log_format))
                 case Diagnostic(code="UNREAD_FIGURE"):
                     yield _beside(record, runs, text)
                 case _:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fsbench_kit.formats import (
-    bonnie_html,
+    bonnie,
     filetree,
     fio_json,
     fio_normal,
@@ -49,7 +49,7 @@ class Format(Protocol):
 
 
 FORMATS: Final[tuple[Format, ...]] = (
-    bonnie_html,
+    bonnie,
     filetree,
     fio_json,
     fio_normal,
@@ -59,6 +59,11 @@ FORMATS: Final[tuple[Format, ...]] = (
     smallfiles,
     sysbench,
 )
+
+
+def name(log_format: Format) -> str:
+    """Return a format's name, which is that of its module."""
+    return str(getattr(log_format, "__name__", "")).rpartition(".")[2]
 
 
 def sniff(chars: str) -> list[tuple[int, Format]]:

@@ -1,7 +1,7 @@
-"""Reads settings from the command lines of fio, sysbench fileio and iozone.
+"""Reads settings from the command lines of fio, sysbench fileio, iozone and bonnie++.
 
-Options are those of the tools' manuals: ``fio(1)``, ``sysbench fileio help``, ``iozone -h``. An option without a
-word in `fsbench_kit.vocabulary` is kept as ``<tool>.<option>``, with its value as it stands.
+Options are those of the tools' manuals: ``fio(1)``, ``sysbench fileio help``, ``iozone -h``, ``bonnie++(8)``. An
+option without a word in `fsbench_kit.vocabulary` is kept as ``<tool>.<option>``, with its value as it stands.
 """
 
 from __future__ import annotations
@@ -126,7 +126,21 @@ _IOZONE_FLAGS: Final = "aABb:cCd:DeEf:F:g:GhH:i:Ij:J:k:Kl:L:mMn:NoOpP:q:Qr:Rs:S:
 # The word after one of these belongs to it: -+p 30. Options of this kind are all spelled -+ and a letter.
 _IOZONE_OPERAND: Final = re.compile(r"(?<!\S)(-\+[abchimpqwxyACHKOPQRSW])\s+(?=[^\s-])")
 
-_TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone)(?=\s|-|$)")
+_BONNIE: Final[Options] = {
+    "-D": ("direct", _truth),
+    "-c": ("threads", _plain),
+    "-d": ("directory", _plain),
+    "-m": ("description", _plain),
+    "-z": ("seed", _plain),
+}
+_BONNIE_FLAGS: Final = "bc:d:fg:l:m:n:p:qr:s:u:x:y:z:Z:D"
+# The size of the files that are written by the character follows its option directly; getopt takes it for options.
+_BONNIE_FAST: Final = re.compile(r"(?<!\S)(-[bqD]*f)(\d+)(?!\S)")
+# What a shell puts in the place of another command's name is not known.
+_SUBSTITUTION: Final = re.compile(r"`[^`]*`|\$\([^()]*\)")
+_UNKNOWN: Final = "\0"
+
+_TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone|bonnie\+\+)(?=\s|-|$)")
 # Where a copy lost its spaces, two dashes follow the value before them directly.
 _LONG_OPTION: Final = re.compile(
     r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)(?:=(?P<value>\S*?)|\s+(?P<next>[^\s-]\S*?))?(?=\s|--[a-z]|$)"
@@ -173,6 +187,9 @@ def _options(tool: str, arguments: str) -> Iterator[tuple[str, str]]:
     if tool == "iozone":
         yield from _iozone_options(arguments)
         return
+    if tool == "bonnie++":
+        yield from _bonnie_options(arguments)
+        return
     options = _FIO if tool == "fio" else _SYSBENCH
     for match in _LONG_OPTION.finditer(arguments):
         name, value = match["name"], match["value"]
@@ -206,6 +223,50 @@ def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
         values.setdefault(key, []).append(known)
     for key, known_values in values.items():
         yield key, ",".join(dict.fromkeys(known_values))
+
+
+def _bonnie_options(arguments: str) -> Iterator[tuple[str, str]]:
+    """Read the options of bonnie++, up to what a shell does with its output."""
+    known = _SUBSTITUTION.sub(_UNKNOWN, _SUBSTITUTION.sub(_UNKNOWN, arguments))
+    words = re.split(r"\s\d?[|<>;&]", f" {known} ")[0]
+    try:
+        pairs, _ = getopt.gnu_getopt(_BONNIE_FAST.sub(r"\1", words).split(), _BONNIE_FLAGS)
+    except getopt.GetoptError:
+        return  # the command itself is kept
+    for flag, value in pairs:
+        if _UNKNOWN in value or "$" in value:
+            continue
+        match flag:
+            case "-s":
+                yield from _bonnie_sizes(value)
+            case "-n":
+                yield from _bonnie_files(value)
+            case "-b":
+                yield "fsync", "1"
+            case "-f":
+                size_by_char = _BONNIE_FAST.search(words)
+                yield "bonnie++.-f", size_by_char[2] if size_by_char else "true"
+            case _:
+                yield _setting("bonnie++", _BONNIE, flag, value or "true")
+
+
+def _bonnie_sizes(value: str) -> Iterator[tuple[str, str]]:
+    """Read ``-s``: size in MiB, size of a chunk in bytes, seeks, processes that seek."""
+    keys = ("file_size", "block_size", "bonnie++.seeks", "bonnie++.seekers")
+    for key, part in zip(keys, value.split(":"), strict=False):
+        if part:
+            number = f"{part}m" if key == "file_size" and part.isdecimal() else part
+            yield key, _setting("bonnie++", {key: (key, _bytes)}, key, number)[1]
+
+
+def _bonnie_files(value: str) -> Iterator[tuple[str, str]]:
+    """Read ``-n``: files in units of 1024, their largest and smallest size, directories, size of a chunk."""
+    keys = ("files", "largest-file", "smallest-file", "directories", "file-chunk")
+    for key, part in zip(keys, value.split(":"), strict=False):
+        if part and key == "files":
+            yield key, str(int(part) * 1024) if part.isdecimal() else part
+        elif part:
+            yield f"bonnie++.{key}", _setting("bonnie++", {key: (key, _bytes)}, key, part)[1]
 
 
 def _setting(tool: str, options: Options, name: str, value: str) -> tuple[str, str]:

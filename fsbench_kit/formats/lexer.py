@@ -93,6 +93,7 @@ class Token:
             high=amount.high,
             text=text,
             line=self.line_of(group),
+            start=self.text.byte(self.match.start(group)) if self.match is not None else None,
             scope=scope,
             part=part,
             block_size=block_size,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsbench_kit.formats import FORMATS, bonnie_html
+from fsbench_kit.formats import FORMATS, bonnie
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Record, Run
 
@@ -51,7 +51,7 @@ UNITS = {
 
 
 def records(chars: str) -> list[Record]:
-    return list(bonnie_html.parse(Text(chars)))
+    return list(bonnie.parse(Text(chars)))
 
 
 def runs(chars: str) -> list[Run]:
@@ -102,7 +102,8 @@ def test_all_figures_of_the_published_logs(log: str) -> None:
     assert {m.line for m in run.measurements if m.metric != "phase_latency"} == {4}
     assert {m.line for m in run.measurements if m.metric == "phase_latency"} == {5}
     # 126G, and 16 times 1024 files
-    assert {item.key: item.value for item in run.settings} == {"file_size": str(126 * 2**30), "files": "16384"}
+    known = {"file_size": str(126 * 2**30), "files": "16384", "threads": "1"}
+    assert {item.key: item.value for item in run.settings} == known
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_a_row_of_latencies_of_another_shape_is_not_read_by_position(cell: str) 
 def test_every_number_is_accounted_for(log: str) -> None:
     run = run_of(LOGS[log])
     number = re.compile(r"\d+(?:\.\d+)?")
-    read = {m.text for m in run.measurements} | {run.tool_version}
+    read = {m.text.rstrip("mus") for m in run.measurements} | {run.tool_version}
     read |= {"126", "16"}  # the settings, which another test checks
     assert set(number.findall(LOGS[log])) <= read
     # one by one, in the order of their columns
@@ -264,13 +265,9 @@ def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None
 
 
 def test_it_recognises_its_own_logs_and_no_others() -> None:
-    own = {
-        path for path in (ROOT / "raw_results/published").rglob("*.*") if list(bonnie_html.marks(path.read_text()))
-    }
+    own = {path for path in (ROOT / "raw_results/published").rglob("*.*") if list(bonnie.marks(path.read_text()))}
     assert own == set(STUDY.glob("bonnie-*.txt"))
-    assert bonnie_html in FORMATS
-    text_report = "Version  1.98       ------Sequential Output------ --Sequential Input- --Random-\n"
-    assert not list(bonnie_html.marks(text_report))
+    assert bonnie in FORMATS
 
 
 class Flattener(HTMLParser):

@@ -198,3 +198,37 @@ def test_no_text_is_an_exception(words: str) -> None:
     for tool in ("fio", "sysbench", "iozone"):
         assert next(iter(command_settings(f"{tool} {words}", origin="log"))).key == "command"
         list(command_settings(f"{tool} {words}", origin="log"))
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (
+            "# bonnie++ -d /mnt -s 16G:64k:100 -n 128:1024:512:10 -m box -u root:root -bD -f -c 4 | bon_csv2html",
+            {
+                "directory": "/mnt",
+                "file_size": str(16 * 2**30),
+                "block_size": "65536",
+                "files": "131072",
+                "bonnie++.seeks": "100",
+                "bonnie++.largest-file": "1024",
+                "bonnie++.smallest-file": "512",
+                "bonnie++.directories": "10",
+                "description": "box",
+                "bonnie++.-u": "root:root",
+                "fsync": "1",
+                "direct": "true",
+                "bonnie++.-f": "true",
+                "threads": "4",
+            },
+        ),
+        (
+            "/usr/sbin/bonnie++ -s 2048 -f20 -n0 -d $DIR",
+            {"file_size": str(2**31), "bonnie++.-f": "20", "files": "0"},
+        ),
+        ("bonnie++ -d /mnt/ -r `free -m | awk '{print $2}'` -u me", {"directory": "/mnt/", "bonnie++.-u": "me"}),
+    ],
+)
+def test_bonnie(command: str, expected: dict[str, str]) -> None:
+    found = {s.key: s.value for s in command_settings(command, origin="log") if s.key != "command"}
+    assert found == expected

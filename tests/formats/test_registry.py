@@ -10,7 +10,7 @@ from fsbench_kit.formats import sniff
 PUBLISHED = Path(__file__).parents[2] / "raw_results" / "published"
 
 OWNERS = {
-    "bonnie-*.txt": "bonnie_html",
+    "bonnie-*.txt": "bonnie",
     "fio-*.txt": "fio_normal",
     "iozone-*.txt": "iozone",
     "rnd*.txt": "sysbench",

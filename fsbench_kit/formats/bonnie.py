@@ -1,0 +1,382 @@
+"""Logs of bonnie++: text tables, CSV lines, and the HTML tables of ``bon_csv2html``, of versions 1.03 to 2.00a.
+
+Sources: ``bon_time.cpp``, ``bonnie++.cpp``, ``bonnie.h``, ``bon_csv2html``, ``bon_csv2txt`` and the manuals of
+bonnie++ 1.03 to 2.00a.
+
+One run is printed as text and as CSV, and may be converted to HTML and to text again. These are printings of one
+run, and are put together where they agree: the figure of the CSV line counts, then that of the text, then that of
+the HTML table, and the others are held against it. What the figures are:
+
+- Bandwidths are cut off to whole KiB/s, rates of files to whole files per second, CPU shares to whole per cent of
+  one processor (so that several make more than 100), latencies to whole µs, ms or s. Seeks are rounded, to one
+  decimal below 1000; in the CSV line of 1.03 always.
+- ``+++++``: the phase took under 0.5 s. Its rate is censored: above the phase's work over 0.5 s, where that work
+  is known. Its CPU share, ``+++``, is missing.
+- An empty cell is of a phase that did not run; a ``0`` is a rate below the last digit. ``nan``, and the number
+  that a machine makes of it, is no figure.
+
+*Size* is that of the file, with the size of a chunk where that is not the default: ``16G``, ``2G:256k``. Since
+1.98 concurrency, seeks and seeking processes follow: ``64G:4k:2:65536:7``. *Num Files* is in units of 1024 files,
+with their sizes and directories: ``16:1024:512/10``. *Read*, among the file operations, is a ``stat()``. *Latency*
+is the longest single operation of a phase.
+
+A run that broke off with an error is failed; one whose progress is shown without a result is partial.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats import bonnie_csv, bonnie_html, bonnie_text
+from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
+from fsbench_kit.formats.text import Edit
+from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.formats.bonnie_phases import Row
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Record
+
+TOOL: Final = "bonnie++"
+
+_FORMS: Final = ("CSV", "text", "HTML")
+"""The most precise first."""
+
+_STEPS: Final = (
+    r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\))",
+    r"Writing\s+intelligently",
+    r"Rewriting",
+    r"Reading\s+(?:a\s+byte\s+at\s+a\s+time|with\s+getc\(\))",
+    r"Reading\s+intelligently",
+    r"start\s+['’]em",
+    *(
+        rf"{step}\s+files\s+in\s+{order}\s+order"
+        for order in ("sequential", "random")
+        for step in ("Create", "Stat", "Delete")
+    ),
+)
+"""What is shown while the tool works, in this order."""
+
+_LONGEST_NAME: Final = 40
+
+_LEXER: Final = Lexer(
+    converter=r"\bbon_csv2(?:html|txt)\b|Bonnie\+\+ Benchmark results",
+    command=r"(?:^[^\n]{0,120}?)?\bbonnie\+\+\s+-(?:\\\n|(?!Using\suid|Writing|Version|\s\d\.\d\d,)[^\n])*",
+    user=r"Using uid:\d+, gid:\d+\.",
+    step=rf"(?P<step>{'|'.join(_STEPS)})\.\.\.(?: done\.{{0,3}}){{0,9}}",
+    failure=(
+        r"Bonnie: drastic I/O error[^\n]{0,200}"
+        r"|Can't (?:write|read|open|create|delete|stat|make|sync file|get directory)\b[^\n]{0,200}"
+        r"|Expected \d+ files but only got \d+|[Ee]xceeded (?:CPU usage|file storage limits)\."
+    ),
+    **bonnie_csv.PHRASES,
+    **bonnie_text.PHRASES,
+    **bonnie_html.PHRASES,
+)
+
+_NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Char)"
+"""The tool that bonnie++ comes from spells its headings differently."""
+_MARKS: Final = re.compile(
+    r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\."
+    r"|(?:Version\s{0,9}[\w.]{1,12}[\s|]{1,19})?[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
+    rf"[-–—]{{0,9}}(?:Sequential\s+Input{_NOT_BONNIE}|Random\s+Create)"
+    r"|format_version,bonnie_version,name|name,file_size,putc"
+    r"|(?<![\w.,+-])(?:2|1\.9[678]),[12]\.\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"
+    r"|(?<![^\s\"'`>])[^\s,\"'`|<>]{0,64},(?:\d+[MG](?::\d+k?)?,(?:(?:\d+|\+{5})?,\s?(?:\d+|\+{3})?,\s?){5}|,{13}\d+[,:])"
+)
+
+
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    return (match.start() for match in _MARKS.finditer(chars))
+
+
+def parse(text: Text) -> Iterator[Record]:
+    """Yield a run for each run that is printed, once or several times, and what is to be said about it."""
+    repaired, edits = _without_markup(text)
+    reader = _Reader()
+    for token in _LEXER.tokens(repaired):
+        reader.read(token)
+    reader.close()
+    if edits:
+        first = Token("emphasis", text, edits[0].start, edits[1].end)
+        yield first.diagnostic("REPAIRED", f"Markup was taken away from {len(edits) // 2} figures.")
+    yield from reader.records()
+
+
+_TOOLS_WORDS: Final = re.compile(r"^(?:Can't process: |Expected \S{0,9}, got \S{0,80} from )", re.MULTILINE)
+"""What ``bon_csv2html`` and ``bon_csv2txt`` put before a line that is not of their layout."""
+_TAG: Final = r"(?:b|i|u|em|strong|mark|span|font|code)\b"
+_EMPHASIS: Final = re.compile(
+    rf"(?P<before><{_TAG}[^<>\n]{{0,200}}>|\*{{1,3}})[\d.+]{{1,15}}[kmg]?(?P<after></{_TAG}>|\*{{1,3}})"
+)
+
+
+def _without_markup(text: Text) -> tuple[Text, list[Edit]]:
+    """Return the text without what people put around figures to show them, and where that was."""
+    words = [Edit(*match.span(), "") for match in _TOOLS_WORDS.finditer(text.chars)]
+    emphasis = [
+        Edit(*match.span(side), "") for match in _EMPHASIS.finditer(text.chars) for side in ("before", "after")
+    ]
+    return text.edited(sorted([*words, *emphasis], key=lambda edit: edit.start)), emphasis
+
+
+_ENOUGH: Final = 0.5
+"""The share of figures from which on two printings are of one run; the others contradict each other."""
+
+
+@dataclass(slots=True)
+class _Printed:
+    """A run and its printings."""
+
+    start: int
+    rows: list[Row]
+
+    def agreement(self, row: Row) -> float:
+        """Return the share of figures in which a further printing agrees; 0 where it can be none of this run."""
+        if any(row.form == known.form for known in self.rows):
+            return 0
+        known = self.rows[0]
+        sizes = {known.number("file_size"), row.number("file_size")} - {None}
+        if len(sizes) > 1:
+            return 0
+        return max(_agreement(known, row) for known in self.rows)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the run has figures, and one of its printings was not cut off."""
+        return any(row.phases for row in self.rows) and not all(
+            any(diagnostic.code == "INCOMPLETE_LOG" for diagnostic in row.diagnostics) for row in self.rows
+        )
+
+    def run(self) -> tuple[Run, list[Diagnostic]]:
+        rows = sorted(self.rows, key=lambda row: _FORMS.index(row.form))
+        text = rows[0].text
+        by_key: dict[tuple[str, str, str], Measurement] = {}
+        repeats: list[Measurement] = []
+        for figure in (figure for row in rows for figure in row.measurements()):
+            key = (figure.operation, figure.metric, figure.statistic)
+            first = by_key.setdefault(key, figure)
+            if first.state == "missing" != figure.state:
+                by_key[key] = figure
+                repeats.append(replace(first, primary=False))
+            elif first is not figure:
+                repeats.append(replace(figure, primary=False))
+        settings: dict[str, Setting] = {}
+        for setting in (setting for row in rows for setting in row.stated()):
+            settings.setdefault(setting.key, setting)
+        diagnostics = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
+        versions = [row.version for row in rows if row.version is not None]
+        hosts = [row.host for row in rows if row.host is not None]
+        measurements = (*by_key.values(), *repeats)
+        run = Run(
+            tool=TOOL,
+            tool_version=versions[0] if versions else None,
+            start=text.byte(self.start),
+            end=text.byte(max(row.end for row in rows)),
+            line=text.line(self.start),
+            host=hosts[0] if hosts else None,
+            status="ok" if self._is_whole else "partial",
+            settings=tuple(settings.values()),
+            measurements=measurements,
+        )
+        return run, [*diagnostics, *cross_checks(measurements), *_contradictions(by_key, repeats)]
+
+
+def _agreement(one: Row, other: Row) -> float:
+    """Return the share of the figures in two printings that can be the same."""
+    figures = {(m.operation, m.metric): m for m in one.measurements()}
+    pairs = [(figures[key], m) for m in other.measurements() if (key := (m.operation, m.metric)) in figures]
+    measured = [pair for pair in pairs if any(m.state == "measured" for m in pair)]
+    alike = [_alike(*pair) for pair in measured or pairs]
+    return sum(alike) / len(alike) if alike else _ENOUGH
+
+
+def _alike(one: Measurement, other: Measurement) -> bool:
+    if one.state != other.state:
+        return False
+    lows, highs = (one.low, other.low), (one.high, other.high)
+    if None in lows or None in highs:
+        return one.state != "measured"
+    return max(low for low in lows if low is not None) <= min(high for high in highs if high is not None)
+
+
+def _contradictions(
+    figures: Mapping[tuple[str, str, str], Measurement], repeats: Sequence[Measurement]
+) -> Iterator[Diagnostic]:
+    """Say where one printing has a figure, and another one a mark."""
+    for repeat in repeats:
+        first = figures[repeat.operation, repeat.metric, repeat.statistic]
+        if first.state != repeat.state and "+" in first.text + repeat.text:
+            message = (
+                f"{first.metric} of {first.operation} is printed as {first.text}, and again as {repeat.text}."
+            )
+            yield Diagnostic(
+                code="SECOND_PRINTING_DIFFERS",
+                message=message,
+                line=first.line,
+                excerpt=f"{first.text} … {repeat.text}",
+            )
+
+
+class _Reader:
+    """Puts the phrases of a text together to runs."""
+
+    def __init__(self) -> None:
+        self._said: list[tuple[int, Diagnostic]] = []
+        self._runs: list[_Printed] = []
+        self._broken_off: list[Run] = []
+        self._name: Token | None = None  # text without a phrase: the name of a machine, if a row follows
+        self._tables = bonnie_text.Tables()
+        self._html_heading: Token | None = None
+        self._html_row: Row | None = None
+        self._user: Token | None = None
+        self._opening: Token | None = None
+        self._step_number: int | None = None
+        self._last: Token | None = None  # step
+        self._started = 0
+        self._failure: Token | None = None
+
+    def read(self, token: Token) -> None:
+        """Take the next phrase."""
+        if token.name in {"io_row", "file_row"}:
+            machine = self._machine(token)
+            if not self._tables.add_row(token, machine):
+                self._say(token, "UNREAD_FIGURE", "No headings say what the figures of this row are.")
+            return
+        self._no_machine()
+        match token.name:
+            case "UNREAD":
+                self._name = token
+            case "command" | "converter":
+                pass  # it is found and read where documents are cut
+            case "user":
+                self._user = token
+            case "step":
+                self._step(token)
+            case "failure":
+                self._failure = self._failure or token
+            case "io_heading" | "file_heading":
+                if not self._tables.takes(token):
+                    self._close_tables()
+                self._tables.add_heading(token)
+            case "latencies":
+                if not self._tables.add_latencies(token) and token["latencies"]:
+                    self._say(token, "UNREAD_FIGURE", "No row of figures stands above these latencies.")
+            case "csv_heading":
+                self._close_tables()
+            case "html_heading":
+                self._close_tables()
+                self._html_heading = token
+            case "html_row":
+                self._html_row = bonnie_html.row(token, self._html_heading) if self._html_heading else None
+                if self._html_row is None:
+                    self._say(token, "UNREAD_FIGURE", "No headings fit the cells of this row.")
+                else:
+                    self._add(self._html_row)
+            case "html_latencies":
+                if self._html_row is None:
+                    self._say(token, "UNREAD_FIGURE", "No row of figures stands above these latencies.")
+                else:
+                    bonnie_html.add_latencies(self._html_row, token)
+                    self._html_row = None
+            case _:
+                self._close_tables()
+                self._add(bonnie_csv.row(token))
+
+    def close(self) -> None:
+        """Take the end of the text."""
+        self._no_machine()
+        self._close_tables()
+        if (self._failure is not None and (self._started or self._runs)) or (
+            self._started > len(self._runs) + len(self._broken_off)
+        ):
+            self._break_off()
+
+    def records(self) -> Iterator[Record]:
+        """Yield what was read, in the order of the text."""
+        found: list[tuple[int, Record]] = [*self._said]
+        for printed in self._runs:
+            run, diagnostics = printed.run()
+            found += [(run.start, run), *((run.start, diagnostic) for diagnostic in diagnostics)]
+        found += [(run.start, run) for run in self._broken_off]
+        yield from (record for _, record in sorted(found, key=lambda item: item[0]))
+
+    def _say(self, token: Token, code: str, message: str) -> None:
+        diagnostic = token.diagnostic(code, message)
+        self._said.append((diagnostic.start or 0, diagnostic))
+
+    def _machine(self, row: Token) -> str:
+        """Return the name that stands before a row, on its line."""
+        name, self._name = self._name, None
+        if name is None:
+            return ""
+        start = max(name.start, row.text.chars.rfind("\n", 0, row.start) + 1)
+        machine = row.text.chars[start : row.start].strip()
+        if len(machine) > _LONGEST_NAME or (start > name.start and row.text.chars[name.start : start].strip()):
+            before = name.end if len(machine) > _LONGEST_NAME else start
+            self._unread(replace(name, end=before))
+        return machine if len(machine) <= _LONGEST_NAME else ""
+
+    def _no_machine(self) -> None:
+        if self._name is not None:
+            self._unread(self._name)
+        self._name = None
+
+    def _unread(self, token: Token) -> None:
+        diagnostic = unread_figure(token)
+        if diagnostic is not None:
+            self._said.append((diagnostic.start or 0, diagnostic))
+
+    def _step(self, token: Token) -> None:
+        """Take a line of progress; where the steps start over, a run begins."""
+        self._close_tables()
+        number = next(i for i, words in enumerate(_STEPS) if re.fullmatch(words, token["step"] or ""))
+        if self._step_number is None or number <= self._step_number:
+            if self._failure is not None:
+                self._break_off()
+            self._started += 1
+            self._opening = self._user or token
+        self._user, self._step_number, self._last = None, number, token
+
+    def _break_off(self) -> None:
+        """Take the end of a run that gave no result."""
+        last = self._failure or self._last
+        if last is None:
+            return
+        whole = replace(last, start=self._opening.start if self._opening is not None else last.start)
+        failed = self._failure is not None
+        self._broken_off.append(
+            Run(
+                tool=TOOL,
+                start=last.text.byte(whole.start),
+                end=last.text.byte(whole.end),
+                line=whole.line,
+                status="failed" if failed else "partial",
+            )
+        )
+        if failed:
+            self._say(last, "RUN_FAILED", "bonnie++ broke off with an error.")
+        else:
+            self._say(whole, "INCOMPLETE_LOG", "The run's progress is shown, and no result.")
+        self._failure = self._opening = self._step_number = None
+
+    def _close_tables(self) -> None:
+        for row in self._tables.runs():
+            self._add(row)
+        self._tables = bonnie_text.Tables()
+
+    def _add(self, row: Row) -> None:
+        """Take a printing: of a run that is known, or of another one."""
+        best = max(self._runs, key=lambda printed: printed.agreement(row), default=None)
+        if best is not None and best.agreement(row) >= _ENOUGH:
+            best.rows.append(row)
+        else:
+            begun = self._opening is not None and self._opening.start < row.start
+            self._runs.append(_Printed(self._opening.start if self._opening and begun else row.start, [row]))
+        self._opening = self._step_number = None

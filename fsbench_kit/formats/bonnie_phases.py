@@ -1,0 +1,306 @@
+"""What the printings of bonnie++ have in common: its phases, and what their cells mean.
+
+Sources: ``bon_time.cpp``, ``bonnie.h`` and ``bonnie++.cpp`` of bonnie++ 1.03 to 2.00a.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from fsbench_kit.formats.lexer import Token
+from fsbench_kit.records import Measurement, Setting
+from fsbench_kit.units import Rounding, quantity, size
+from fsbench_kit.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Diagnostic
+
+PHASES: Final = {
+    **dict.fromkeys(("write_char", "write", "rewrite", "read_char", "read"), "bandwidth"),
+    "seek": "iops",
+    **dict.fromkeys(("sequential_create", "sequential_stat", "sequential_delete"), "file_rate"),
+    **dict.fromkeys(("random_create", "random_stat", "random_delete"), "file_rate"),
+}
+"""The phases in the order of their columns, and what the rate of each is."""
+IO_PHASES: Final = tuple(PHASES)[:6]
+FILE_PHASES: Final = tuple(PHASES)[6:]
+
+SHORTEST_PHASE: Final = 0.5
+"""Seconds; of a shorter phase bonnie++ prints no rate (``MinTime``)."""
+FILES_UNIT: Final = 1024
+
+RATE_MARK: Final = "+++++"
+CPU_MARK: Final = "+++"
+
+_DURATION: Final = re.compile(r"(\d+)([mu]?s)")
+_SIZES: Final = {"file_size", "block_size", "bonnie++.largest-file", "bonnie++.smallest-file"}
+
+
+class Unit(NamedTuple):
+    """In which unit a rate is printed, and how it was shortened."""
+
+    name: str
+    rounding: Rounding
+
+
+KIB: Final = Unit("KiB/s", "down")
+SEEKS: Final = Unit("1/s", "nearest")
+FILES: Final = Unit("1/s", "down")
+UNITS: Final[dict[str, Unit | None]] = {
+    **dict.fromkeys(IO_PHASES, KIB),
+    "seek": SEEKS,
+    **dict.fromkeys(FILE_PHASES, FILES),
+}
+"""The units of the CSV line."""
+
+
+class Cell(NamedTuple):
+    """A string of the log, and where it stands in the text."""
+
+    chars: str = ""
+    start: int = 0
+    end: int = 0
+
+    @property
+    def kind(self) -> Literal["mark", "figure", "nothing"]:
+        """Whether it holds pluses, a figure, or nothing."""
+        return "mark" if "+" in self.chars else "figure" if self.chars else "nothing"
+
+
+class Phase(NamedTuple):
+    """The cells of a phase.
+
+    The unit of its rate is ``None`` where it cannot be told.
+    """
+
+    rate: Cell
+    cpu: Cell
+    unit: Unit | None
+    latency: Cell = Cell()
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """What one printing says of one run.
+
+    Attributes
+    ----------
+    start, end
+        Where it stands in the text.
+    version
+        That of the tool that printed it.
+    settings
+        Key of a setting -> its cell, as printed.
+    threads
+        The concurrency, where the printing tells: also by leaving out a 1.
+    phases
+        Those that ran.
+    """
+
+    form: Literal["CSV", "text", "HTML"]
+    text: Text
+    start: int
+    end: int
+    version: str | None = None
+    machine: str = ""
+    settings: dict[str, Cell] = field(default_factory=dict)
+    threads: int | None = None
+    phases: dict[str, Phase] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def host(self) -> str | None:
+        """The machine's name; something like ``#`` stands in place of a name that was taken out."""
+        return self.machine if re.search(r"\w", self.machine) else None
+
+    def say(self, code: str, message: str, start: int | None = None, end: int | None = None) -> None:
+        """Say something about the row, or about a stretch of it."""
+        stretch = Token("", self.text, self.start if start is None else start, self.end if end is None else end)
+        self.diagnostics.append(stretch.diagnostic(code, message))
+
+    def stated(self) -> Iterator[Setting]:
+        """Yield the settings."""
+        for key, cell in self.settings.items():
+            yield Setting(key=key, value=self._value(key) or "", line=self.text.line(cell.start))
+        if self.threads is not None and "threads" not in self.settings:
+            yield Setting(key="threads", value=str(self.threads), line=self.text.line(self.start))
+
+    def measurements(self) -> Iterator[Measurement]:
+        """Yield the figures."""
+        for name, phase in self.phases.items():
+            yield self._rate(name, phase)
+            yield self._cpu(name, phase)
+            if phase.latency.chars:
+                yield self._latency(name, phase)
+
+    def damaged_marks(self) -> Iterator[Diagnostic]:
+        """Say which marks are not as the tool prints them."""
+        for phase in self.phases.values():
+            for cell, mark in ((phase.rate, RATE_MARK), (phase.cpu, CPU_MARK)):
+                if cell.kind == "mark" and cell.chars != mark:
+                    stretch = Token("mark", self.text, cell.start, cell.end)
+                    yield stretch.diagnostic("DAMAGED_MARK", f"{cell.chars} was read as {mark}.")
+
+    def number(self, key: str) -> int | None:
+        """Return the value of a setting that is a number."""
+        value = self._value(key)
+        return int(value) if value is not None and value.isdecimal() else None
+
+    def _value(self, key: str) -> str | None:
+        chars = self.settings.get(key, Cell()).chars
+        if key == "files" and chars:
+            return str(int(chars) * FILES_UNIT)
+        if key in _SIZES and chars[:1].isdecimal():
+            return str(size(chars))
+        return chars or None
+
+    def _rate(self, name: str, phase: Phase) -> Measurement:
+        metric = PHASES[name]
+        cell = phase.rate
+        figure = self._figure(name, cell, metric)
+        if phase.cpu.kind == "mark":
+            work = self._work(name)
+            low = work / SHORTEST_PHASE if work is not None else None
+            return replace(figure, state="censored", low=low)
+        if phase.unit is None or not re.fullmatch(r"\d+(?:\.\d+)?[kmg]?", cell.chars):
+            return (
+                figure  # not a number (-nan, or what the machine makes of it as a whole number), or of what unit?
+            )
+        amount = quantity(cell.chars.rstrip("kmg"), phase.unit.name, rounding=phase.unit.rounding)
+        if not amount.value:
+            # Below the last digit: a bound, and no rate of 0.
+            return replace(figure, state="censored", high=amount.high)
+        return replace(figure, value=amount.value, state="measured", low=amount.low, high=amount.high)
+
+    def _work(self, name: str) -> int | None:
+        """Return what a phase did, in the unit of its rate, where the printing tells."""
+        if PHASES[name] == "file_rate":
+            return self.number("files")
+        if name == "seek":
+            return self.number("bonnie++.seeks")
+        if name.endswith("_char") and (self.threads is not None or not (self.version or "1.0").startswith("1.0")):
+            return None  # since 1.03, part of the file, and nothing here tells which
+        return self.number("file_size")
+
+    def _cpu(self, name: str, phase: Phase) -> Measurement:
+        figure = self._figure(name, phase.cpu, "cpu")
+        if not phase.cpu.chars.isdecimal():
+            return figure
+        amount = quantity(phase.cpu.chars, "%", rounding="down")
+        return replace(figure, value=amount.value, state="measured", low=amount.low, high=amount.high)
+
+    def _latency(self, name: str, phase: Phase) -> Measurement:
+        figure = self._figure(name, phase.latency, "phase_latency")
+        number, unit = _DURATION.findall(phase.latency.chars)[0]
+        amount = quantity(number, unit, rounding="down")
+        return replace(
+            figure, statistic="max", value=amount.value, state="measured", low=amount.low, high=amount.high
+        )
+
+    def _figure(self, name: str, cell: Cell, metric: str) -> Measurement:
+        """Return a figure of which nothing is known but how it is printed."""
+        return Measurement(
+            operation=name,
+            metric=metric,
+            value=None,
+            unit=METRICS[metric].unit,
+            state="missing",
+            text=cell.chars,
+            line=self.text.line(cell.start),
+            file_size=self.number("file_size") if name in IO_PHASES else None,
+            threads=self.threads,
+        )
+
+
+def size_settings(cell: Cell) -> dict[str, Cell]:
+    """Return the settings in a size: of the file, of a chunk, concurrency, seeks and processes that seek.
+
+    >>> [f"{key} {cell.chars}" for key, cell in size_settings(Cell("64G:4k::65536")).items()]
+    ['file_size 64G', 'block_size 4k', 'bonnie++.seeks 65536']
+    """
+    keys = ("file_size", "block_size", "threads", "bonnie++.seeks", "bonnie++.seekers")
+    return _parts(cell, keys, ":")
+
+
+def files_settings(cell: Cell) -> dict[str, Cell]:
+    """Return the settings in what was said of the files: number, sizes, directories.
+
+    >>> [f"{key} {cell.chars}" for key, cell in files_settings(Cell("16:1024:512/10")).items()]
+    ['files 16', 'bonnie++.largest-file 1024', 'bonnie++.smallest-file 512', 'bonnie++.directories 10']
+    """
+    sizes, _, directories = cell.chars.partition("/")
+    keys = ("files", "bonnie++.largest-file", "bonnie++.smallest-file", "bonnie++.directories")
+    found = _parts(cell._replace(chars=sizes), keys, ":")
+    return found | ({"bonnie++.directories": cell._replace(chars=directories)} if directories else {})
+
+
+def _parts(cell: Cell, keys: Iterable[str], separator: str) -> dict[str, Cell]:
+    parts = zip(keys, cell.chars.split(separator), strict=False)
+    return {key: cell._replace(chars=part) for key, part in parts if part}
+
+
+def cell_names(phases: Iterable[str]) -> list[str]:
+    """Return the names of the cells of phases, in the order in which they are printed.
+
+    >>> cell_names(["write", "seek"])
+    ['write', 'write cpu', 'seek', 'seek cpu']
+    """
+    return [f"{phase}{cell}" for phase in phases for cell in ("", " cpu")]
+
+
+_VALUES: Final = {
+    **dict.fromkeys(PHASES, r"-?\d+(?:\.\d+)?|-?nan|-?inf|\++"),
+    **{f"{name} cpu": r"-?\d{1,4}|-\d+|-?nan|-?inf|\++" for name in PHASES},
+    **{f"{name} latency": r"\d+[mu]?s" for name in PHASES},
+    "size": r"\d+[MG](?::\d+k?)?",
+    "files": r"\d+(?::(?:\d+:\d+|link|symlink))?(?:/\d+)?",
+    **dict.fromkeys(("file_size", "block_size"), r"\d+[MGkm]?"),
+    **dict.fromkeys(("threads", "bonnie++.seeks", "bonnie++.seekers", "bonnie++.directories"), r"\d+"),
+    **dict.fromkeys(("bonnie++.largest-file", "bonnie++.smallest-file"), r"\d+|link|symlink"),
+    "seed": r".*",
+}
+
+
+def can_hold(name: str, chars: str) -> bool:
+    """Whether a cell of a CSV line or an HTML table, by its name, can hold a string; each can be empty.
+
+    >>> can_hold("write cpu", "12"), can_hold("write cpu", "12.5"), can_hold("write", "")
+    (True, False, True)
+    """
+    return not chars or (name in _VALUES and re.fullmatch(_VALUES[name], chars) is not None)
+
+
+def fit(rate: Cell, cpu: Cell) -> bool:
+    """Whether two cells are of one phase: a rate has its CPU share, and a mark its mark.
+
+    Where a cell is lost, all that follow are shifted. The converters print a 0 in place of some rates' marks.
+    """
+    return rate.kind == cpu.kind or (cpu.kind == "mark" and rate.chars in {"0", "0k"})
+
+
+def phases_of(values: Mapping[str, Cell], units: Mapping[str, Unit | None]) -> dict[str, Phase]:
+    """Return the phases that ran, from their cells."""
+    return {
+        name: Phase(values[name], values[f"{name} cpu"], units[name], values.get(f"{name} latency", Cell()))
+        for name in PHASES
+        if name in values and f"{name} cpu" in values
+    }
+
+
+def all_fit(values: Mapping[str, Cell]) -> bool:
+    """Whether the cells of all phases fit each other."""
+    return all(fit(values.get(name, Cell()), values.get(f"{name} cpu", Cell())) for name in PHASES)
+
+
+def cells_of(token: Token, group: str, separator: str) -> Iterator[Cell]:
+    """Yield the cells of a row, without the blanks around and in them."""
+    position = token.match.start(group) if token.match is not None else token.start
+    for part in (token[group] or "").split(separator):
+        start = position + len(part) - len(part.lstrip())
+        yield Cell("".join(part.split()), start, start + len(part.strip()))
+        position += len(part) + len(separator)

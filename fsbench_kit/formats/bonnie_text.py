@@ -1,0 +1,312 @@
+"""The text tables of bonnie++ and of ``bon_csv2txt``.
+
+A cell of a rate has five places and one of a CPU share three, each with a blank before it; what is wider pushes
+the rest of its row to the right. A phase that did not run leaves its cells blank, so that where cells are missing
+the blanks tell which: those before a cell, or, where they were changed, its place under the headings.
+
+*1.03 to 1.97* print ``K/sec``. *1.98 and 2.00* print a suffix at each rate, k for whole KiB/s, m and g for MiB/s
+and GiB/s with up to one decimal. Their rates of files are none: a fault in ``print_stat`` hands a floating-point
+number to ``%d``, which then shows the number of files, or whatever else stands in a register. ``bon_csv2txt``,
+which takes its figures from the CSV line, is right; its heading over the files has no version.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.bonnie_phases import (
+    FILE_PHASES,
+    FILES,
+    IO_PHASES,
+    KIB,
+    PHASES,
+    SEEKS,
+    Cell,
+    Phase,
+    Row,
+    Unit,
+    files_settings,
+    fit,
+    size_settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.formats.lexer import Token
+
+_RATE: Final = r"(?:-?\d+(?:\.\d+)?[kmg]?|-?nan|-?inf|\+{1,5})"
+_CPU: Final = r"(?:-?\d+|-?nan|-?inf|\+{1,5})"
+_END: Final = r"(?=\s*(?:\n|\Z|Latency|Version|-{4}))"
+_CELLS: Final = (
+    rf"(?P<cells>(?:\s+{_RATE}\s+{_CPU}){{6}}(?![\w.+])(?![^\S\n]+[\d+])"
+    rf"|(?:[^\S\n]+{_RATE}[^\S\n]+{_CPU}){{1,5}}{_END})"
+)
+_DURATION: Final = r"\d+[mu]?s\b"
+_VERSION: Final = r"(?:Version\s+(?P<version>[\w.]{1,12})\s+)?"
+
+
+def _heading(*words: str) -> str:
+    """Return the expression for words between dashes."""
+    return " ".join(rf"[-–—]{{0,9}}{word}[-–—]{{0,9}}" for word in words)
+
+
+_PER_SECOND: Final = r"(?: [KM]?/sec %CP)"
+
+PHRASES: Final = {
+    "io_heading": (
+        rf"{_VERSION}{_heading('Sequential Output', 'Sequential Input', 'Random')}"
+        r"(?: Concurrency\s+(?P<threads>\d+))?"
+        rf"(?: {_heading('Per Chr', 'Block', 'Rewrite', 'Per Chr', 'Block', 'Seeks')}"
+        rf"(?: (?P<columns>Machine Size(?::chnk)?|Name:Size etc)(?P<units>{_PER_SECOND}{{6}})?)?)?"
+    ),
+    "file_heading": (
+        rf"{_VERSION}{_heading('Sequential Create', 'Random Create')} (?P<machine>[^\n]{{0,60}}?) "
+        rf"{_heading('Create', 'Read', 'Delete', 'Create', 'Read', 'Delete')}"
+        rf"(?: (?P<columns>files(?::max)?(?::min)?)(?P<units>{_PER_SECOND}{{6}}))?"
+    ),
+    "io_row": rf"(?<![^\s|>])(?P<glued>[^\s|,]{{1,40}}?)??(?<![.:/])(?P<size>\d+[MG](?::[\dkm]*){{0,4}}){_CELLS}",
+    "file_row": rf"(?<![\w.:/+,-])(?P<files>\d+(?::(?:\d+|link|symlink)){{0,3}}(?:/\d+)?(?::\d+)?){_CELLS}",
+    "latencies": rf"Latency(?P<latencies>(?:\s*{_DURATION}){{1,6}})",
+}
+
+_STRANGER: Final = re.compile(r"Latency|Sequential|-Create-|\n[^\S\n]*\n")
+"""What does not stand between a row and its latencies."""
+_FAULTY_SINCE: Final = "1.98"
+
+_SUFFIXES: Final = {"k": KIB, "m": Unit("MiB/s", "nearest"), "g": Unit("GiB/s", "nearest")}
+
+_CONVERTED: Final = f"Version{' ' * 4}"
+"""How the headings of ``bon_csv2txt`` begin, whose place for the version is wider."""
+_MOST_CONCURRENCY: Final = "200"
+
+_ROW_START: Final = 19
+"""Where a row's first rate begins, with its blank."""
+_RATE_WIDTH: Final = 6
+_CPU_WIDTH: Final = 4
+_LATENCY_WIDTH: Final = 10
+
+
+@dataclass(slots=True)
+class Tables:
+    """The table over the phases of the file and the one over those of the files, which belong together.
+
+    A row of the first and one of the second are of one run, in the order of the machines.
+    """
+
+    headings: dict[str, Token] = field(default_factory=dict)
+    rows: dict[str, list[Row]] = field(default_factory=lambda: {"io": [], "file": []})
+
+    def takes(self, heading: Token) -> bool:
+        """Whether a heading continues these tables: that of the second follows that of the first."""
+        return heading.name == "file_heading" and "io" in self.headings and "file" not in self.headings
+
+    def add_heading(self, heading: Token) -> None:
+        """Open a table."""
+        self.headings[heading.name.removesuffix("_heading")] = heading
+
+    def add_row(self, token: Token, machine: str) -> bool:
+        """Take a row, unless no heading says what its figures are."""
+        kind = token.name.removesuffix("_row")
+        heading = self.headings.get(kind)
+        if heading is None or heading.name != list(self.headings.values())[-1].name:
+            return False
+        self.rows[kind].append(
+            _io_row(token, heading, machine) if kind == "io" else _file_row(token, heading, machine)
+        )
+        return True
+
+    def add_latencies(self, token: Token) -> bool:
+        """Take the latencies of the row above."""
+        kind = list(self.headings)[-1] if self.headings else "io"
+        row = self.rows[kind][-1] if self.rows[kind] else None
+        if row is None or _STRANGER.search(token.text.chars, row.end, token.start):
+            return False
+        _add_latencies(row, token, IO_PHASES if kind == "io" else FILE_PHASES)
+        return True
+
+    def runs(self) -> Iterator[Row]:
+        """Yield what the tables say of each run."""
+        io_rows, file_rows = self.rows["io"], self.rows["file"]
+        if rows := io_rows or file_rows:
+            rows[0].start = next(iter(self.headings.values())).start
+        if len(io_rows) == len(file_rows):
+            yield from map(_joined, io_rows, file_rows)
+            return
+        for io_row in io_rows:
+            named = [row for row in file_rows if io_row.machine and row.machine.startswith(io_row.machine)]
+            yield _joined(io_row, named[0]) if len(named) == 1 else io_row
+            file_rows = [row for row in file_rows if len(named) != 1 or row is not named[0]]
+        yield from file_rows
+
+
+def _joined(io_row: Row, file_row: Row) -> Row:
+    io_row.end = file_row.end
+    io_row.machine = max(io_row.machine, file_row.machine, key=len)  # where a long size leaves no place for a name
+    io_row.settings |= file_row.settings
+    io_row.phases |= file_row.phases
+    io_row.diagnostics += file_row.diagnostics
+    return io_row
+
+
+def _io_row(token: Token, heading: Token, machine: str) -> Row:
+    row = _row(token, heading, machine)
+    settings = _size_settings(_cell(token, "size"), heading)
+    if token["glued"]:
+        row.say("UNREAD_FIGURE", "Where the machine's name ends and the size begins cannot be told.")
+        del settings["file_size"]
+    row.settings = settings
+    if heading["threads"]:
+        row.settings["threads"] = _cell(heading, "threads")
+    row.threads = row.number("threads")
+    if row.threads is None and (heading["columns"] or "").startswith("Name"):
+        row.threads = 1  # or it would stand beside the size
+    _add_phases(row, token, heading, IO_PHASES)
+    return row
+
+
+def _size_settings(cell: Cell, heading: Token) -> dict[str, Cell]:
+    """Return the settings in a size, in which ``bon_csv2txt`` leaves out the concurrency."""
+    parts = cell.chars.split(":")
+    converted = heading.text.chars[heading.start : heading.end].startswith(_CONVERTED)
+    if converted or (len(parts) > 2 and len(parts[2]) > len(_MOST_CONCURRENCY)):
+        parts.insert(2, "")
+    return size_settings(cell._replace(chars=":".join(parts)))
+
+
+def _file_row(token: Token, heading: Token, machine: str) -> Row:
+    row = _row(token, heading, machine or (heading["machine"] or "").strip())
+    row.settings = files_settings(_cell(token, "files"))
+    _add_phases(row, token, heading, FILE_PHASES)
+    return row
+
+
+def _row(token: Token, heading: Token, machine: str) -> Row:
+    return Row(
+        form="text",
+        text=token.text,
+        start=token.start,
+        end=token.end,
+        version=heading["version"],
+        machine=machine,
+    )
+
+
+def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...]) -> None:
+    cells = list(_words(token, "cells"))
+    pairs = list(zip(cells[::2], cells[1::2], strict=True))
+    columns = list(range(len(phases))) if len(pairs) == len(phases) else _columns(pairs, token, heading)
+    version = heading["version"] or ""
+    in_kib = "K/sec" in (heading["units"] or "") or "" < version < _FAULTY_SINCE
+    found = {
+        phases[column]: Phase(rate, cpu, _unit(phases[column], rate, in_kib=in_kib))
+        for column, (rate, cpu) in zip(columns, pairs, strict=False)
+    }
+    if (
+        not found
+        or not all(fit(rate, cpu) for rate, cpu in pairs)
+        or any("." in p.rate.chars and p.unit in {KIB, FILES} for p in found.values())
+    ):
+        row.say("UNREAD_FIGURE", "The columns of these figures cannot be told.")
+        return
+    if phases == FILE_PHASES and version >= _FAULTY_SINCE:
+        found = {name: phase._replace(unit=None) for name, phase in found.items()}
+        if any(phase.rate.kind == "figure" for phase in found.values()):
+            message = "This version of bonnie++ does not print the rates of files here, but another number."
+            row.say("WRONG_FIGURE", message)
+    row.phases = found
+
+
+def _columns(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: Token) -> list[int]:
+    """Return the columns of the cells of a row that has some blank; none where they cannot be told."""
+    after_blanks = _after_blanks(pairs, token.match.start("cells") if token.match is not None else token.start)
+    under_headings = _under_headings(pairs, token, heading)
+    columns = after_blanks or under_headings or []
+    if (under_headings and columns != under_headings) or any(column >= len(IO_PHASES) for column in columns):
+        return []
+    return columns
+
+
+def _unit(name: str, rate: Cell, *, in_kib: bool) -> Unit | None:
+    if PHASES[name] == "file_rate":
+        return FILES
+    if name == "seek":
+        return SEEKS
+    return _SUFFIXES.get(rate.chars[-1], KIB if in_kib else None)
+
+
+def _under_headings(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: Token) -> list[int] | None:
+    """Return the columns of cells that stand exactly under their headings."""
+    line = token.text.chars.rfind("\n", 0, token.start) + 1
+    if not heading["columns"] or line < heading.end or heading.match is None:
+        return None
+    top = heading.match.start("columns")
+    indent = top - (token.text.chars.rfind("\n", 0, top) + 1)
+    columns = []
+    for rate, cpu in pairs:
+        place = rate.end - line - indent - _ROW_START - _RATE_WIDTH
+        column, rest = divmod(place, _RATE_WIDTH + _CPU_WIDTH)
+        if rest or column < 0 or cpu.end != rate.end + _CPU_WIDTH:
+            return None
+        columns.append(column)
+    return columns
+
+
+def _after_blanks(pairs: Sequence[tuple[Cell, Cell]], start: int) -> list[int] | None:
+    """Return the columns of cells that have as many blanks before them as the tool prints."""
+    columns = []
+    column = -1
+    for rate, cpu in pairs:
+        blanks = rate.start - start - max(1, _RATE_WIDTH - len(rate.chars))
+        skipped, rest = divmod(blanks, _RATE_WIDTH + _CPU_WIDTH)
+        if rest or skipped < 0 or cpu.start - rate.end != max(1, _CPU_WIDTH - len(cpu.chars)):
+            return None
+        column += 1 + skipped
+        columns.append(column)
+        start = cpu.end
+    return columns
+
+
+def _add_latencies(row: Row, token: Token, phases: tuple[str, ...]) -> None:
+    latencies = list(_words(token, "latencies"))
+    ran = [name for name in phases if name in row.phases]
+    names: Sequence[str] | None = phases if len(latencies) == len(phases) else None
+    if names is None:
+        columns = _latency_columns(latencies, token.start + len("Latency"))
+        names = [phases[column] for column in columns] if columns is not None else None
+    if names is None and len(latencies) == len(ran):
+        names = ran
+    row.end = token.end
+    if names is None or not set(names) <= set(ran):
+        row.say("UNREAD_FIGURE", "The columns of these latencies cannot be told.", token.start, token.end)
+        return
+    for name, latency in zip(names, latencies, strict=True):
+        row.phases[name] = row.phases[name]._replace(latency=latency)
+
+
+def _latency_columns(latencies: Sequence[Cell], start: int) -> list[int] | None:
+    """Return the columns of latencies that have as many blanks before them as the tool prints."""
+    start += _ROW_START - len("Latency") - 2
+    columns = []
+    column = -1
+    for cell in latencies:
+        skipped, rest = divmod(cell.end - start, _LATENCY_WIDTH)
+        if rest or skipped < 1 or cell.start < start:
+            return None
+        column += skipped
+        columns.append(column)
+        start = cell.end
+    return columns if column < len(IO_PHASES) else None
+
+
+def _words(token: Token, group: str) -> Iterator[Cell]:
+    start = token.match.start(group) if token.match is not None else token.start
+    for word in re.finditer(r"\S+", token[group] or ""):
+        yield Cell(word[0], start + word.start(), start + word.end())
+
+
+def _cell(token: Token, group: str) -> Cell:
+    start, end = token.match.span(group) if token.match is not None else (token.start, token.end)
+    return Cell(token[group] or "", start, end)

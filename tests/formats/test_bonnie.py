@@ -1,0 +1,544 @@
+"""Expected figures are written from the logs by eye, or come from another printing of the same run."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fsbench_kit.documents import read_document
+from fsbench_kit.formats import FORMATS, bonnie
+from fsbench_kit.formats.bonnie_phases import PHASES
+from fsbench_kit.formats.text import Text
+from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+
+DATA = Path(__file__).parents[1] / "data" / "bonnie"
+LOGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*"))}
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+
+INSTALLED = pytest.mark.skipif(shutil.which("bonnie++") is None, reason="bonnie++ is not installed")
+
+
+def records(chars: str) -> list[Record]:
+    return list(bonnie.parse(Text(chars)))
+
+
+def runs(chars: str) -> list[Run]:
+    return [record for record in records(chars) if isinstance(record, Run)]
+
+
+def run_of(chars: str) -> Run:
+    (run,) = runs(chars)
+    return run
+
+
+def codes(chars: str) -> list[str]:
+    return [record.code for record in records(chars) if isinstance(record, Diagnostic)]
+
+
+def figures(run: Run, *, primary: bool = True) -> dict[tuple[str, str], Measurement]:
+    found = [m for m in run.measurements if m.primary == primary]
+    by_key = {(m.operation, m.metric): m for m in found}
+    assert len(by_key) == len(found)
+    return by_key
+
+
+def rates(run: Run) -> dict[str, float | str]:
+    """Return the rate of each phase, in the unit of the CSV line, or why there is none."""
+    found = {}
+    for (operation, metric), m in figures(run).items():
+        if metric in {"bandwidth", "iops", "file_rate"}:
+            found[operation] = m.state if m.value is None else m.value / (KIB if metric == "bandwidth" else 1)
+    return found
+
+
+def values(run: Run, metric: str) -> dict[str, float | None]:
+    return {key[0]: m.value for key, m in figures(run).items() if key[1] == metric}
+
+
+def settings(run: Run) -> dict[str, str]:
+    return {item.key: item.value for item in run.settings}
+
+
+def by_phase(*items: float | str | None) -> dict[str, float | str]:
+    return {name: item for name, item in zip(PHASES, items, strict=False) if item is not None}
+
+
+CUT = "censored"
+NEW_RATES = by_phase(651, 101525, 61141, 1072, 66183, 393.0, 18315, CUT, CUT, 29574, CUT, 999)
+EXPECTED: dict[str, list[dict[str, float | str]]] = {
+    "1.03e-report": [
+        by_phase(41230, 152311, 24877, 40112, 61230, 1234.6, 2345, CUT, 3456, 2400, CUT, 999),
+    ],
+    "1.03e-chunk-and-sizes": [by_phase(None, 152311, 24877, None, 61230, 1235, 2345, CUT, 3456, 2400, CUT, 999)],
+    "1.96-report": [NEW_RATES],
+    "1.97-report": [NEW_RATES],
+    "1.97-concurrency-chunk-sizes": [
+        {name: rate for name, rate in NEW_RATES.items() if not name.endswith("_char")},
+    ],
+    "1.98-report": [{**NEW_RATES, "rewrite": 1468006, "read": 745124}],
+    "2.00a-report": [by_phase(824, 128633, 111797, 1864, 318524, CUT, 112, CUT, 118, 99, CUT, 112)],
+    "2.00a-fast-no-files": [by_phase(None, 111305, 58492, None, 123078, CUT)],
+    "2.00a-two-runs": [
+        by_phase(1969, CUT, CUT, 3668, CUT, CUT, 392, CUT, 1530, 316, CUT, CUT),
+        by_phase(1501, CUT, CUT, 2047, CUT, CUT, 171, CUT, CUT, CUT, CUT, CUT),
+    ],
+    "2.00a-two-machines": [
+        by_phase(1969, CUT, CUT, 3668, CUT, CUT, 392, CUT, 1530, 316, CUT, CUT),
+        by_phase(None, CUT, CUT, None, CUT, CUT),
+    ],
+    "2.00a-no-space": [{}],
+}
+
+
+def test_every_log_of_the_tests_is_expected() -> None:
+    assert EXPECTED.keys() == LOGS.keys()
+    assert bonnie in FORMATS
+
+
+@pytest.mark.parametrize("log", EXPECTED)
+def test_all_rates(log: str) -> None:
+    assert [rates(run) for run in runs(LOGS[log])] == [pytest.approx(expected) for expected in EXPECTED[log]]
+
+
+def test_cpu_shares_latencies_and_settings() -> None:
+    run = run_of(LOGS["1.97-report"])
+    cpu = by_phase(0.95, 0.14, 0.11, 0.99, 0.05, 1.12, 0.80, None, None, 0.79, None, 0.12)
+    assert {name: value for name, value in values(run, "cpu").items() if value is not None} == pytest.approx(cpu)
+    assert figures(run)["random_stat", "cpu"].state == "missing"
+    latencies = by_phase(0.013211, 1.992, 2.372, 0.098765, 120, 0.289)
+    latencies |= dict(zip(list(PHASES)[6:], (12265e-6, 804e-6, 541e-6, 837e-6, 170e-6, 3.105), strict=True))
+    assert values(run, "phase_latency") == pytest.approx(latencies)
+    assert settings(run) == {"file_size": str(5 * GIB), "files": "16384", "threads": "1", "seed": "1576316721"}
+    assert (run.tool_version, run.host, run.status, run.line) == ("1.97", "newbox", "ok", 1)
+
+
+def test_all_that_a_size_can_say() -> None:
+    of_files = {
+        "bonnie++.largest-file": "1024",
+        "bonnie++.smallest-file": "512",
+        "bonnie++.directories": "10",
+        "files": "16384",
+    }
+    assert settings(run_of(LOGS["1.03e-chunk-and-sizes"])) == of_files | {
+        "file_size": str(2 * GIB),
+        "block_size": str(256 * KIB),
+    }
+    new = run_of(LOGS["1.97-concurrency-chunk-sizes"])
+    assert settings(new) == of_files | {
+        "file_size": str(5 * GIB),
+        "block_size": str(64 * KIB),
+        "threads": "4",
+        "seed": "1576316721",
+    }
+    assert {m.threads for m in new.measurements} == {4}
+    assert figures(new)["write", "bandwidth"].file_size == 5 * GIB
+    text = LOGS["2.00a-report"].replace("box 300M:256::20000", "  300M:256:4:2k:7  ")
+    text = "".join(text.splitlines(keepends=True)[:-1])
+    assert {key: settings(run_of(text))[key] for key in ("threads", "bonnie++.seeks", "bonnie++.seekers")} == {
+        "threads": "4",
+        "bonnie++.seeks": "2k",
+        "bonnie++.seekers": "7",
+    }
+
+
+def test_a_censored_rate_is_above_the_work_in_half_a_second() -> None:
+    found = figures(runs(LOGS["2.00a-two-runs"])[0])
+    bounds = {
+        "write": 64 * MIB / 0.5,
+        "seek": 8192 / 0.5,
+        "sequential_stat": 1024 / 0.5,
+    }
+    for name, low in bounds.items():
+        assert (found[name, METRICS[name]].low, found[name, METRICS[name]].high) == (low, None)
+    old = LOGS["1.03e-report"].replace("41230,98", "+++++,+++").replace("41230  98", "+++++ +++")
+    assert figures(run_of(old))["write_char", "bandwidth"].low == 4 * GIB / 0.5  # in 1.03 it writes the whole file
+    new = LOGS["1.97-report"].replace(",651,95,", ",+++++,+++,").replace("  651  95", "+++++ +++")
+    assert figures(run_of(new))["write_char", "bandwidth"].low is None
+
+
+METRICS = dict(PHASES)
+
+
+@pytest.mark.parametrize(
+    ("change", "state", "high"),
+    [("0,0", "censored", KIB), ("-2147483648,-2147483648", "missing", None), ("-nan,-nan", "missing", None)],
+)
+def test_what_is_no_rate(change: str, state: str, high: float | None) -> None:
+    line = LOGS["1.97-report"].splitlines()[-1].replace("101525,14", change)
+    rate = figures(run_of(line))["write", "bandwidth"]
+    assert (rate.state, rate.value, rate.high) == (state, None, high)
+
+
+TWO_PRINTINGS = [log for log in LOGS if re.search(r"(?m)^[^ ]+,\w+", LOGS[log]) and "Version" in LOGS[log]]
+
+
+@pytest.mark.parametrize("log", TWO_PRINTINGS)
+def test_the_text_says_what_the_csv_line_says(log: str) -> None:
+    *text, line = LOGS[log].splitlines(keepends=True)
+    both, printed, exported = run_of(LOGS[log]), run_of("".join(text)), run_of(line)
+    # two fields of the CSV line are not in the text, and 1.03 has no version in the line
+    assert rates(both) == rates(exported)
+    assert not {"SECOND_PRINTING_DIFFERS", "UNREAD_FIGURE"} & set(codes(LOGS[log]))
+    assert figures(printed).keys() == figures(exported).keys()
+    for key, figure in figures(printed).items():
+        other = figures(exported)[key]
+        assert (figure.file_size, figure.threads, figure.unit) == (other.file_size, other.threads, other.unit)
+        if figure.state == other.state == "measured":
+            assert figure.low <= other.high
+            assert other.low <= figure.high
+        elif key[1] == "file_rate" and printed.tool_version >= "1.98" and other.state == "measured":
+            assert figure.state == "missing"  # the text has another number there
+        else:
+            assert figure.state == other.state
+    repeats = figures(both, primary=False)
+    assert repeats.keys() == figures(both).keys()
+
+
+def test_the_rates_of_files_that_98_prints_as_text_are_none() -> None:
+    chars = LOGS["1.98-report"]
+    text = "".join(chars.splitlines(keepends=True)[:-1])
+    rate = figures(run_of(text))["sequential_create", "file_rate"]
+    assert (rate.state, rate.value, rate.text) == ("missing", None, "16384")
+    assert codes(text) == codes(chars) == ["WRONG_FIGURE"]
+    assert figures(run_of(text))["sequential_create", "cpu"].value == 0.80
+    assert "WRONG_FIGURE" not in codes(LOGS["2.00a-two-machines"])  # which bon_csv2txt prints
+
+
+def test_rates_with_a_suffix() -> None:
+    text = "".join(LOGS["1.98-report"].splitlines(keepends=True)[:-1])
+    found = figures(run_of(text))
+    expected = {"write_char": (651, 652, KIB), "write": (99.05, 99.15, MIB), "rewrite": (1.35, 1.45, GIB)}
+    for name, (low, high, unit) in expected.items():
+        figure = found[name, "bandwidth"]
+        assert (figure.low, figure.high) == pytest.approx((low * unit, high * unit))
+    without = text.replace(" 651k", "  651")  # of which unit?
+    assert figures(run_of(without))["write_char", "bandwidth"].state == "missing"
+
+
+def test_printings_that_contradict_each_other() -> None:
+    chars = LOGS["1.97-report"].replace(
+        "1.97,newbox,1,1576316721,5G,,651,95,101525", "1.97,newbox,1,1,5G,,651,95,1"
+    )
+    assert rates(run_of(chars))["write"] == 1
+    assert codes(chars) == ["SECOND_PRINTING_DIFFERS"]
+    chars = LOGS["1.97-report"].replace(",5G,,651,95,", ",5G,,+++++,+++,")
+    assert codes(chars) == ["SECOND_PRINTING_DIFFERS"] * 2
+
+
+def test_runs_that_differ_stay_apart() -> None:
+    old, new = LOGS["1.03e-report"], LOGS["1.97-report"]
+    assert [run.tool_version for run in runs(old + new + old)] == ["1.03e", "1.97", "1.03e"]
+    *table, line = new.splitlines(keepends=True)
+    other = re.sub(r"(?<=,)\d+(?=[,um])", lambda number: str(3 * int(number[0])), line)
+    both = "".join(table) + other
+    assert [rates(run)["write"] for run in runs(both)] == [101525, 304575]
+
+
+def test_tables_of_two_runs_then_their_lines() -> None:
+    *table, line = LOGS["1.97-report"].splitlines(keepends=True)
+    tables = ["".join(table), "".join(table).replace("101525", "111111")]
+    lines = [line, line.replace("101525", "111111")]
+    found = runs("".join(tables + lines))
+    assert [rates(run)["write"] for run in found] == [101525, 111111]
+    assert all(figures(run, primary=False) for run in found)
+
+
+# Damage
+
+
+def without(chars: str, *words: str) -> str:
+    return "\n".join(line for line in chars.splitlines() if not any(word in line for word in words)) + "\n"
+
+
+MANGLINGS: dict[str, Callable[[str], str]] = {
+    "newlines to spaces": lambda chars: chars.replace("\n", " "),
+    "one space": lambda chars: re.sub(r" +", " ", chars),
+    "no indentation": lambda chars: re.sub(r"(?m)^ +", "", chars),
+    "indented": lambda chars: re.sub(r"(?m)^", "    ", chars),
+    "blank lines": lambda chars: chars.replace("\n", "\n\n"),
+    "carriage returns": lambda chars: chars.replace("\n", "\r\n"),
+    "no-break spaces": lambda chars: chars.replace(" ", "\u00a0"),
+}
+
+
+@pytest.mark.parametrize("log", [log for log in LOGS if log not in {"2.00a-two-machines", "2.00a-no-space"}])
+@pytest.mark.parametrize("mangling", MANGLINGS)
+def test_mangling_changes_no_rate(log: str, mangling: str) -> None:
+    chars = MANGLINGS[mangling](LOGS[log])
+    if log == "1.03e-chunk-and-sizes" and mangling == "one space":
+        # two phases are missing from a row, and nothing tells which
+        assert rates(run_of(chars)) == {k: v for k, v in EXPECTED[log][0].items() if PHASES[k] == "file_rate"}
+        assert codes(chars) == ["UNREAD_FIGURE"]
+        return
+    assert [rates(run) for run in runs(chars)] == [pytest.approx(expected) for expected in EXPECTED[log]]
+
+
+FAST = """\
+Version  1.97       ------Sequential Output------ --Sequential Input- --Random-
+Concurrency   4     -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--
+Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
+{row}
+Latency                        1992ms    2372ms              1200ms     289ms
+"""
+FAST_RATES = by_phase(None, 1108834, 50598, None, 204522, 393.0)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "mybox          16G           1108834  25 50598  11           204522   9 393.0   4",
+        "16G           1108834  25 50598  11           204522   9 393.0   4",
+        "my           16G           1108834  25 50598  11           204522   9 393.0   4",
+        "mybox          16G           **1108834**  25 50598  11           <b>204522</b>   9 393.0   4",
+    ],
+)
+def test_blank_cells_are_told_by_the_blanks_before_a_cell(row: str) -> None:
+    assert rates(run_of(FAST.format(row=row))) == pytest.approx(FAST_RATES)
+    assert values(run_of(FAST.format(row=row)), "phase_latency") == pytest.approx(
+        by_phase(None, 1.992, 2.372, None, 1.2, 0.289)
+    )
+
+
+def test_blank_cells_are_told_by_the_headings_where_the_size_was_moved() -> None:
+    row = "16G                           108834  25 50598  11           204522   9 393.0   4"
+    assert rates(run_of(FAST.format(row=row))) == {}
+    row = "16G                           10883  25 50598  11           20452   9 393.0   4"
+    assert rates(run_of(FAST.format(row=row))) == by_phase(None, 10883, 50598, None, 20452, 393.0)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "mybox 16G 108834 25 50598 11 204522 9 393.0 4",
+        "mybox          16G           108834  25 50598  11           204522   9 393.0",
+        "mybox          16G           108834  25 50598                204522   9 393.0   4",
+        "mybox          16G  108834  25 50598  11  204522   9  393.0   4",
+        "mybox          16G 1 108834  25 50598  11  1 1 1 1 204522   9  393.0   4 5",
+    ],
+)
+def test_what_cannot_be_told_is_lost_and_said(row: str) -> None:
+    chars = FAST.format(row=row)
+    assert [rates(run) for run in runs(chars)] in ([], [{}])
+    assert all(run.status == "partial" for run in runs(chars))
+    assert "UNREAD_FIGURE" in codes(chars)
+
+
+def test_a_name_that_touches_the_size() -> None:
+    chars = LOGS["1.97-report"].replace("newbox           5G", "anewboxwithaname5G")
+    assert settings(run_of(chars))["file_size"] == str(5 * GIB)  # from the CSV line
+    assert rates(run_of(chars)) == NEW_RATES
+    text = "".join(chars.splitlines(keepends=True)[:-1])
+    assert "file_size" not in settings(run_of(text))
+    assert rates(run_of(text)) == NEW_RATES
+    assert codes(text) == ["UNREAD_FIGURE"]
+
+
+def test_a_table_in_which_only_one_row_is_damaged() -> None:
+    chars = LOGS["1.97-report"].replace("18315  80 +++++", "18315  80 +++")
+    text = "".join(chars.splitlines(keepends=True)[:-1])
+    assert rates(run_of(text)) == NEW_RATES
+    assert codes(text) == ["DAMAGED_MARK"]
+    lost = text.replace("18315  80 +++ ", "18315 ")
+    assert set(rates(run_of(lost))) == set(list(PHASES)[:6])
+    assert "UNREAD_FIGURE" in codes(lost)
+
+
+def test_a_latency_that_is_lost() -> None:
+    chars = without(LOGS["1.97-report"], ",newbox,").replace("   2372ms", "")
+    assert set(values(run_of(chars), "phase_latency")) == set(list(PHASES)[6:])
+    assert codes(chars) == ["UNREAD_FIGURE"]
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 76])
+def test_a_csv_line_that_is_broken(width: int) -> None:
+    line = LOGS["1.97-report"].splitlines()[-1]
+    broken = "\n".join(line[start : start + width] for start in range(0, len(line), width))
+    assert rates(run_of(broken)) == NEW_RATES
+    assert set(codes(broken)) <= {"REPAIRED", "INCOMPLETE_LOG"}
+    assert "REPAIRED" in codes(broken)
+
+
+@pytest.mark.parametrize("length", range(40, 250, 3))
+def test_a_csv_line_that_is_cut_off(length: int) -> None:
+    line = LOGS["1.97-report"].splitlines()[-1]
+    for run in runs(line[:length]):
+        assert rates(run).items() <= NEW_RATES.items()
+        assert run.status == ("partial" if length < len(line) else "ok")
+    cut = codes(line[:length])
+    assert "INCOMPLETE_LOG" in cut or length >= len(line) or not runs(line[:length])
+
+
+def test_a_csv_line_with_a_field_less_is_not_read_by_position() -> None:
+    line = LOGS["1.97-report"].splitlines()[-1]
+    for field in (",651,", ",95,", ",101525,", ",393.0,", ",+++++,"):
+        damaged = line.replace(field, ",", 1)
+        assert all(not set(rates(run).items()) - set(NEW_RATES.items()) for run in runs(damaged))
+        assert {"UNREAD_FIGURE", "INCOMPLETE_LOG"} & set(codes(damaged))
+
+
+@pytest.mark.parametrize("quote", ['"', "'", "`", ""])
+def test_a_csv_line_in_a_command(quote: str) -> None:
+    for log in ("1.03e-report", "1.97-report"):
+        line = LOGS[log].splitlines()[-1]
+        chars = f"echo {quote}{line}{quote} | bon_csv2html > out.html\n"
+        assert rates(run_of(chars)) == EXPECTED[log][0]
+        assert codes(chars) == []
+
+
+def test_what_a_converter_could_not_process() -> None:
+    chars = re.sub(r"(?m)^", "Can't process: ", without(LOGS["1.97-report"], ",newbox,"))
+    assert rates(run_of(chars)) == NEW_RATES
+    assert codes(chars) == []
+
+
+def test_broken_off() -> None:
+    (run,) = runs(LOGS["2.00a-no-space"])
+    assert (run.status, run.measurements) == ("failed", ())
+    assert codes(LOGS["2.00a-no-space"]) == ["RUN_FAILED"]
+    progress = "".join(LOGS["1.97-report"].splitlines(keepends=True)[:4])
+    assert [run.status for run in runs(progress)] == ["partial"]
+    assert codes(progress) == ["INCOMPLETE_LOG"]
+    after = LOGS["1.97-report"] + LOGS["2.00a-no-space"]
+    assert [run.status for run in runs(after)] == ["ok", "failed"]
+    before = LOGS["2.00a-no-space"] + LOGS["1.97-report"]
+    assert [run.status for run in runs(before)] == ["failed", "ok"]
+    assert [run.line for run in runs(before)] == [1, 4]
+
+
+def test_progress_apart_from_the_figures_is_no_run() -> None:
+    progress, line = LOGS["1.97-report"].split("Version", 1)[0], LOGS["1.97-report"].splitlines()[-1]
+    for chars in (f"{line}\n{line}\n{progress}{progress}", f"{progress}{progress}{line}\n{line}\n"):
+        assert [run.status for run in runs(chars)] == ["ok", "ok"]
+
+
+def test_hostile_text_is_read_in_time() -> None:
+    start = time.perf_counter()
+    for piece in (
+        "-" * 20_000,
+        " " * 20_000,
+        "1 " * 10_000,
+        "1," * 10_000,
+        "+" * 20_000,
+        "| 1 " * 5000,
+        "16G " * 4000,
+    ):
+        records(f"{FAST.format(row='')}{piece}")
+        records(f"a,16G,1,{piece}")
+        list(bonnie.marks(piece))
+    assert time.perf_counter() - start < 10
+
+
+# The installed tool
+
+
+def converted(program: str, line: str) -> str:
+    return subprocess.run([program], input=line, check=True, capture_output=True, text=True).stdout
+
+
+@INSTALLED
+@pytest.mark.parametrize("log", ["2.00a-report", "2.00a-fast-no-files", "2.00a-two-runs"])
+def test_bon_csv2txt_says_what_the_csv_line_says(log: str) -> None:
+    line = LOGS[log].splitlines(keepends=True)[-1]
+    printed, exported = run_of(converted("bon_csv2txt", line)), run_of(line)
+    assert figures(printed).keys() == figures(exported).keys()
+    assert settings(exported).items() - settings(printed).items() <= {("seed", settings(exported)["seed"])}
+    for key, figure in figures(printed).items():
+        other = figures(exported)[key]
+        assert (figure.state, figure.threads, figure.file_size) == (other.state, other.threads, other.file_size)
+        if figure.state == "measured":
+            assert figure.low <= other.high
+            assert other.low <= figure.high
+    assert len(runs(line + converted("bon_csv2txt", line))) == 1
+
+
+@INSTALLED
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-f", "-n", "0"],
+        pytest.param(["-f", "-n", "1", "-c", "2"], marks=pytest.mark.slow),
+        pytest.param(["-f", "-n", "0", "-x", "2"], marks=pytest.mark.slow),
+        pytest.param(["-s", "0", "-n", "1:64:8:2"], marks=pytest.mark.slow),
+    ],
+)
+def test_the_installed_bonnie(options: list[str], tmp_path: Path) -> None:
+    command = ["bonnie++", "-d", str(tmp_path), "-s", "64M", "-r", "32", "-u", "root", "-m", "box", "-q", *options]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    if result.returncode:
+        pytest.skip(f"bonnie++ does not run here: {result.stderr}")
+    exported = runs(result.stdout)
+    assert len(exported) == (2 if "-x" in options else 1)
+    for run in exported:
+        assert (run.host, run.status) == ("box", "ok")
+        assert settings(run)["threads"] == ("2" if "-c" in options else "1")
+        ran = set(values(run, "cpu"))
+        skipped = "-s" if "0" in options[:2] and "-s" in options else "-n" if "0" in options else None
+        assert ("write" in ran, "random_stat" in ran) == (skipped != "-s", skipped != "-n")
+        assert ("write_char" in ran) == (skipped != "-s" and "-f" not in options)
+    if "-x" not in options:
+        (printed,) = runs(result.stderr)
+        assert set(values(printed, "cpu")) == set(values(exported[0], "cpu"))
+        assert values(printed, "phase_latency") == values(exported[0], "phase_latency")
+        assert len(runs(result.stderr + result.stdout)) == 1
+
+
+# Logs of other people
+
+CORPUS = Path(os.environ.get("FSBENCH_CORPUS", "/nonexistent")) / "bonnie"
+IN_CORPUS = pytest.mark.skipif(not CORPUS.is_dir(), reason="FSBENCH_CORPUS names no folder")
+
+OF_THE_CORPUS = {
+    "csv/amber_ubuntu_1.03_csvline.csv": [by_phase(423, 435, 417, 20307, 54421, 201.4, *[CUT] * 6)],
+    "html/phaus_1.1_cantprocess.html": [
+        by_phase(141, 105481, 47185, 410, 107987, 138.8, 16839, CUT, 18418, 15962, CUT, 16326)
+    ],
+    "text/ceph_test_linux_1.97.txt": [
+        by_phase(651, 101525, 61141, 1072, 66183, 3794, 18315, CUT, CUT, 29574, CUT, CUT)
+    ],
+    "text/drobo_spongebob_1.03c_htmltags.txt": [
+        by_phase(10260, 14116, 8107, 16746, 18169, 61.5, 10085, CUT, CUT, 26325, CUT, CUT)
+    ],
+    "text/freebsd_zfs_single_1.97_f_b.txt": [by_phase(None, 108834, 50598, None, 204522, 393.0)],
+    "text/lkml_gollum_1.02b_hardwrap.txt": [
+        by_phase(4681, 37827, 17590, 4888, 39400, 310.4, 310, CUT, 21319, 329, CUT, 1766)
+    ],
+    "text/mg_1.96_indent4_csv_truncated.txt": [
+        by_phase(624, 83917, 40261, 2015, 999552, 2840, 28438, CUT, CUT, 14767, CUT, 26551)
+    ],
+    "text/myserver_1.96_redacted_shift.txt": [
+        by_phase(754, 64825, 31211, 3479, 102054, 258.5, 18344, CUT, CUT, CUT, CUT, CUT)
+    ],
+    "text/phaus_1.1_old.txt": [
+        by_phase(142, 101761, 45570, 436, 93022, 92.9, 23836, CUT, 24088, 20242, CUT, 23937)
+    ],
+    "text/phaus_4.4.txt": [by_phase(139, 180895, 82425, 428, 181920, 546.1, 16401, CUT, 16681, 20234, CUT, 16820)],
+    "text/virtiotest_1.03c_three_runs_separators.txt": [
+        by_phase(28462, 29208, 34808, 56499, 362458, 3790.7, *[CUT] * 6),
+        by_phase(27075, 27448, 50246, 62734, 243664, 3123.7, *[CUT] * 6),
+        by_phase(65971, 86969, 42273, 38865, 91063, 451.1, *[CUT] * 6),
+    ],
+    "text/wifo3_02_1.97_a.txt": [
+        by_phase(1905, 364656, 119264, 3457, 306391, 439.5, 8891, CUT, 17536, 11535, CUT, 19876)
+    ],
+}
+
+
+@IN_CORPUS
+def test_every_log_of_the_corpus_is_expected() -> None:
+    assert {str(path.relative_to(CORPUS)) for path in CORPUS.glob("*/*")} == OF_THE_CORPUS.keys()
+
+
+@IN_CORPUS
+@pytest.mark.parametrize("name", OF_THE_CORPUS)
+def test_a_log_of_other_people(name: str) -> None:
+    found = list(read_document((CORPUS / name).read_bytes(), name))
+    assert [rates(run) for run in found if isinstance(run, Run)] == [pytest.approx(e) for e in OF_THE_CORPUS[name]]
+    said = {record.code for record in found if isinstance(record, Diagnostic)}
+    assert "SECOND_PRINTING_DIFFERS" not in said
+    if not name.startswith("html"):
+        assert "UNREAD_FIGURE" not in said
