@@ -152,7 +152,7 @@ class Block:
     part: str | None = None
     times: Sequence[float]
     values: Sequence[float]
-    lines: Sequence[int]
+    lines: Sequence[int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

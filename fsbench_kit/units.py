@@ -21,8 +21,8 @@ Rounding = Literal["nearest", "down", "up", "exact", "unknown"]
 ``exact``: a count, printed whole; ``unknown``: nobody knows how ("about 10 %"), so no interval is given.
 """
 
-_BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
-_DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
+_DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
 
 _UNITS: Final[dict[str, tuple[str, Decimal]]] = {
     "": ("1", Decimal(1)),
@@ -37,12 +37,15 @@ _UNITS: Final[dict[str, tuple[str, Decimal]]] = {
     "B/s": ("B/s", Decimal(1)),
     **{f"{p}iB{s}": (f"B{s}", Decimal(f)) for p, f in _BINARY.items() for s in ("", "/s")},
     **{f"{p}B{s}": (f"B{s}", Decimal(f)) for p, f in _DECIMAL.items() for s in ("", "/s")},
+    "bit/s": ("B/s", Decimal("0.125")),
+    **{f"{p}ibit/s": ("B/s", Decimal(f) / 8) for p, f in _BINARY.items()},
+    **{f"{p}bit/s": ("B/s", Decimal(f) / 8) for p, f in _DECIMAL.items()},
 }
 """Unit -> (base unit, factor). A tool's own spelling (``Mb/sec``, ``usec``, ``msec``) is translated by
 the module that knows that tool, because the same letters mean different things to different tools."""
 
-_COUNT_SUFFIXES: Final = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
-_NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)([kKMGTP]?)")
+_COUNT_SUFFIXES: Final = {"": 1, "K": 10**3, **_DECIMAL}
+_NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)([kKMGTPE]?)")
 
 
 @dataclass(frozen=True, slots=True)

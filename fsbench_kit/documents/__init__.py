@@ -50,7 +50,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         for record in records:
             match record:
                 case Run():
-                    yield replace(_with_command(record, given, text), format=name(log_format))
+                    yield replace(_with_command(record, given, all_runs, text), format=name(log_format))
                 case Diagnostic(code="UNREAD_FIGURE"):
                     yield _beside(record, runs, text)
                 case _:
@@ -65,11 +65,11 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         )
 
 
-def _with_command(run: Run, given: Sequence[Command], text: Text) -> Run:
+def _with_command(run: Run, given: Sequence[Command], others: Sequence[Run], text: Text) -> Run:
     """Add to a run the command line that stands before it, unless the log itself has one.
 
-    Right before the log, or after a shell's prompt, it is the command that ran. With other text between them,
-    it is what the text says of the run.
+    Right before the log, or after a shell's prompt, it is the command that ran. With other text between them, or
+    another run, it is what the text says of the run.
     """
     if any(setting.key == "command" for setting in run.settings):
         return run
@@ -78,7 +78,8 @@ def _with_command(run: Run, given: Sequence[Command], text: Text) -> Run:
         return run
     command = before[-1]
     between = text.chars[text.position(command.end) : text.position(run.start)]
-    ran = command.has_prompt or not between.strip()
+    is_taken = any(other.tool == run.tool and command.end <= other.start < run.start for other in others)
+    ran = not is_taken and (command.has_prompt or not between.strip("` \t\n"))
     return replace(run, settings=(*run.settings, *command.settings("command" if ran else "stated")))
 
 
@@ -103,11 +104,16 @@ def _has_empty_line(text: Text, start: int, end: int) -> bool:
 
 
 def _said(repairs: Sequence[Repair], runs: Sequence[Run], text: Text) -> Iterator[Diagnostic]:
-    """Say for each kind of repair where it was made in the logs; what stands beside them does not matter."""
+    """Say for each kind of repair where it was made in the logs; what stands beside them does not matter.
+
+    Lost bytes are said wherever they were: a log may have stood there.
+    """
     places: dict[str, list[int]] = {}
     for code, stretches in repairs:
         places.setdefault(code, []).extend(
-            start for start, end in stretches if any(run.start <= end and start <= run.end for run in runs)
+            start
+            for start, end in stretches
+            if code == "ZERO_BYTES" or any(run.start <= end and start <= run.end for run in runs)
         )
     for code, starts in places.items():
         if starts:

@@ -24,7 +24,7 @@ def quoted_printable(chars: str) -> Iterator[Edit]:
     ``=20`` is a blank in such a part, and the end of ``bs=20`` elsewhere. So a part is what stands between lines
     that have another equals sign than one that codes a character or a line break.
     """
-    if "=" not in chars or _SIGN_OF_CODING.search(chars) is None:
+    if not any(sign in chars for sign in ("=3D", "=C2=", "=A0", "=E2=80", "=20\n", "=\n", "= \n")):
         return
     start = 0
     for line in (*_lines_not_coded(chars), (len(chars), len(chars))):

@@ -42,26 +42,39 @@ class Command:
         return command_settings(self.words, origin=origin, line=self.line)
 
 
+# A command's words: a quoted one can hold anything, and a back-slash continues the line.
+_WORDS: Final = r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
 _COMMAND: Final = re.compile(
-    r"""^(?P<prompt>[^\n]{0,100}?[#$%>❯»]\s)?[^\S\n]*
-    (?:(?:sudo|time|nice|ionice|numactl|taskset)\s(?:-\S+\s)*)*
-    (?P<words>(?:[\w./~-]{0,200}/)?(?P<tool>fio|sysbench|iozone3?|bonnie\+\+)\s+
-        (?=-|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b|fileio\b|\\\n)
-        (?:\\\n|[^\n])*)""",
+    rf"""(?:
+        ^(?P<prompt>[^\n]{{0,100}}?[\#$%>❯»]\s?)?[^\S\n]*
+        (?:(?:sudo|time|nice|ionice|numactl|taskset|env|nohup|docker|podman|kubectl|ssh|chrt|systemd-run|[A-Z_]{{1,40}}=)
+            (?![^\n]{{0,200}}[;|])[^\n]{{0,200}}?\s)?
+        | (?:[;&|(]|\b(?:do|then|else|with|run|ran|command)\b:?)\s{{0,20}}
+        | (?P<span>`{{1,2}})\s?(?:[\#$%]\s)?
+    )
+    (?P<words>(?:[\w.~-]{{0,200}}[/\\])*(?P<tool>fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\s+
+        (?=-|[\w./-]{{1,200}}\.(?:fio|job|ini|cfg)\b|fileio\b|\\[^\S\n]*\n)
+        {_WORDS})""",
     re.MULTILINE | re.VERBOSE,
 )
+# They lay out and remove the files of a test, and print no report.
+_NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
 
 
 def commands(text: Text) -> Iterator[Command]:
-    """Yield the command lines of the tools in a text, each on lines of its own."""
+    """Yield the command lines of the tools: typed at a prompt, on lines of their own, or marked as code."""
     for match in _COMMAND.finditer(text.chars):
+        words = match["words"].rstrip()
+        if _NO_RUN.search(words):
+            continue
+        start = match.start("words")
         yield Command(
             tool=match["tool"].removesuffix("3"),
-            words=match["words"],
+            words=words,
             position=match.start(),
-            start=text.byte(match.start("words")),
-            end=text.byte(match.end()),
-            line=text.line(match.start("words")),
+            start=text.byte(start),
+            end=text.byte(start + len(words)),
+            line=text.line(start),
             has_prompt=match["prompt"] is not None,
         )
 

@@ -35,7 +35,7 @@ class _Prefix(NamedTuple):
 
 _PREFIXES: Final = (
     # > of a quotation, but not of ">=64=0.0%" where a line was broken
-    _Prefix(r"(?:>(?!=)[ \t]?)+", is_unmistakable=True),
+    _Prefix(r"(?:>(?!=)[ \t]?){1,9}", is_unmistakable=True),
     # journalctl, kubectl logs --timestamps, containers' runtimes, services that build software
     _Prefix(rf"{_TIME}(?:{_SPEAKER})?{_END}", is_unmistakable=True),
     # kubectl logs --prefix, docker compose

@@ -171,7 +171,7 @@ _PUNCTUATION: Final = re.compile(
     r"""(?P<quotes>[“”„‟″])
     | (?P<apostrophe>[‘’‚‛′])
     | (?P<dash>[‐‑−]
-        | (?<![^\s=("'\[|>:,-])[‒–—―]{1,2}(?=[\w+-])    # of an option, of a negative number
+        | (?<![^\s=("'\[|>:,–—-])[‒–—―](?=[\w+–—-])     # of an option, of a negative number
         | (?<=\w)[‒–](?=\d))                            # of a range
     | (?P<ellipsis>(?<![^\W\d_])…)""",
     re.VERBOSE,

@@ -126,6 +126,7 @@ _IOZONE_FLAGS: Final = "aABb:cCd:DeEf:F:g:GhH:i:Ij:J:k:Kl:L:mMn:NoOpP:q:Qr:Rs:S:
 # The word after one of these belongs to it: -+p 30. Options of this kind are all spelled -+ and a letter.
 _IOZONE_OPERAND: Final = re.compile(r"(?<!\S)(-\+[abchimpqwxyACHKOPQRSW])\s+(?=[^\s-])")
 
+_QUOTED: Final = r"""(?:"[^"\n]*"|'[^'\n]*'|“[^”\n]*”|‘[^’\n]*’)"""
 _BONNIE: Final[Options] = {
     "-D": ("direct", _truth),
     "-c": ("threads", _plain),
@@ -143,8 +144,11 @@ _UNKNOWN: Final = "\0"
 _TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone|bonnie\+\+)(?=\s|-|$)")
 # Where a copy lost its spaces, two dashes follow the value before them directly.
 _LONG_OPTION: Final = re.compile(
-    r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)(?:=(?P<value>\S*?)|\s+(?P<next>[^\s-]\S*?))?(?=\s|--[a-z]|$)"
+    r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)"
+    rf"(?:=(?P<value>{_QUOTED}|\S*?)|\s+(?P<next>{_QUOTED}|[^\s-]\S*?))?(?=\s|--[a-z]|$)"
 )
+# What follows for the shell is another command, or where the output goes. A bar can also come from a table.
+_OWN: Final = re.compile(rf"(?:{_QUOTED}|(?!\|\s{{0,20}}(?:awk|cut|grep|head|less|sed|sort|tail|tee)\b)[^;&<>`])*")
 _CONTINUATION: Final = re.compile(r"\\(?=\s|$)")
 
 
@@ -184,22 +188,30 @@ def job_option(name: str, value: str) -> tuple[str, str]:
 
 
 def _options(tool: str, arguments: str) -> Iterator[tuple[str, str]]:
+    own = match[0] if (match := _OWN.match(arguments)) is not None else ""
     if tool == "iozone":
-        yield from _iozone_options(arguments)
+        yield from _iozone_options(own)
         return
     if tool == "bonnie++":
         yield from _bonnie_options(arguments)
         return
     options = _FIO if tool == "fio" else _SYSBENCH
-    for match in _LONG_OPTION.finditer(arguments):
-        name, value = match["name"], match["value"]
+    for option in _LONG_OPTION.finditer(own):
+        name, value = option["name"], option["value"]
         if value is None:
             # fio takes the next word for an option's value (-iodepth 4), unless the option is a mere flag.
-            value = match["next"] if tool == "fio" and name not in _FIO_FLAGS else None
+            value = option["next"] if tool == "fio" and name not in _FIO_FLAGS else None
+        value = _unquoted(value or "")
+        if "$" in value:  # what the shell put in its place is not known
+            continue
         if name == "file-extra-flags":
-            yield from _open_flags(value or "")
+            yield from _open_flags(value)
         elif name != "test":  # sysbench 0.4 and 0.5 name the test by an option: --test=fileio
             yield _setting(tool, options, name, value or "true")
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if re.fullmatch(_QUOTED, value) else value
 
 
 def _open_flags(flags: str) -> Iterator[tuple[str, str]]:
@@ -209,9 +221,13 @@ def _open_flags(flags: str) -> Iterator[tuple[str, str]]:
     yield "sync", "true" if given & {"sync", "dsync"} else "false"
 
 
+def _words(arguments: str) -> list[str]:
+    return [_unquoted(word) for word in re.findall(rf"(?:{_QUOTED}|\S)+", arguments)]
+
+
 def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
     try:
-        pairs, _ = getopt.gnu_getopt(_IOZONE_OPERAND.sub(r"\1", arguments).split(), _IOZONE_FLAGS)
+        pairs, _ = getopt.gnu_getopt(_words(_IOZONE_OPERAND.sub(r"\1", arguments)), _IOZONE_FLAGS)
     except getopt.GetoptError:
         return  # the command itself is kept
     values: dict[str, list[str]] = {}  # -i, -r and -s can be given several times, and then all of them count

@@ -1,4 +1,4 @@
-r"""fio's report for people (``--output-format=normal``), of fio 2.x and 3.x.
+r"""fio's report for people (``--output-format=normal``), of fio 1.x, 2.x and 3.x.
 
 Read as a stream of phrases, so that it makes no difference whether a copy kept its line breaks::
 
@@ -15,24 +15,41 @@ Read as a stream of phrases, so that it makes no difference whether a copy kept 
     Disk stats (read/write):
         md0: ios=69368/30275, merge=0/0, ticks=0/0, in_queue=0, util=0.00%, aggrios=34685/30086, ...
 
-Rules of its printing, from fio's ``stat.c`` and ``lib/num2str.c``:
+The old layout, up to fio 2.16, has ``read : io=8671MB, bw=14796KB/s, iops=115, runt=600062msec`` and
+``READ: io=8671MB, aggrb=14796KB/s, minb=..., maxb=..., mint=600062msec, maxt=600062msec``.
+
+Rules of its printing, from fio's ``stat.c``, ``client.c`` and ``lib/num2str.c``:
 
 - A heading names the unit of its own figures, and of no others. A suffix (``max=2430.4k``) multiplies by a power
-  of 1000. ``KiB/s`` is 1024, ``kB/s`` in parentheses is 1000; ``KB/s`` of the old layout (``bw=...KB/s``) is 1024.
+  of 1000. ``KiB/s`` is 1024, ``kB/s`` in parentheses is 1000 (with ``kb_base=1000`` it is the other way round);
+  ``Mibit/s`` (``unit_base=1``) is an eighth. In the old layout ``KB`` and ``Kbit`` are 1024, and there is no T:
+  after G comes P.
 - A figure with a suffix or prefix is rounded to its last digit. Up to fio 3.25 a fraction of .95 and above prints
-  as ``.0`` without the carry, which shows when bytes and runtime are printed beside it. In the old layout the
-  fraction is no decimal fraction at all: only the whole number holds.
+  as ``.0`` without the carry, so that ``27.0MiB/s`` may have been 27.99: it is given as 27 to 28, unless its
+  second printing shows that it was not. In the old
+  layout the fraction is no decimal fraction at all (1305.02 prints as ``1305.2``): only the whole number holds.
 - IOPS without a suffix are cut, not rounded; minimum and maximum of latencies are cut to the heading's unit, means
   and deviations rounded. Minimum and maximum of ``bw`` and ``iops`` lines are cut.
 - A percentile is the middle of a bin, rounded up to whole µs or ms; see `fsbench_kit.formats.fio`.
 - ``bw`` and ``iops`` lines are statistics over intervals (of 0.5 s). The rate of a job is ``BW=`` and ``IOPS=``.
+  A ``bw`` line is in KiB/s even where ``kb_base=1000`` makes its heading ``kB/s``; what it calls ``MiB/s`` then
+  is 1000 KiB/s.
+- ``minb`` and ``maxb`` are bytes per ms in fio 1.x (their ``KB/s`` is 1000) and KiB/s in fio 2.1; between the two,
+  both are possible. Where 1.x prints ``KiB/s``, all its rates are bytes per ms.
 - The buckets ``lat (usec)   : 2=28.10%`` are of completion latencies, of all directions together.
 - The date on a job's line is when the report was made: the end of the run.
 - ``aggr...`` figures of a disk are means over the disk's members (the utilisation: their maximum). They are given
-  to the part ``<disk>/members``.
+  to the part ``<disk>/members``, as latencies of one priority are to ``<job>/prio 1/0/0`` or ``<job>/high prio``.
+- With ``unified_rw_reporting=both`` fio 3.33 sums no bytes for ``mixed: IOPS=0, BW=0 (0)``: they are missing.
+- What a ``steadystate`` line has in parentheses is scaled twice, and is left out.
 
 Counts of a direction in which nothing was done are left out, as fio's other lines leave that direction out.
 Neither a job's line nor a status group's is needed: excerpts are read too, and a note says what they lack.
+
+With ``--status-interval`` fio reports over and over on one run: same jobs, same pids, more bytes. The last
+complete report is the run's; how the bytes and operations grew is a series.
+
+In client mode a job's figures are those of a client (``<host>/<job>``), and ``All clients`` is their sum.
 """
 
 from __future__ import annotations
@@ -40,7 +57,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.formats.checks import cross_checks
@@ -56,29 +74,35 @@ from fsbench_kit.formats.fio import (
     report_time,
 )
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
-from fsbench_kit.records import Bin, Diagnostic, Measurement, Run, Setting
-from fsbench_kit.units import size
+from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
+from fsbench_kit.units import quantity, size
+from fsbench_kit.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record, Scope
+    from fsbench_kit.records import Origin, Record, Scope, Status
     from fsbench_kit.units import Rounding
 
 __all__ = ["TOOL", "marks", "parse"]
 
 
-def _amount(name: str, unit: str) -> str:
-    """Match a quantity with its unit glued to it: groups ``<name>`` and ``<name>_unit``."""
-    return rf"(?P<{name}>\d+(?:\.\d+)?)(?P<{name}_unit>[kKMGTP]?i?{unit})"
+def _bytes_moved(name: str) -> str:
+    """Match a number of bytes with its unit glued to it: groups ``<name>`` and ``<name>_unit``."""
+    return rf"(?P<{name}>-?\d+(?:\.\d+)?) (?P<{name}_unit>[kKMGTPE]?i?B)"
+
+
+def _rate(name: str) -> str:
+    """Match a bandwidth with its unit, which fio forgets in some sums: groups ``<name>`` and ``<name>_unit``."""
+    return rf"(?P<{name}>-?\d+(?:\.\d+)?) (?P<{name}_unit>(?:[kKMGTPE]i?)?(?:(?:B|bit) /s)?)"
 
 
 def _counts(name: str) -> str:
-    """Match counts of reads, writes, trims and, in newer versions, syncs: groups ``<name>_read`` and so on."""
+    """Match counts of reads, writes and, in newer versions, trims and syncs: groups ``<name>_read`` and so on."""
     read, write, trim, sync = (rf"(?P<{name}_{word}>\d+)" for word in ("read", "write", "trim", "sync"))
-    return rf"(?:r= )?{read} [,/] (?:w= )?{write} [,/] (?:[td]= )?{trim}(?: [,/] {sync})?"
+    return rf"(?:r= )?{read} [,/] (?:w= )?{write}(?: [,/] (?:[td]= )?{trim}(?: [,/] {sync})?)?"
 
 
 def _pair(name: str, word: str | None = None) -> str:
@@ -86,66 +110,87 @@ def _pair(name: str, word: str | None = None) -> str:
     return rf"{word}= (?P<{name}_read>\d+)/(?P<{name}_write>\d+)"
 
 
-_JOB: Final = r"(?P<indent>^[^\S\n]{0,80})?(?P<name>(?(indent)[^\s:][^\n:]{0,79}?|\S{1,100})): "
+_JOB: Final = r"(?P<name>(?:^[^\S\n]{0,80}+|(?<=>\s))[^\s:<][^\n:<]{0,79}?|All\s+clients|\S{1,100}): "
 _SHARES: Final = r"(?P<shares>(?:>=)?\d+= [\d.]+%(?: , (?:>=)?\d+= [\d.]+%)*)"
 _LATENCY_UNIT: Final = r"\( (?P<unit>nsec|usec|msec) \)"
 _OPERATION: Final = r"(?P<operation>read|write|trim|mixed)"
-_NUMBER: Final = r"\d+(?:\.\d+)?[kKMGTP]?"
+_NUMBER: Final = r"\d+(?:\.\d+)?[kKMGTPE]?"
+_MEAN: Final = r"(?:-?\d+\.\d\d|-?nan|-?inf)"
 _STATISTICS: Final = (
-    rf"min= (?P<min>{_NUMBER}) , max= (?P<max>{_NUMBER}) ,(?: per= (?P<share>[\d.]+)% ,)? "
-    r"avg= (?P<mean>\d+\.\d+) , stdev= (?P<stdev>\d+\.\d+)(?: , samples= (?P<samples>\d+))?"
+    rf"min= (?P<min>{_NUMBER}) , max= (?P<max>{_NUMBER}) ,(?: per= (?P<share>{_MEAN})% ,)? "
+    rf"avg= (?P<mean>{_MEAN}) , (?:st)?dev= (?P<stdev>{_MEAN})(?: , samples= (?P<samples>\d+))?"
 )
+_TO: Final = "[-–]"
 
 _LEXER: Final = Lexer(
     command=(
         r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
-        r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
-        r"(?:\\ \n|(?!\S{1,100}: \(g(?:=|roupid)|fio-\d)[^\n])*"
+        r"(?<![\w./`-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
+        r"(?:\\[^\S\n]*\n|(?!\S{1,100}: \(g(?:=|roupid)|fio-\d)[^\n])*"
     ),
+    hello=(
+        r"hostname= (?P<host>[^,\s]{1,64}), be= \d+, \d+-bit, os= (?P<os>[^,\n]{1,40}), "
+        r"arch= [^,\n]{1,40}, fio= (?:fio-)?(?P<version>\d[\w.-]{0,40})(?:, flags= \d+)?"
+    ),
+    client=r"<(?P<host>[\w.:-]{1,64})>(?=\s)(?: \.\.\.)?",
     header=(
         _JOB + r"\(g= (?P<group>\d+)\): rw= (?P<pattern>\w+), bs= (?P<sizes>[^=\n]*?), "
         r"ioengine= (?P<engine>[\w-]+), iodepth= (?P<iodepth>\d+)(?: \.\.\.)?"
     ),
-    banner=r"(?<![/\w]-)(?<!/)fio[-\s](?P<version>\d+\.\d+(?:\.\d+)*(?:-\d+-g[0-9a-f]+)?(?:-dirty)?)",
+    banner=r"(?<![/\w]-)(?<![/;])fio[-\s](?P<version>\d+\.\d+(?:\.\d+)*(?:-\d+-g[0-9a-f]+)?(?:-dirty)?)",
     started=r"Starting (?P<what>\d+ (?:process|thread)(?:es|s)?(?: and \d+ (?:process|thread)(?:es|s)?)?)",
     layout=_JOB + r"Laying out IO file[()s]* \(\d+ file[()s]* / (?:total )?(?P<size>\d+) Mi?B\)",
-    progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
+    progress=(
+        r"(?:(?:Jobs|\^Cbs): \d+ \(f= [^)\n]*\)"
+        r"(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?|, [\d.]+[kMG]?-[\d.]+[kMG]? IOPS)? )+"
+    ),
     trouble=(
         r"fio: (?:pid= \d+, err= -?\d+/[^,\n]{1,200}, func= [^,\n]{1,200}, "
         r"error= [A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*|"
-        r"io_u error on file [^\n]{1,500}?, buflen= \d+)"
+        r"io_u error on file [^\n]{1,500}?, buflen= \d+|"
+        r"pid= \d+, got signal= \d+)|"
+        r"client <[^>\n]{1,100}>: exited with (?:error|signal) \d+|"
+        r"\S{1,100}: you need to specify size="
     ),
+    stopped=r"fio: terminating on signal \d+",
+    capped=r"note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1",
     job=(
         _JOB
-        + r"\(groupid= (?P<group>\d+), jobs= (?P<jobs>\d{1,9})\): err= (?P<error>-?\d+)(?: \([^\n]{1,500}?\))?: "
-        r"pid= \d+(?:: (?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d \d{4}))?"
+        + r"\(groupid= (?P<group>\d+)(?:, jobs= (?P<jobs>\d{1,9}))?\): "
+        + r"err= (?P<error>-?\d{1,9})(?: \([^\n]{1,500}?\))?:(?: pid= (?P<pid>\d+))?"
+        r"(?:: (?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d \d{4}))?"
     ),
     description=r"Description : \[(?P<description>[^\]\n]*)\]",
     rate=(
-        rf"{_OPERATION} : IOPS= (?P<iops>{_NUMBER}), BW= {_amount('rate', 'B/s')} "
-        rf"\( {_amount('rate_again', 'B/s')} \) "
-        rf"\( {_amount('bytes', 'B')} / (?P<runtime>\d+) msec \)(?: ; (?P<resets>\d+) zone resets)?"
+        rf"{_OPERATION} : IOPS= (?P<iops>{_NUMBER}), BW= {_rate('rate')} "
+        rf"\( {_rate('rate_again')} \) "
+        rf"\( {_bytes_moved('bytes')} / (?P<runtime>\d{{1,15}}) msec \)(?: ; (?P<resets>\d+) zone resets)?"
     ),
     old_rate=(
-        rf"{_OPERATION} : io= {_amount('bytes', 'B')} , bw= {_amount('rate', 'B/s')} , "
-        rf"(?:iops= (?P<iops>\d+) , )?runt= (?P<runtime>\d+) msec"
+        rf"{_OPERATION} : io= {_bytes_moved('bytes')} , bw= {_rate('rate')} , "
+        rf"(?:iops= (?P<iops>{_NUMBER}) , )?runt= (?P<runtime>\d{{1,15}}) msec"
     ),
-    latency=rf"(?P<kind>slat|clat|lat|sync) {_LATENCY_UNIT} : {_STATISTICS}",
+    latency=(
+        r"(?:(?P<level>high|low) prio_)?(?P<kind>slat|clat|lat|sync)(?: prio (?P<priority>\d+/\d+(?:/\d+)?))? "
+        rf"{_LATENCY_UNIT} : {_STATISTICS}"
+    ),
     percentiles=(
-        rf"(?P<kind>slat|clat|lat|sync) percentiles {_LATENCY_UNIT} : "
-        r"(?P<cells>(?: \|? \d+(?:\.\d+)?th= \[ \d+ \] ,?)+)"
+        rf"(?:(?P<level>high|low) prio \( (?P<level_share>{_MEAN})% \) )?(?P<kind>slat|clat|lat|sync)"
+        rf"(?: prio (?P<priority>\d+/\d+(?:/\d+)?) \( (?P<priority_share>{_MEAN})% of IOs \))? "
+        rf"percentiles {_LATENCY_UNIT} : "
+        r"(?P<cells>(?:[|\s]*+\d+(?:\.\d+)?th= \[ \d+ \] ,?)+)"
     ),
     sync=r"fsync/fdatasync/sync_file_range[/\w]* :",
-    bandwidths=rf"bw \( (?P<unit>[kKMG]?i?B) /s \) : {_STATISTICS}",
+    bandwidths=rf"bw \( (?P<unit>[kKMG]?i?(?:B|bit)) /s \) : {_STATISTICS}",
     iops=rf"iops : {_STATISTICS}",
     buckets=rf"lat {_LATENCY_UNIT} : {_SHARES}",
     cpu=(
-        r"cpu : usr= (?P<user>[\d.]+)%, sys= (?P<system>[\d.]+)%, ctx= (?P<switches>\d+), "
-        r"majf= (?P<major>\d+), minf= (?P<minor>\d+)"
+        r"cpu : usr= (?P<user>[\d.]+)%, sys= (?P<system>[\d.]+)%, ctx= (?P<switches>\d+)"
+        r"(?:, majf= (?P<major>\d+), minf= (?P<minor>\d+))?"
     ),
     depths=rf"(?P<name>IO\s+depths|submit|complete) : {_SHARES}",
     issued=(
-        rf"issued (?:rwts?|r/w/d)? : total= {_counts('total')} ,? short= {_counts('short')}"
+        rf"issued (?:rwts?|r/w(?:/d)?)? : total= {_counts('total')} ,? short= {_counts('short')}"
         rf"(?: ,? drop(?:ped)?= {_counts('dropped')})?"
     ),
     errors=r"errors : total= (?P<total>\d+), first_error= (?P<first>\d+)/<[^>\n]*>",
@@ -154,18 +199,22 @@ _LEXER: Final = Lexer(
         r"window= (?P<window>[\d.]+)(?P<window_unit>[nmu]?s)?, "
         r"percentile= (?P<percentile>[\d.]+)%, depth= (?P<depth>\d+)"
     ),
+    steady=(
+        rf"steadystate : attained= (?P<attained>yes|no), bw= {_rate('rate')}(?: \( [^)\n]{{1,40}} \))?, "
+        rf"iops= (?P<iops>{_NUMBER}),(?: lat= (?P<latency>{_NUMBER}) (?P<unit>nsec|usec|msec),)? "
+        r"(?P<criterion>(?:iops|bw|lat) (?:slope|mean dev)= (?:-?\d+\.\d+|-?nan|-?inf) %?)"
+    ),
     group=r"Run status group (?P<group>\d+) \(all jobs\):",
     total=(
         r"(?P<operation>READ|WRITE|TRIM|MIXED) : "
-        rf"bw= {_amount('rate', 'B/s')} \( {_amount('rate_again', 'B/s')} \), "
-        rf"{_amount('min', 'B/s')}- {_amount('max', 'B/s')} "
-        rf"\( {_amount('min_again', 'B/s')}- {_amount('max_again', 'B/s')} \), "
-        rf"io= {_amount('bytes', 'B')} \( {_amount('bytes_again', 'B')} \), "
-        r"run= (?P<shortest>\d+)- (?P<longest>\d+) msec"
+        rf"bw= {_rate('rate')} \( {_rate('rate_again')} \), {_rate('min')} {_TO} {_rate('max')} "
+        rf"\( {_rate('min_again')} {_TO} {_rate('max_again')} \), "
+        rf"io= {_bytes_moved('bytes')} \( {_bytes_moved('bytes_again')} \), "
+        rf"run= (?P<shortest>\d+) {_TO} (?P<longest>\d+) msec"
     ),
     old_total=(
-        rf"(?P<operation>READ|WRITE|TRIM|MIXED) : io= {_amount('bytes', 'B')}, aggrb= {_amount('rate', 'B/s')}, "
-        rf"minb= {_amount('min', 'B/s')}, maxb= {_amount('max', 'B/s')}, "
+        rf"(?P<operation>READ|WRITE|TRIM|MIXED) : io= {_bytes_moved('bytes')}, aggrb= {_rate('rate')}, "
+        rf"minb= {_rate('min')}, maxb= {_rate('max')}, "
         r"mint= (?P<shortest>\d+) msec, maxt= (?P<longest>\d+) msec"
     ),
     disks=r"Disk stats \(read/write\):",
@@ -173,22 +222,78 @@ _LEXER: Final = Lexer(
         r"(?P<name>[\w.!-]{1,64}): "
         rf"{_pair('ios')}, (?:{_pair('sectors')}, )?{_pair('merge')}, {_pair('ticks')}, "
         r"in_queue= (?P<queue>\d+), util= (?P<util>[\d.]+)%"
-        rf"(?P<members>, {_pair('all_ios', 'aggrios')}, (?:{_pair('all_sectors', 'aggsectors')}, )?"
+        rf"(?P<members>, {_pair('all_ios', 'aggrios')}, (?:{_pair('all_sectors', 'aggr?sectors')}, )?"
         rf"{_pair('all_merge', 'aggrmerge')}, {_pair('all_ticks', 'aggrticks')}, "
         r"aggrin_queue= (?P<all_queue>\d+), aggrutil= (?P<all_util>[\d.]+)%)?"
     ),
 )
 
-_PREAMBLE: Final = {"command", "header", "banner", "started", "layout", "progress"}
+_SET_UP: Final = {"command", "hello", "header", "banner", "started"}
+_PREAMBLE: Final = {*_SET_UP, "client", "layout", "progress", "capped"}
 _SUMMARY: Final = {"group", "total", "old_total", "disks", "disk"}
 
 _ONLY_MARKS: Final = {"banner", "sync", "disks"}
 """Phrases that hold no figure of their own; the version is looked up beforehand."""
 
 _MARKS: Final = re.compile(
-    r"\(groupid=\d+,\s*jobs=\d+\):\s*err=|\bIOPS=[\d.]+[kMG]?,\s*BW=\s*\d|Run status group \d+|"
-    r":\s*io=[\d.]+\w*,\s*bw=\s*\d|\(g=\d+\):\s*rw="
+    r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=|\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d|Run status group \d+|"
+    r":\s*io=\s*[\d.]+\s*\w*\s?,\s*bw=\s*-?\d|\(g=\s*\d+\):\s*rw=|\bhostname=[^,\s]{1,64}, be=\d"
 )
+
+_ALL_CLIENTS: Final = "All clients"
+
+
+class _Report:
+    """The phrases of one report, and of what stands before it.
+
+    Attributes
+    ----------
+    result
+        The report that counts of all those on the same jobs: this one, or a later one.
+    is_one_of_many
+        Whether there are others.
+    client, label
+        The host whose report it is, in client mode, and what tells it from others of that name.
+    """
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.names = {token.name for token in tokens}
+        self.jobs = [token for token in tokens if token.name == "job"]
+        self.rates = [token for token in tokens if token.name in {"rate", "old_rate"}]
+        self.is_complete = not self.names.isdisjoint({"group", "total", "old_total"})
+        self.runtime = max((int(rate["runtime"] or "") for rate in self.rates), default=0)
+        self.result = self
+        self.is_one_of_many = False
+        self.client: str | None = None
+        self.label: str | None = None
+
+    @cached_property
+    def identity(self) -> set[tuple[str, str]]:
+        """The names and process ids of the jobs, which no two runs have in common."""
+        return {(_job_name(job), pid) for job in self.jobs if (pid := job["pid"]) is not None and pid != "0"}
+
+    @property
+    def printed_rates(self) -> list[str]:
+        return [rate.match[0] for rate in self.rates if rate.match is not None]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it stops inside the figures of a job."""
+        if self.is_complete or not self.jobs or int(self.jobs[-1]["error"] or ""):
+            return False
+        return not any(token.name == "issued" and token.start > self.jobs[-1].start for token in self.tokens)
+
+    @cached_property
+    def has_clients(self) -> bool:
+        """Whether it is one of client mode, and not of a text with something in angle brackets."""
+        return "hello" in self.names or any(
+            one.name == "client" and other.name in _SET_UP | {"job"} for one, other in pairwise(self.tokens)
+        )
+
+    @property
+    def is_sum_of_clients(self) -> bool:
+        return any(_job_name(job) == _ALL_CLIENTS for job in self.jobs)
 
 
 def marks(chars: str) -> Iterator[int]:
@@ -198,34 +303,74 @@ def marks(chars: str) -> Iterator[int]:
 
 def parse(text: Text) -> Iterator[Record]:
     """Yield each run of a text, and diagnostics for what is odd in it or was not understood."""
-    for tokens in _runs(_LEXER.tokens(text)):
-        yield from _Reader(tokens).records()
+    for reports in _runs(_reports(_LEXER.tokens(text))):
+        yield from _Reader(reports).records()
 
 
-def _runs(tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """Split the phrases of a text into those of each run."""
+def _reports(tokens: Iterable[Token]) -> Iterator[_Report]:
+    """Split the phrases of a text into reports."""
     current: list[Token] = []
     seen: set[str] = set()
     for token in tokens:
-        if _starts_run(token, seen):
-            yield current
+        if _starts_report(token, seen):
+            yield _Report(current)
             current, seen = [], set()
         current.append(token)
         seen.add(token.name)
     if current:
-        yield current
+        yield _Report(current)
 
 
-def _starts_run(token: Token, seen: set[str]) -> bool:
+def _starts_report(token: Token, seen: set[str]) -> bool:
     if token.name == UNREAD or seen <= {UNREAD}:
         return False
     if token.name == "command":
         return True
     if token.name == "banner" and "banner" in seen:
         return True
-    if token.name in {"header", "banner", "started"}:
+    if token.name in _SET_UP:
         return not seen <= _PREAMBLE | {UNREAD, "trouble"}
     return token.name not in _SUMMARY and not seen.isdisjoint(_SUMMARY)
+
+
+def _runs(reports: Iterable[_Report]) -> Iterator[list[_Report]]:
+    """Join the reports of each run: what fio says of it again and again, or of one client after the other."""
+    current: list[_Report] = []
+    for report in reports:
+        if current and not _continues(current, report):
+            yield current
+            current = []
+        current.append(report)
+    if current:
+        yield current
+
+
+def _continues(run: Sequence[_Report], report: _Report) -> bool:
+    if not report.names.isdisjoint(_SET_UP):
+        return False
+    is_of_client = "client" in report.names or report.is_sum_of_clients
+    return bool(run[-1].identity & report.identity) or (is_of_client and run[0].has_clients)
+
+
+def _choose_results(reports: Sequence[_Report]) -> None:
+    """Find out which of the reports on the same jobs counts: the last one that is complete.
+
+    What a copy put into another order is told by the runtime.
+    """
+    chains: list[list[_Report]] = []
+    chain_of: dict[tuple[str, str], list[_Report]] = {}
+    for report in reports:
+        chain = next((chain_of[key] for key in report.identity if key in chain_of), None)
+        if chain is None:
+            chain = []
+            chains.append(chain)
+        chain.append(report)
+        chain_of |= dict.fromkeys(report.identity, chain)
+    for chain in chains:
+        result = sorted(chain, key=lambda report: (report.is_complete, report.runtime))[-1]
+        for report in chain:
+            report.result = result
+            report.is_one_of_many = len(chain) > 1
 
 
 @dataclass
@@ -233,65 +378,130 @@ class _Place:
     """What the figures of a job belong to."""
 
     name: str | None = None
+    scope: Scope = "job"
     part: str | None = None
     jobs: int | None = None
     operations: list[str] = field(default_factory=list)
     block_sizes: dict[str, int | None] = field(default_factory=dict)
+    kb_base: int = 1024
 
-    def of(self, operation: str) -> dict[str, Any]:
-        """Return the columns of a measurement of this job."""
+    def of(self, operation: str, level: str | None = None) -> dict[str, Any]:
+        """Return the columns of a measurement of this job, or of one priority level of it."""
+        names = [name for name in (self.part, level) if name is not None]
         return {
             "operation": operation,
-            "scope": "job",
-            "part": self.part,
+            "scope": self.scope,
+            "part": "/".join(names) or None,
             "threads": self.jobs,
             "block_size": self.block_sizes.get(operation),
         }
 
 
 class _Reader:
-    """Reads the phrases of one run."""
+    """Reads the reports of one run."""
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
-        self.known = [token for token in tokens if token.name != UNREAD]
+    def __init__(self, reports: list[_Report]) -> None:
+        self.reports = reports
+        _choose_results(reports)
+        self.results = [report for report in reports if report.result is report]
+        self.known = [token for report in reports for token in report.tokens if token.name != UNREAD]
         self.settings: list[Setting] = []
+        self.given: set[tuple[str, str, str | None]] = set()
         self.measurements: list[Measurement] = []
         self.bins: list[Bin] = []
+        self.series: dict[tuple[str | None, str, str], dict[float, tuple[float, int]]] = {}
         self.diagnostics: list[Diagnostic] = []
         self.failed = False
+        self.stopped = False
         self.ended_at: datetime | None = None
         self.group: str | None = None
 
         self.headers = [token for token in self.known if token.name == "header"]
-        self.jobs = [token for token in self.known if token.name == "job"]
-        self.parts = part_names(token["name"] or "" for token in self.jobs)
-        self.has_several = len({token["name"] for token in (*self.headers, *self.jobs)}) > 1
-        self.version = next((token["version"] for token in self.known if token.name == "banner"), None)
-        # Since 3.0 latencies are taken in ns.
-        self.ticks_per_second = 10**6 if self._is_old() else 10**9
-        self.place = _Place(block_sizes=self._block_sizes(None))
+        self.jobs = [job for report in self.results for job in report.jobs]
+        names = list(part_names(map(_job_name, self.jobs)))
+        self.parts = {job.start: name for job, name in zip(self.jobs, names, strict=True)}
+        self.parts_of_processes = {
+            (_job_name(job), job["pid"]): name for job, name in zip(self.jobs, names, strict=True)
+        }
+        self.names_of_jobs = set(map(_job_name, self.jobs))
+        self.has_several = len((self.names_of_jobs | set(map(_job_name, self.headers))) - {_ALL_CLIENTS}) > 1
+        self.sizes: dict[tuple[str | None, str | None], dict[str, int | None]] = {}
 
-    def _is_old(self) -> bool:
-        if self.version is not None:
-            return self.version.startswith(("1.", "2.")) and not self.version.startswith("2.99")
-        return any(token.name == "old_rate" for token in self.known)
+        hosts = {token["host"] for token in self.known if token.name == "hello"}
+        self.host = hosts.pop() if len(hosts) == 1 else None
+        self.has_clients = reports[0].has_clients
+        if self.has_clients:
+            self._name_clients()
+
+        self.version = next((t["version"] for t in self.known if t.name in {"banner", "hello"}), None)
+        number = _VERSION.match(self.version or "")
+        self.version_number = (int(number[1]), int(number[2])) if number else None
+        self.is_old_layout = any(token.name in {"old_rate", "old_total"} for token in self.known)
+        is_old = self.version_number < (2, 99) if self.version_number is not None else self.is_old_layout
+        # Since 3.0 latencies are taken in ns.
+        self.ticks_per_second = 10**6 if is_old else 10**9
+        self.counts_bytes_per_ms = False
+        self.is_decimal = False
+        self.report = reports[0]
+        self.place = _Place()
+
+    def _name_clients(self) -> None:
+        for report in self.results:
+            start = report.jobs[0].start if report.jobs else 0
+            before = [t["host"] for t in report.tokens if t.name == "client" and t.start < start]
+            report.client = None if report.is_sum_of_clients else before[-1] if before else self.host
+        of_clients = [report for report in self.results if report.client is not None]
+        for report, label in zip(
+            of_clients, part_names(report.client or "" for report in of_clients), strict=True
+        ):
+            report.label = label
 
     def records(self) -> Iterator[Record]:
-        """Yield the run, unless it has neither figures nor an error, and the diagnostics."""
-        for token in self.tokens:
+        """Yield the run, unless it has neither figures nor an error, its series, and the diagnostics."""
+        for report in self.reports:
+            self._read_report(report)
+        self._read_threads()
+        if self.measurements or self.failed:
+            yield self._run()
+            yield from self._blocks()
+        if self.known:
+            self._note_gaps()
+            self.diagnostics += cross_checks(self.measurements)
+        yield from self.diagnostics
+
+    def _read_report(self, report: _Report) -> None:
+        self.report = report
+        self.place = _Place(block_sizes=self._block_sizes())
+        known, binned, ended_at = len(self.measurements), len(self.bins), self.ended_at
+        for token in report.tokens:
             try:
                 if token.name not in _ONLY_MARKS:
                     getattr(self, f"_read_{token.name.lower()}")(token)
             except ValueError:
                 self._not_understood(token)
-        self._read_threads()
-        if self.measurements or self.failed:
-            yield self._run()
-        if self.known:
-            self._note_gaps()
-            self.diagnostics += cross_checks(self.measurements)
-        yield from self.diagnostics
+        if report.is_one_of_many:
+            self._add_to_series(self.measurements[known:])
+        if report.result is not report:
+            del self.measurements[known:], self.bins[binned:]
+            self.ended_at = ended_at
+            self._note_interim(report)
+
+    def _add_to_series(self, measurements: Sequence[Measurement]) -> None:
+        runtimes = {
+            (m.part, m.operation): m.value for m in measurements if m.metric == "runtime" and m.scope != "group"
+        }
+        for item in measurements:
+            time = runtimes.get((item.part, item.operation))
+            if item.metric in {"bytes", "operations"} and item.scope != "group" and None not in (time, item.value):
+                points = self.series.setdefault((item.part, item.operation, item.metric), {})
+                points[time] = (item.value, item.line)  # type: ignore[index,assignment]
+
+    def _note_interim(self, report: _Report) -> None:
+        if report.printed_rates == report.result.printed_rates:
+            code, message = "SAME_RUN", "This report stands in the log twice, and counts once."
+        else:
+            code, message = "INTERIM_REPORT", "The run was still going on."
+        self.diagnostics.append(report.jobs[0].diagnostic(code, message))
 
     def _run(self) -> Run:
         first, last = self.known[0], self.known[-1]
@@ -304,20 +514,41 @@ class _Reader:
             start=first.text.byte(first.start),
             end=last.text.byte(last.start + len(last.text.chars[last.start : last.end].rstrip())),
             line=first.line,
-            host=next((token["host"] for token in self.known if token.name == "command"), None),
+            host=self.host or next((token["host"] for token in self.known if token.name == "command"), None),
             ended_at=self.ended_at,
             duration=max(runtimes, default=None),
-            status="failed" if self.failed else "ok",
+            status=self._status(),
             settings=tuple(self.settings),
             measurements=tuple(self.measurements),
             bins=tuple(self.bins),
         )
 
+    def _status(self) -> Status:
+        if self.failed:
+            return "failed"
+        last = self.reports[-1]
+        groups = {token["group"] for token in self.jobs if token["group"] is not None}
+        unreported = {header["group"] for header in self.headers} - groups if groups else set()
+        is_cut = not last.is_complete and (last.result is not last or bool(unreported))
+        return "partial" if self.stopped or is_cut or last.is_cut else "ok"
+
+    def _blocks(self) -> Iterator[Block]:
+        for (part, operation, metric), points in self.series.items():
+            times = sorted(points)
+            yield Block(
+                operation=operation,
+                metric=metric,
+                part=part,
+                times=times,
+                values=[points[time][0] for time in times],
+                lines=[points[time][1] for time in times],
+            )
+
     def _note_gaps(self) -> None:
         present = {token.name for token in self.known}
         parts = {
             "the jobs' headers": {"header"},
-            "fio's version": {"banner"},
+            "fio's version": {"banner", "hello"},
             "the jobs' lines": {"job"},
             "the jobs' figures": {"rate", "old_rate"},
             "the jobs' counts": {"issued"},
@@ -341,34 +572,149 @@ class _Reader:
     def _figure(
         self, token: Token, place: Mapping[str, Any], group: str, metric: str, statistic: str = "value", **how: Any
     ) -> None:
-        """Keep a figure, if the phrase holds it."""
-        if token[group] is not None:
-            self.measurements.append(token.measurement(group, metric=metric, statistic=statistic, **place, **how))
+        """Keep a figure, if the phrase holds it. A deviation of a single value is none, and may be below 0."""
+        text = token[group]
+        if text is None:
+            return
+        if text.lstrip("-") in {"nan", "inf"} or (statistic == "stdev" and text.startswith("-")):
+            item = Measurement(
+                metric=metric,
+                statistic=statistic,
+                value=None,
+                unit=METRICS[metric].unit,
+                state="missing",
+                text=text,
+                line=token.line_of(group),
+                **place,
+            )
+        else:
+            item = token.measurement(group, metric=metric, statistic=statistic, **place, **how)
+        self.measurements.append(item)
+
+    def _short_figure(
+        self,
+        token: Token,
+        place: Mapping[str, Any],
+        group: str,
+        metric: str,
+        statistic: str = "value",
+        *,
+        unit: str,
+        rounding: Rounding,
+        **how: Any,
+    ) -> None:
+        """Keep a figure that fio shortened to a few digits; `rounding` is that of one without a suffix."""
+        text = token[group]
+        if text is None:
+            return
+        if text[-1:].isalpha():
+            rounding = "nearest"
+        self._figure(token, place, group, metric, statistic, unit=unit, rounding=rounding, **how)
+        number = _FRACTION.fullmatch(text)
+        if number is not None and (self.is_old_layout or self._may_lack_carry(number)):
+            item = self.measurements[-1]
+            ends = (int(number["whole"]), int(number["whole"]) + 1)
+            low, high = (quantity(f"{end}{number['suffix']}", unit, rounding="exact").value for end in ends)
+            # Rounded up to .0 it can be only where the carry is not lost, which an unknown version may do.
+            is_known = self.is_old_layout or self.version_number is not None
+            self.measurements[-1] = replace(item, low=low if is_known else item.low, high=high)
+
+    def _may_lack_carry(self, number: re.Match[str]) -> bool:
+        """Whether this fio may have printed 27.99 as 27.0."""
+        has_carry = self.version_number is not None and self.version_number > (3, 25)
+        return not has_carry and not int(number["fraction"])
+
+    def _amount_twice(self, token: Token, place: Mapping[str, Any], group: str, statistic: str = "value") -> None:
+        """Keep an amount and its second printing, which tells whether the first one lacks its carry."""
+        self._amount(token, place, group, statistic)
+        first = self.measurements[-1]
+        self._amount(token, place, f"{group}_again", statistic, primary=False)
+        number = _FRACTION.fullmatch(first.text)
+        if self.is_old_layout or number is None or not self._may_lack_carry(number) or not first.value:
+            return
+        step = first.value / float(first.text) * 10.0 ** -len(number["fraction"])
+        carried = replace(first, high=first.value + step / 2)
+        if _overlap(carried, self.measurements[-1]):
+            self.measurements[-2] = carried
+        elif _overlap(first, self.measurements[-1]):
+            self.diagnostics.append(
+                token.diagnostic("CARRY_LOST", f"{first.text} stands for almost {int(number['whole']) + 1}.")
+            )
+
+    def _amount(
+        self,
+        token: Token,
+        place: Mapping[str, Any],
+        group: str,
+        statistic: str = "value",
+        *,
+        counted_in: str = "",
+        primary: bool = True,
+    ) -> None:
+        """Keep a number of bytes, or of bytes per second, that has its unit beside it.
+
+        With the prefix in which fio counts it is cut, with a larger one rounded.
+        """
+        prefix, is_binary, unit, is_rate = _unit(token, group)
+        rounding: Rounding = "nearest"
+        if prefix in {"", counted_in}:
+            rounding = "down" if is_rate or counted_in else "exact"
+        if self.is_old_layout:
+            prefix = {"P": "T", "E": "P"}.get(prefix, prefix)
+            is_binary = not self.is_decimal
+        name = f"{prefix.upper()}i" if prefix and is_binary else prefix.replace("K", "k")
+        metric, per_second = ("bandwidth", "/s") if is_rate else ("bytes", "")
+        unit = f"{name}{unit}{per_second}"
+        self._short_figure(token, place, group, metric, statistic, unit=unit, rounding=rounding, primary=primary)
+        if is_rate and self.counts_bytes_per_ms:
+            self.measurements[-1] = _scaled(self.measurements[-1], 1000 / 1024)
 
     def _set(self, key: str, value: str | None, token: Token, name: str | None = None) -> None:
         """Keep a setting; one of a job belongs to the whole run where the run has no others."""
         if value is None:
             return
-        scope: Scope = "job" if name is not None and self.has_several else "all"
-        setting = Setting(
-            key=key, value=value, scope=scope, part=name if scope == "job" else None, line=token.line
-        )
-        if setting not in (replace(item, line=setting.line) for item in self.settings):
-            self.settings.append(setting)
+        scope: Scope
+        scope, part = ("job", name) if name is not None and self.has_several else ("all", None)
+        if (key, value, part) not in self.given:
+            self.given.add((key, value, part))
+            self.settings.append(Setting(key=key, value=value, scope=scope, part=part, line=token.line))
 
     # What stands before the figures
 
     def _read_command(self, token: Token) -> None:
         words = token.text.chars[token.start : token.end]
-        self.settings += command_settings(words, origin="command", line=token.line)
+        made = list(command_settings(words, origin=self._origin(token), line=token.line))
+        self.is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
+        self.settings += made
+
+    def _origin(self, command: Token) -> Origin:
+        """Tell what was typed at a prompt, or stands right before the report, from what a text says was run."""
+        chars = command.text.chars
+        before = chars[chars.rfind("\n", 0, command.start) + 1 : command.start]
+        tokens = self.report.tokens
+        follower = tokens[tokens.index(command) + 1 :][:1]
+        has_prompt = command["host"] is not None or _PROMPT.search(before) is not None
+        return "command" if has_prompt or not follower or follower[0].name != UNREAD else "stated"
+
+    def _read_hello(self, token: Token) -> None:
+        self._set("os", token["os"], token)
+
+    def _read_client(self, token: Token) -> None:
+        if not self.has_clients:
+            self._not_understood(token)
 
     def _read_header(self, token: Token) -> None:
-        name = token["name"]
+        name = _job_name(token)
         self._set("job_name", name, token, name)
         self._set("pattern", token["pattern"], token, name)
         self._set("block_size", _canonical_sizes(token["sizes"] or ""), token, name)
         self._set("engine", token["engine"], token, name)
         self._set("iodepth", token["iodepth"], token, name)
+
+    def _read_capped(self, token: Token) -> None:
+        self.diagnostics.append(
+            token.diagnostic("QUALIFIED", "The engine is synchronous: it keeps one request in flight.")
+        )
 
     def _read_started(self, token: Token) -> None:
         self._set("fio.started", " ".join((token["what"] or "").split()), token)
@@ -376,7 +722,7 @@ class _Reader:
     def _read_layout(self, token: Token) -> None:
         # Cut to MiB, so a command line that states the size knows it better.
         if not any((item.key, item.origin) == ("file_size", "command") for item in self.settings):
-            self._set("file_size", str(int(token["size"] or "") * 2**20), token, token["name"])
+            self._set("file_size", str(int(token["size"] or "") * 2**20), token, _job_name(token))
 
     def _read_progress(self, token: Token) -> None:
         self.diagnostics.append(token.diagnostic("PROGRESS", "Momentary figures are not the run's result."))
@@ -385,22 +731,30 @@ class _Reader:
         self.failed = True
         self.diagnostics.append(token.diagnostic("RUN_FAILED", "fio reports an error."))
 
+    def _read_stopped(self, token: Token) -> None:
+        self.stopped = True
+        self.diagnostics.append(token.diagnostic("RUN_STOPPED", "fio was stopped before the run's end."))
+
     def _read_threads(self) -> None:
         total = Counter[str]()
         for job in self.jobs:
-            total[job["name"] or ""] += int(job["jobs"] or "")
+            if job["jobs"] is not None and _job_name(job) != _ALL_CLIENTS:
+                total[_job_name(job)] += int(job["jobs"])
         for name, jobs in total.items():
             self._set("threads", str(jobs), self.jobs[0], name)
 
     # A job
 
     def _read_job(self, token: Token) -> None:
-        name = token["name"]
+        name = _job_name(token)
+        is_sum = self.has_clients and name == _ALL_CLIENTS
+        part = self.parts.get(token.start) or self.parts_of_processes.get((name, token["pid"])) or name
         self.place = _Place(
-            name=name,
-            part=next(self.parts),
-            jobs=int(token["jobs"] or ""),
-            block_sizes=self._block_sizes(token),
+            name=None if is_sum else name,
+            scope="all" if is_sum else "client" if self.has_clients else "job",
+            part=None if is_sum else self._of_client(part),
+            jobs=int(token["jobs"]) if token["jobs"] is not None else None,
+            block_sizes=self._block_sizes() if is_sum else self._block_sizes(token["group"], name),
         )
         if int(token["error"] or "") != 0:
             self.failed = True
@@ -408,39 +762,61 @@ class _Reader:
         if token["date"] is not None:
             self.ended_at = report_time(token["date"] or "")
 
-    def _block_sizes(self, job: Token | None) -> dict[str, int | None]:
+    def _of_client(self, part: str | None) -> str | None:
+        names = [name for name in (self.report.result.label, part) if name is not None]
+        return "/".join(names) or None
+
+    def _block_sizes(self, group: str | None = None, name: str | None = None) -> dict[str, int | None]:
         """Return the block size of each operation of a job, as far as the headers leave no doubt.
 
         A job's figures may be those of a whole group, in which case they go by the name of its first job.
         """
-        headers = self.headers
-        if job is not None:
-            others = {other["name"] for other in self.jobs} - {job["name"]}
-            headers = [h for h in headers if h["group"] == job["group"] and h["name"] not in others]
-        known = [_one_size(header["sizes"] or "") for header in headers]
-        return known[0] if known and all(sizes == known[0] for sizes in known) else {}
+        if (group, name) not in self.sizes:
+            headers = self.headers
+            if name is not None:
+                others = self.names_of_jobs - {name}
+                headers = [h for h in headers if h["group"] == group and _job_name(h) not in others]
+            known = [_one_size(header["sizes"] or "") for header in headers]
+            is_clear = bool(known) and all(sizes == known[0] for sizes in known)
+            self.sizes[group, name] = known[0] if is_clear else {}
+        return self.sizes[group, name]
 
     def _read_description(self, token: Token) -> None:
         self._set("description", token["description"], token, self.place.name)
 
     def _read_rate(self, token: Token) -> None:
-        self.place.operations.append(token["operation"] or "")
-        job = partial(self._figure, token, self.place.of(self._operation()))
-        job("iops", "iops", unit="1/s", rounding=_cut(token["iops"]))
-        job("rate", "bandwidth", **_unit(token, "rate"))
-        job("rate_again", "bandwidth", **_unit(token, "rate_again"), primary=False)
-        job("bytes", "bytes", **_unit(token, "bytes"))
-        job("runtime", "runtime", unit="ms", rounding="exact")
-        job("resets", "zone_resets", rounding="exact")
+        operation = token["operation"] or ""
+        self.place.operations.append(operation)
+        self.place.kb_base = 1024 if _unit(token, "rate")[1] or not _unit(token, "rate")[0] else 1000
+        place = self.place.of(operation)
+        if operation == "mixed" and token["bytes"] == "0" and len(self.place.operations) > 1:
+            self.diagnostics.append(
+                token.diagnostic("FIGURES_DISAGREE", "The sum of the reads and writes is printed as 0.")
+            )
+        else:
+            self._short_figure(token, place, "iops", "iops", unit="1/s", rounding="down")
+            self._amount_twice(token, place, "rate")
+            self._amount(token, place, "bytes")
+        self._figure(token, place, "runtime", "runtime", unit="ms", rounding="exact")
+        self._figure(token, place, "resets", "zone_resets", rounding="exact")
 
     def _read_old_rate(self, token: Token) -> None:
-        self.place.operations.append(token["operation"] or "")
-        job = partial(self._figure, token, self.place.of(self._operation()))
-        job("iops", "iops", unit="1/s", rounding="down")
-        for group, metric in (("rate", "bandwidth"), ("bytes", "bytes")):
-            job(group, metric, **_old_unit(token, group))
-            self.measurements[-1] = _whole_number_only(self.measurements[-1])
-        job("runtime", "runtime", unit="ms", rounding="exact")
+        operation = token["operation"] or ""
+        self.place.operations.append(operation)
+        place = self.place.of(operation)
+        self._short_figure(token, place, "iops", "iops", unit="1/s", rounding="down")
+        self._amount(token, place, "bytes")
+        self._figure(token, place, "runtime", "runtime", unit="ms", rounding="exact")
+        moved, runtime = (item.value or 0 for item in self.measurements[-2:])
+        self.counts_bytes_per_ms = False
+        self._amount(token, place, "rate")
+        if (
+            _unit(token, "rate")[1]
+            and moved
+            and abs((self.measurements[-1].value or 0) * runtime / moved - 1.024) < 0.01
+        ):
+            self.counts_bytes_per_ms = True
+            self.measurements[-1] = _scaled(self.measurements[-1], 1000 / 1024)
 
     def _operation(self) -> str:
         """Return the operation whose lines are being read."""
@@ -448,34 +824,36 @@ class _Reader:
             raise ValueError("a figure of an operation that the log does not name")
         return self.place.operations[-1]
 
+    def _latency_place(self, token: Token) -> dict[str, Any]:
+        operation = "sync" if token["kind"] == "sync" else self._operation()
+        if token["priority"] is not None:
+            return self.place.of(operation, f"prio {token['priority']}")
+        return self.place.of(operation, f"{token['level']} prio" if token["level"] is not None else None)
+
     def _read_latency(self, token: Token) -> None:
-        kind = token["kind"] or ""
-        operation = "sync" if kind == "sync" else self._operation()
-        unit = {"nsec": "ns", "usec": "us", "msec": "ms"}[token["unit"] or ""]
-        job = partial(self._figure, token, self.place.of(operation), unit=unit)
+        metric = LATENCIES[token["kind"] or ""]
+        place = self._latency_place(token)
+        unit = _LATENCY_UNITS[token["unit"] or ""]
         for statistic in ("min", "max"):
-            rounding = _cut(token[statistic])
-            job(
-                statistic,
-                LATENCIES[kind],
-                statistic,
-                rounding="exact" if (unit, rounding) == ("ns", "down") else rounding,
+            self._short_figure(
+                token, place, statistic, metric, statistic, unit=unit, rounding="exact" if unit == "ns" else "down"
             )
         for statistic in ("mean", "stdev"):
-            job(statistic, LATENCIES[kind], statistic)
+            self._figure(token, place, statistic, metric, statistic, unit=unit)
 
     def _read_percentiles(self, token: Token) -> None:
-        kind = token["kind"] or ""
-        operation = "sync" if kind == "sync" else self._operation()
-        unit = {"nsec": "ns", "usec": "us", "msec": "ms"}[token["unit"] or ""]
+        place = self._latency_place(token)
+        unit = _LATENCY_UNITS[token["unit"] or ""]
         per_unit = self.ticks_per_second // {"ns": 10**9, "us": 10**6, "ms": 10**3}[unit]
+        for share in ("level_share", "priority_share"):
+            self._figure(token, place, share, "operation_share", unit="%")
         for cell in _cells(token, "cells", r"(?P<p>\d+(?:\.\d+)?)th=\s*\[\s*(?P<value>\d+)\s*\]"):
             item = cell.measurement(
                 "value",
-                metric=LATENCIES[kind],
+                metric=LATENCIES[token["kind"] or ""],
                 statistic=f"p{float(cell['p'] or ''):g}",
                 unit=unit,
-                **self.place.of(operation),
+                **place,
             )
             printed = int(item.text)
             low, high = percentile_bounds(max(0, (printed - 1) * per_unit + 1), printed * per_unit)
@@ -486,8 +864,16 @@ class _Reader:
             )
 
     def _read_bandwidths(self, token: Token) -> None:
-        unit = f"{token['unit']}/s".replace("KB", "KiB")
-        self._interval_statistics(token, "bandwidth", unit=unit)
+        prefix, is_binary, unit, _ = _unit(token, "unit")
+        known = len(self.measurements)
+        self._interval_statistics(token, "bandwidth", unit=f"{prefix.upper()}i{unit}/s" if prefix else f"{unit}/s")
+        if self.counts_bytes_per_ms or (self.place.kb_base == 1000 and prefix == "M"):
+            rates = [item for item in self.measurements[known:] if item.metric == "bandwidth"]
+            self.measurements[known : known + len(rates)] = [_scaled(item, 1000 / 1024) for item in rates]
+        if prefix == "k" and not is_binary:
+            self.diagnostics.append(
+                token.diagnostic("WRONG_HEADING", "fio samples bandwidths in KiB/s, whatever it calls them.")
+            )
 
     def _read_iops(self, token: Token) -> None:
         self._interval_statistics(token, "iops", unit="1/s")
@@ -526,7 +912,7 @@ class _Reader:
                 high=bounds[1],
                 share=share,
                 line=cell.line,
-                scope="job",
+                scope=self.place.scope,
                 part=self.place.part,
             )
         )
@@ -565,43 +951,62 @@ class _Reader:
         self._set("fio.latency_percentile", str(float(token["percentile"] or "") / 100), token, name)
         self._set("fio.latency_depth", token["depth"], token, name)
 
+    def _read_steady(self, token: Token) -> None:
+        name = self.place.name
+        self._set("fio.steadystate_attained", "true" if token["attained"] == "yes" else "false", token, name)
+        self._set("fio.steadystate_criterion", " ".join((token["criterion"] or "").split()), token, name)
+        place = self.place.of("all")
+        self._amount(token, place, "rate", "steady_mean")
+        self._short_figure(token, place, "iops", "iops", "steady_mean", unit="1/s", rounding="down")
+        if token["latency"] is not None:
+            unit = _LATENCY_UNITS[token["unit"] or ""]
+            self._short_figure(token, place, "latency", "latency", "steady_mean", unit=unit, rounding="down")
+
     # The run's end
 
     def _read_group(self, token: Token) -> None:
         self.group = token["group"]
 
     def _group_place(self, token: Token) -> dict[str, Any]:
-        jobs = [int(job["jobs"] or "") for job in self.jobs if job["group"] == self.group]
+        jobs = [job["jobs"] for job in self.jobs if job["group"] == self.group and _job_name(job) != _ALL_CLIENTS]
+        is_known = jobs and None not in jobs and len(self.results) == 1
         return {
             "operation": (token["operation"] or "").lower(),
             "scope": "group",
-            "part": self.group,
-            "threads": sum(jobs) if jobs else None,
+            "part": self._of_client(self.group),
+            "threads": sum(int(count or "") for count in jobs) if is_known else None,
         }
 
     def _read_total(self, token: Token) -> None:
-        group = partial(self._figure, token, self._group_place(token))
+        place = self._group_place(token)
         for name, statistic in (("rate", "value"), ("min", "min"), ("max", "max")):
-            group(name, "bandwidth", statistic, **_unit(token, name))
-            again = f"{name}_again"
-            group(again, "bandwidth", statistic, **_unit(token, again), primary=False)
-        group("bytes", "bytes", **_unit(token, "bytes"))
-        group("bytes_again", "bytes", **_unit(token, "bytes_again"), primary=False)
-        group("shortest", "runtime", "min", unit="ms", rounding="exact")
-        group("longest", "runtime", "max", unit="ms", rounding="exact")
+            self._amount_twice(token, place, name, statistic)
+        self._amount_twice(token, place, "bytes")
+        self._figure(token, place, "shortest", "runtime", "min", unit="ms", rounding="exact")
+        self._figure(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
 
     def _read_old_total(self, token: Token) -> None:
-        group = partial(self._figure, token, self._group_place(token))
-        for name, statistic in (("rate", "value"), ("min", "min"), ("max", "max")):
-            how = _old_unit(token, name)
-            group(name, "bandwidth", statistic, unit=how["unit"], rounding="down")
-        group("bytes", "bytes", **_old_unit(token, "bytes"))
-        self.measurements[-1] = _whole_number_only(self.measurements[-1])
-        group("shortest", "runtime", "min", unit="ms", rounding="exact")
-        group("longest", "runtime", "max", unit="ms", rounding="exact")
+        place = self._group_place(token)
+        self._amount(token, place, "rate", counted_in="K")
+        for name in ("min", "max"):
+            self._amount(token, place, name, name, counted_in="K")
+            item = self.measurements[-1]
+            in_thousands = _scaled(item, 1000 / 1024)
+            if self.version_number is not None and self.version_number < (2, 0) and not self.counts_bytes_per_ms:
+                self.measurements[-1] = in_thousands
+            elif not self._min_is_in_kib(token):
+                self.measurements[-1] = replace(item, low=in_thousands.low)
+        self._amount(token, place, "bytes", counted_in="K")
+        self._figure(token, place, "shortest", "runtime", "min", unit="ms", rounding="exact")
+        self._figure(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
+
+    def _min_is_in_kib(self, total: Token) -> bool:
+        """Whether ``minb`` and ``maxb`` are surely of the unit of ``aggrb``: a lone job's are equal to it."""
+        is_new = self.version_number is not None and self.version_number >= (2, 1)
+        return is_new or total["rate"] in {total["min"], total["max"]}
 
     def _read_disk(self, token: Token) -> None:
-        name = token["name"] or ""
+        name = self._of_client(token["name"]) or ""
         self._disk(token, "", part=name, statistic="value", most="value", rounding="exact")
         if token["members"] is not None:
             self._disk(token, "all_", part=f"{name}/members", statistic="mean", most="max", rounding="down")
@@ -623,6 +1028,15 @@ class _Reader:
         disk("all", "util", "disk_utilisation", unit="%", statistic=most)
 
 
+def _job_name(token: Token) -> str:
+    """Return a job's name, without what a copy put before it."""
+    return " ".join((token["name"] or "").lstrip("|>").split())
+
+
+_PROMPT: Final = re.compile(r"[#$%>❯»]\s*$")
+_VERSION: Final = re.compile(r"(\d+)\.(\d+)")
+_FRACTION: Final = re.compile(r"(?P<whole>\d+)\.(?P<fraction>\d+)(?P<suffix>[a-zA-Z]?)")
+_LATENCY_UNITS: Final = {"nsec": "ns", "usec": "us", "msec": "ms"}
 _SHARE: Final = r"(?P<label>(?:>=)?\d+)=\s*(?P<share>\d[\d.]*)%"
 
 
@@ -635,35 +1049,33 @@ def _cells(token: Token, group: str, pattern: str) -> Iterator[Token]:
         yield Token(token.name, token.text, match.start(), match.end(), match)
 
 
-def _cut(text: str | None) -> Rounding:
-    """Return how fio shortened a number: with a suffix it is rounded, without one it was cut."""
-    return "nearest" if (text or "")[-1:].isalpha() else "down"
+_UNIT: Final = re.compile(r"(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<unit>B|bit)?(?P<per_second>/s)?")
 
 
-def _unit(token: Token, group: str) -> dict[str, Any]:
-    unit = token[f"{group}_unit"] or ""
-    # Bytes without a prefix are whole.
-    rounding: Rounding = {"B": "exact", "B/s": "down"}.get(unit, "nearest")  # type: ignore[assignment]
-    return {"unit": unit.replace("KB", "kB"), "rounding": rounding}
+def _unit(token: Token, group: str) -> tuple[str, bool, str, bool]:
+    """Return the parts of a unit: its prefix, whether that is binary, ``B`` or ``bit``, whether it is a rate."""
+    name = group if group == "unit" else f"{group}_unit"
+    match = _UNIT.fullmatch("".join((token[name] or "").split()))
+    if match is None:
+        raise ValueError(f"{token[name]!r} is not a unit")
+    is_rate = match["per_second"] is not None or match["unit"] is None
+    return match["prefix"], match["binary"] != "", match["unit"] or "B", is_rate
 
 
-def _old_unit(token: Token, group: str) -> dict[str, Any]:
-    """Return the unit of the old layout, in which KB are 1024 bytes."""
-    how = _unit(token, group)
-    how["unit"] = re.sub(r"^([kKMGTP])B", lambda m: f"{m[1].upper()}iB", how["unit"])
-    return how
+def _overlap(one: Measurement, other: Measurement) -> bool:
+    if None in (one.low, one.high, other.low, other.high):
+        return True
+    return one.low <= other.high and other.low <= one.high  # type: ignore[operator]
 
 
-def _whole_number_only(item: Measurement) -> Measurement:
-    """Widen a figure of the old layout to what its whole number tells: 1305.02 was printed as ``1305.2``."""
-    whole, point, _ = item.text.partition(".")
-    if not point or item.value is None:
-        return item
-    unit = item.value / float(item.text)
-    return replace(item, low=int(whole) * unit, high=(int(whole) + 1) * unit)
+def _scaled(item: Measurement, factor: float) -> Measurement:
+    """Return a figure that was printed in another unit than its name says."""
+    value, low, high = (end * factor if end is not None else None for end in (item.value, item.low, item.high))
+    return replace(item, value=value, low=low, high=high)
 
 
 _SIZE_RANGE: Final = re.compile(r"(\d[\d.]*[kKMGT]?i?B?)-\s*(\d[\d.]*[kKMGT]?i?B?)")
+_DECIMAL_SIZE: Final = re.compile(r"[\d.]+[kMGT]B")
 
 
 def _ranges(sizes: str) -> list[tuple[str, str]]:
@@ -673,7 +1085,7 @@ def _ranges(sizes: str) -> list[tuple[str, str]]:
 
 def _bytes(text: str) -> str:
     try:
-        return str(size(text))
+        return text if _DECIMAL_SIZE.fullmatch(text) else str(size(text))
     except ValueError:
         return text  # "16.2KiB" was rounded
 

@@ -18,8 +18,8 @@ Latencies are min;max;mean;deviation in µs, statistics of bandwidth min;max;sha
 
 The directions are reads, writes, and in layouts 2, 4 and 5 trims. With ``unified_rw_reporting=mixed`` there is
 one, of all requests, and with ``both`` that one follows the others. (Older versions leave the others in place
-with ``mixed``, all zeros, so that mixed requests cannot be told from reads.) The oldest layout 2 has reads and writes only,
-no percentiles, no requests/s, and its bandwidth is in bytes per ms.
+with ``mixed``, all zeros, so that mixed requests cannot be told from reads.) The oldest layout 2 has reads and
+writes only, no percentiles, no requests/s, and its bandwidth is in bytes per ms.
 
 fio escapes nothing: names and descriptions can hold anything. Therefore no field is known by its number alone.
 Each has a kind (whole number, fraction, share, percentile), a line is read where the kinds of its fields are those

@@ -121,14 +121,15 @@ class Lexer:
     Parameters
     ----------
     phrases
-        Name -> regular expression. A space in an expression stands for any white space, also none (``\s*``),
-        because copies lose and gain it; write ``\s+`` where some is needed, and ``\s`` in a class.
+        Name -> regular expression. A space in an expression stands for any white space, also none (``\s*+``,
+        all that there is), because copies lose and gain it; write ``\s+`` where some is needed, and ``\s`` in
+        a class.
         Where two phrases match at one place, the one that is declared first wins.
     """
 
     def __init__(self, **phrases: str) -> None:
         self._phrases = {
-            name: re.compile(pattern.replace(" ", r"\s*"), re.MULTILINE) for name, pattern in phrases.items()
+            name: re.compile(pattern.replace(" ", r"\s*+"), re.MULTILINE) for name, pattern in phrases.items()
         }
 
     def tokens(self, text: Text, start: int = 0, end: int | None = None) -> Iterator[Token]:

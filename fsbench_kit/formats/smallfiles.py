@@ -52,7 +52,12 @@ _LEXER: Final = Lexer(
 )
 
 
-_MARKS: Final = re.compile(r"\bwrite_sync/[\d.]+\s*secs")
+_MARKS: Final = re.compile(
+    r"^[^\S\n]*\# datasize:"
+    r"|(?:^[^\S\n]*\#[^\n]{1,80}\n\s{0,80})?\bfile_create\s{1,80}\d"
+    r"|\bwrite_sync/[\d.]+\s*secs",
+    re.MULTILINE,
+)
 
 
 def marks(chars: str) -> Iterator[int]:

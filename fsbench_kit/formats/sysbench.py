@@ -838,7 +838,7 @@ class _OpenLog:
 
     def _checkpoint_series(self) -> Iterator[Block | Diagnostic]:
         """Yield the rates and latencies of the interim reports, each at the time of its report."""
-        points: dict[tuple[str, str, str], list[tuple[float, float, int]]] = {}
+        points: dict[tuple[str, str, str], list[tuple[float, float, int | None]]] = {}
         for report in self.interim:
             where = report.checkpoint or next(iter(report.tokens.values()), self.first)
             yield where.diagnostic(

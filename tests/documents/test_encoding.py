@@ -1,12 +1,18 @@
 """Bytes to text, and text to the one format whose log it is."""
 
+import bz2
 import codecs
+import gzip
+import lzma
+import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from fsbench_kit.documents import read_document
-from fsbench_kit.documents.encoding import decode
+from fsbench_kit.archive import read
+from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.documents.encoding import decode, zstd
 from fsbench_kit.records import Diagnostic, Run
 
 
@@ -59,3 +65,63 @@ def test_a_damaged_utf16_file_keeps_its_readable_part(smallfiles_log: Callable[.
 
 def test_figures_without_a_run_are_not_dropped() -> None:
     assert _codes(b"write: 1.0/sec, write/1.0 secs, write_sync/1.0 secs\n") == ["UNREAD_FIGURE"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
+def test_packed_files(pack: Callable[[bytes], bytes], smallfiles_log: Callable[..., str]) -> None:
+    log = smallfiles_log().encode()
+    assert unpack(pack(log)) == (log, [])
+    assert unpack(pack(log[:20]) + pack(log[20:])) == (log, [])
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
+def test_a_packed_file_that_is_cut_off_is_read_as_far_as_it_goes(pack: Callable[[bytes], bytes]) -> None:
+    log = bytes(random.Random(1).choices(b"0123456789\n", k=3_000_000))
+    packed = pack(log)
+    unpacked = unpack(packed[: len(packed) * 3 // 4])
+    assert [d.code for d in unpacked.diagnostics] == ["DAMAGED_ARCHIVE"]
+    assert len(unpacked.data) > 1_000_000
+    assert log.startswith(unpacked.data)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
+def test_a_small_file_cannot_fill_the_memory(pack: Callable[[bytes], bytes]) -> None:
+    unpacked = unpack(pack(bytes(5_000_000)), limit=1_000_000)
+    assert len(unpacked.data) == 1_000_000
+    assert [d.code for d in unpacked.diagnostics] == ["TOO_LARGE"]
+
+
+def test_a_run_has_the_same_identity_packed_or_not(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    plain, packed = tmp_path / "plain.txt", tmp_path / "packed.txt.gz"
+    plain.write_text(smallfiles_log())
+    packed.write_bytes(gzip.compress(smallfiles_log().encode()))
+    runs = [read(path).runs.select("run_id", "start", "end", "line").row(0) for path in (plain, packed)]
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark(encoding: str, smallfiles_log: Callable[..., str]) -> None:
+    data = smallfiles_log().encode(encoding)
+    (run,) = (r for r in read_document(data, "x") if isinstance(r, Run))
+    assert data[run.start : run.end].decode(encoding).startswith("# ext4")
+
+
+def test_stray_bytes_among_utf8_keep_the_offsets(smallfiles_log: Callable[..., str]) -> None:
+    data = "# Größe\n".encode() + b"# gr\xf6\xdfer \x96 \x80\n" + smallfiles_log().encode()
+    text = decode(data, "x")
+    assert text is not None
+    assert text.chars.startswith("# Größe\n# größer – €\n")
+    assert text.byte(text.chars.index("# ext4")) == data.index(b"# ext4")
+    assert text.position(data.index(b"# ext4")) == text.chars.index("# ext4")
+
+
+def test_zeros_that_a_crash_left_hide_no_log(smallfiles_log: Callable[..., str]) -> None:
+    log = smallfiles_log().encode()
+    data = bytes(4096) + log + bytes(512)
+    records = list(read_document(data, "x"))
+    (run,) = (r for r in records if isinstance(r, Run))
+    assert data[run.start : run.end].startswith(b"# ext4")
+    torn = log.replace(b"2000.000", b"20\0\0.000")
+    figures = [m.text for r in read_document(torn, "x") if isinstance(r, Run) for m in r.measurements]
+    assert not any(text.startswith("20") for text in figures)
+    assert {"ZERO_BYTES", "UNREAD_FIGURE"} <= set(_codes(torn))

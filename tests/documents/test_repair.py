@@ -3,9 +3,9 @@
 import html
 import json
 import quopri
-import random
 import re
 import textwrap
+import time
 from collections import Counter
 from collections.abc import Callable
 from email.message import EmailMessage
@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text as RichText
 
-from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.documents import read_document
+from fsbench_kit.documents.pieces import commands
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Run
@@ -44,7 +45,7 @@ WHOLE = sorted(
     path
     for folder in (DATA, PUBLISHED)
     for path in folder.glob("**/*")
-    if path.suffix in {".txt", ".json", ".csv"} and not path.name.startswith(("provision", "command"))
+    if path.suffix in {".txt", ".json", ".csv"} and path.parent.name != "other"
 )
 
 
@@ -277,3 +278,111 @@ def test_an_intact_log_is_left_alone(path: Path) -> None:
 def test_line_ends_of_windows_make_no_difference(path: Path) -> None:
     data = path.read_bytes()
     assert figures(read(data.replace(b"\n", b"\r\n"))[0]) == figures(read(data)[0])
+
+
+# What tools print and copies leave alone
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a<b>c: (g=0): rw=read, bs=4K-4K/4K-4K, ioengine=sync, iodepth=20",
+        "<node-1> job &amp; co: (groupid=0, jobs=1): err= 0: pid=1",
+        "  lat (usec)   : 2=28.10%, 4=71.90%, >=64=0.0%",
+        "     |  1.00th=[  322],  5.00th=[  326]",
+        "in_queue=20",
+        "size=3D",
+        "C:\\new\\name\\nfs",
+        "+++++ +++ 12 34",
+        "++++,+++,1",
+        "+++++,+++",
+    ],
+)
+def test_what_only_looks_mangled_stays(line: str) -> None:
+    chars = f"{line}\n" * 3
+    if line == "size=3D":
+        chars = "iodepth=4\nsize=32\n"
+    assert repair(Text(chars))[0].chars == chars
+
+
+@pytest.mark.parametrize(
+    ("mangled", "meant"),
+    [
+        ("–bs=4k ––rw=read —direct=1 −i", "-bs=4k --rw=read -direct=1 -i"),
+        ("600062–600062msec", "600062-600062msec"),
+        ("well – it depends", "well – it depends"),
+        ("--name=“a b”", '--name="a b"'),
+        ('"jobname" : "“x”"', '"jobname" : "“x”"'),
+        ("--name=‘x’", "--name='x'"),
+        ("Jobs: 10%\b\b\b20%\b\b\b30%", "Jobs: 30%"),
+        ("ab\b\bX", "Xb"),
+        ("12\x1b[31m34\x1b[0m", "1234"),
+        ("12\x1b[1;5H34", "12\n34"),
+        ("a\x1b[3Cb", "a   b"),
+        ("a [32mok[0m", "a ok"),
+        ("1\u2009234", "1\u2009234"),
+        ("1\u200b234", "1234"),
+        ("12\0\0\x0034", "12\ufffd34"),
+        ("a\n\0\0fio", "a\n\ufffd\nfio"),
+        ("| **88826** | **+++** |", "| 88826 | +++ |"),
+        ("group\\_reporting", "group_reporting"),
+        ("a\rb\r\nc", "a\nb \nc"),
+        ("<td><b style='x'>14116</b></td>", "14116"),
+        ("<tr>\n<td>1</td>\n<td>2</td>\n</tr>", "\n 1  | 2 \n"),
+    ],
+)
+def test_small_repairs(mangled: str, meant: str) -> None:
+    assert repair(Text(mangled))[0].chars == meant
+
+
+# Any text
+
+SIGNS = "<>=|&;\\\"'\n\r\t \b\0\x1b[]*#+-`0123456789“”–…\xa0\u200b\u2009"
+SCRAPS = re.findall(
+    r"\S+",
+    r"""<b> </b> <pre> <tr> <td> <!-- --> <script> &gt; &#65; =3D =C2=A0 \n \u001b \" **1** ## host: [a]
+    fio --name=x 2024-03-01T10:00:00Z IOPS=115,BW=14.5MiB/s(15.2MB/s)(8671MiB/600062msec) (g=0):rw=read""",
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from([*SIGNS, *SCRAPS]), max_size=60).map("".join))
+def test_every_character_keeps_its_place(chars: str) -> None:
+    repaired, repairs = repair(Text(chars))
+    places = [repaired.byte(position) for position in range(len(repaired.chars) + 1)]
+    assert places == sorted(places)
+    assert places[0] >= 0
+    assert places[-1] <= len(chars.encode())
+    assert all(0 <= start <= end <= len(chars.encode()) for repair in repairs for start, end in repair.places)
+    list(read_document(chars.encode(), "x"))
+
+
+REPEATED = re.findall(
+    r"\S+",
+    r"""< <a <!-- <!--</p> <p_title=" </p> <td> = =3D > | 1 1, \\n \\ " ' “ * **1 & &amp &gt; — ( ` fio $_fio_-""",
+)
+WITH_LINES = [
+    "=\n",
+    "=20\n",
+    "> \n",
+    "|\n",
+    "+\n",
+    "a: b\n",
+    "[a] \n",
+    "a|\n",
+    "2024-01-01T00:00:00Z \n",
+    "<td>\n",
+]
+CONTROLS = [" ", "\x1b[", "\x1b]", "\b", "a\b", "\0", "1\u2009", "fio --a "]
+
+
+@pytest.mark.parametrize("scrap", [*REPEATED, *WITH_LINES, *CONTROLS])
+def test_hostile_text_takes_linear_time(scrap: str) -> None:
+    def seconds(length: int) -> float:
+        text = Text((scrap.replace("_", " ") * length)[:length])
+        started = time.process_time()
+        repaired, _ = repair(text)
+        list(commands(repaired))
+        return time.process_time() - started
+
+    assert seconds(32_000) < 0.5 + 10 * seconds(8_000)

@@ -39,7 +39,11 @@ def invented(name: str, damaged: Reading) -> list[str]:
     return sorted(map(str, new)) if new and not set(said) - NOT_OF_A_FIGURE else []
 
 
-@pytest.mark.parametrize("name", LOGS)
+GROWING = {"fio_normal/3.33-status-interval.txt"}
+"""A log that reports again and again: cut between two reports, it is that of a shorter run."""
+
+
+@pytest.mark.parametrize("name", sorted(LOGS.keys() - GROWING))
 def test_it_can_be_cut_off_after_any_line(name: str) -> None:
     rows = lines(LOGS[name].read_bytes())
     step = max(1, len(rows) // MOST_CUTS)

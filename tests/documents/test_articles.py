@@ -1,0 +1,112 @@
+"""Whole documents: several tools in one text, with prose, commands and tables of other numbers between."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fsbench_kit.documents import read_document
+from fsbench_kit.records import Diagnostic, Run
+
+DATA = Path(__file__).parents[1] / "data"
+FIO = (DATA / "fio_normal" / "3.33-grouped.txt").read_text()
+FIO_REPORT = FIO[FIO.index("(g=0)") - 20 :].split("\n", 1)[1] if FIO.startswith("$") else FIO
+SYSBENCH = (DATA / "sysbench" / "1.0.20-seqwr.txt").read_text()
+SMALLFILES = "# ext4\nfile_create 1000\nwrite: 2000.000/sec, write/0.500 secs, write_sync/0.100 secs\n"
+
+ARTICLE = f"""\
+# Which filesystem for our 12 servers?
+
+We bought 3 machines with 64 GB of memory each in 2019, and tried them for two weeks.
+
+| disk | price | size |
+|------|-------|------|
+| A    | 120   | 2000 |
+| B    | 95    | 1000 |
+
+## Sequential writes
+
+First the files are laid out with `sysbench fileio --file-num=4 prepare`, then:
+
+```console
+user@host:~$ sysbench fileio --file-num=4 --file-test-mode=seqwr run
+{SYSBENCH}```
+
+That was about what we expected from a disk of 7200 turns per minute.
+
+## Mixed
+
+With `fio --name=mix --rw=randrw --bs=4k` we had these results on the first machine:
+
+```
+{FIO_REPORT}```
+
+And the small files, which we made with a script of our own that took us 3 days to write:
+
+    {SMALLFILES.replace(chr(10), chr(10) + "    ").rstrip()}
+
+All in all, we take the disk B, and save 25 dollars for each of the machines.
+"""
+
+
+def _read(data: bytes) -> tuple[list[Run], list[Diagnostic]]:
+    records = list(read_document(data, "x"))
+    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
+
+
+def test_an_article_has_its_logs_and_no_others() -> None:
+    runs, diagnostics = _read(ARTICLE.encode())
+    assert [run.tool for run in runs] == ["sysbench", "fio", "smallfiles"]
+    sysbench, fio, smallfiles = runs
+    assert _commands(sysbench) == [("sysbench fileio --file-num=4 --file-test-mode=seqwr run", "command")]
+    assert _commands(fio) == [("fio --name=mix --rw=randrw --bs=4k", "stated")]
+    assert _commands(smallfiles) == []
+    for run, log in ((sysbench, SYSBENCH), (fio, FIO_REPORT)):
+        (alone,) = _read(log.encode())[0]
+        assert [m.text for m in run.measurements] == [m.text for m in alone.measurements]
+        offset = ARTICLE[: ARTICLE.index(log)].count("\n")
+        assert [m.line - offset for m in run.measurements] == [m.line for m in alone.measurements]
+    assert not [d for d in diagnostics if d.code == "UNREAD_FIGURE"]
+
+
+def _commands(run: Run) -> list[tuple[str, str]]:
+    return [(s.value, s.origin) for s in run.settings if s.key == "command"]
+
+
+def test_a_second_run_does_not_take_the_command_of_the_first() -> None:
+    report = (DATA / "fio_json" / "3.33-grouped.json").read_text()
+    runs, _ = _read(f"$ fio --output-format=json job.fio\n{report}\nAnd on XFS:\n\n{report}".encode())
+    assert [_commands(run)[0][1] for run in runs] == ["command", "stated"]
+
+
+CORPUS = Path(os.environ.get("FSBENCH_CORPUS", "/nonexistent"))
+MANGLED = {
+    "fio/normal/lore_gup_3.x_qp_nbsp_inline_reply.txt": {
+        "CODING",
+        "SPACES",
+        "PREFIXES",
+    },
+    "fio/normal/lore_gup_reader_3.3_qp.txt": {"CODING"},
+}
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="FSBENCH_CORPUS names no folder of real logs")
+@pytest.mark.parametrize("name", MANGLED)
+def test_mangled_logs_of_other_people(name: str) -> None:
+    runs, diagnostics = _read((CORPUS / name).read_bytes())
+    assert len(runs) == 1
+    assert len(runs[0].measurements) > 30
+    repaired = [d.code.removeprefix("REPAIRED_") for d in diagnostics if d.code.startswith("REPAIRED_")]
+    assert len(repaired) == len(set(repaired))
+    assert set(repaired) == MANGLED[name]
+    assert not [d for d in diagnostics if d.code == "UNREAD_FIGURE"]
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="FSBENCH_CORPUS names no folder of real logs")
+def test_nothing_stops_the_reading_of_real_logs() -> None:
+    for path in CORPUS.glob("*/*/*"):
+        data = path.read_bytes()
+        for record in read_document(data, str(path)):
+            if isinstance(record, Run):
+                assert 0 <= record.start < record.end <= len(data)
+                assert data[: record.start].count(b"\n") + 1 == record.line
