@@ -43,9 +43,8 @@ def main() -> None:
         for name, some in (("replicates", runs), ("equal", [run] * number)):
             sorting, assembling = seconds(some)
             ratio = assembling / (assembling - sorting)
-            print(
-                f"{number:6} {name:<12}{assembling:8.2f} s {ratio:7.2f}  {assembling / number * 1e3:.2f} ms for each"
-            )
+            each = assembling / number * 1e3
+            print(f"{number:6} {name:<12}{assembling:8.2f} s {ratio:7.2f}  {each:.2f} ms for each")
 
 
 def replicate(run: Run, rng: random.Random) -> Run:

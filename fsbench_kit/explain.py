@@ -165,7 +165,7 @@ class _Explanation:
                     yield from self._of_run(number, record)
                 case Block():
                     words = f"series of run {number}: {record.operation} {record.metric}"
-                    for line, rows in Counter(record.lines).items():
+                    for line, rows in Counter(line for line in record.lines if line is not None).items():
                         yield line, self._at_line(line, f"{words}, {rows} value{'s' * (rows > 1)}")
                 case Diagnostic():
                     yield self._of_diagnostic(record)

@@ -152,6 +152,21 @@ def test_a_complete_copy_beats_one_that_was_cut_off(published: Path, tmp_path: P
     assert data.measurements.filter("primary").equals(whole.measurements.filter("primary"))
 
 
+@pytest.mark.parametrize(
+    ("statuses", "status", "source"),
+    [
+        (("partial", "ok"), "ok", "1.txt"),
+        (("ok", "partial"), "ok", "0.txt"),
+        (("partial", "failed"), "failed", "1.txt"),
+        (("ok", "failed"), "failed", "0.txt"),
+        (("partial", "partial"), "partial", "0.txt"),
+    ],
+)
+def test_the_status_is_that_of_complete_printings(statuses: tuple[str, str], status: str, source: str) -> None:
+    data = _assembled(*(_run(*RATES, status=status) for status in statuses))
+    assert data.runs.select("status", "source").rows() == [(status, source)]
+
+
 @pytest.mark.parametrize("study", ["published/raid1-hdd-2020", "recorded/ext4-xfs-loop-2026"])
 def test_a_study_given_twice_compares_as_if_given_once(root: Path, tmp_path: Path, study: str) -> None:
     original = root / "raw_results" / study
