@@ -47,6 +47,8 @@ METRICS: Final[dict[str, Metric]] = {
     "cpu_user": Metric("1", "lower", "Share of one processor's time in user mode."),
     "cpu_time": Metric("s", "lower", "Processor time used, by all processors together."),
     "cpu_system": Metric("1", "lower", "Share of one processor's time in the kernel."),
+    "cpu_idle": Metric("1", "higher", "Share of the processors' time that the benchmark left to other work."),
+    "idle_unit_time": Metric("s", None, "Time of the unit of work by which fio measures how idle processors are."),
     "capacity": Metric("1", "higher", "Share of the device that a filesystem offers for data."),
     "capacity_change": Metric("1", "higher", "Change of that share, in shares of the device."),
     "cpu_time_user": Metric("s", "lower", "Processor time in user mode."),

@@ -43,7 +43,7 @@ class Command:
 
 
 # A command's words: a quoted one can hold anything, and a back-slash continues the line.
-_WORDS: Final = r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
+_WORDS: Final = r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
 _COMMAND: Final = re.compile(
     rf"""(?:
         ^(?P<prompt>[^\n]{{0,100}}?[\#$%>❯»]\s?)?[^\S\n]*
@@ -52,7 +52,8 @@ _COMMAND: Final = re.compile(
         | (?:[;&|(]|\b(?:do|then|else|with|run|ran|command)\b:?)\s{{0,20}}
         | (?P<span>`{{1,2}})\s?(?:[\#$%]\s)?
     )
-    (?P<words>(?:[\w.~-]{{0,200}}[/\\])*(?P<tool>fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\s+
+    (?P<words>(?:"[A-Z]:\\[^"\n]{{0,200}}\\|(?:[\w.~-]{{0,200}}[/\\])*)
+        (?P<tool>fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?"?\s+
         (?=-|[\w./-]{{1,200}}\.(?:fio|job|ini|cfg)\b|fileio\b|\\[^\S\n]*\n)
         {_WORDS})""",
     re.MULTILINE | re.VERBOSE,
