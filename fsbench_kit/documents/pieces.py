@@ -43,7 +43,9 @@ class Command:
 
 
 # A command's words: a quoted one can hold anything, and a back-slash continues the line.
-_WORDS: Final = r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
+_WORDS: Final = (
+    r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
+)
 _COMMAND: Final = re.compile(
     rf"""(?:
         ^(?P<prompt>[^\n]{{0,100}}?[\#$%>❯»]\s?)?[^\S\n]*

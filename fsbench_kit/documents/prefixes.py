@@ -20,7 +20,7 @@ _TIME: Final = (
 )
 _SPEAKER: Final = (
     r"\x20(?:\S{1,80}\x20[\w./-]{1,80}(?:\[\d{1,9}\])?:|std(?:out|err)\x20[FP]\b|"
-    r"(?:DEBUG|INFO|WARN|WARNING|ERROR)\b:?)"
+    r"(?:DEBUG|INFO|WARN|WARNING|ERROR)\b(?:\x20?\|\x20\[std(?:out|err)\]|:?))"
 )
 _END: Final = r"(?:\x20|$)"
 

@@ -765,7 +765,9 @@ class _Reader:
 
     def _read_said(self, token: Token) -> None:
         if unread_figure(token) is not None:
-            self.diagnostics.append(token.diagnostic("OTHER_TEXT", "fio says more of the run than its report has."))
+            self.diagnostics.append(
+                token.diagnostic("OTHER_TEXT", "fio says more of the run than its report has.")
+            )
 
     def _read_stopped(self, token: Token) -> None:
         self.stopped = True
