@@ -228,8 +228,8 @@ _LEXER: Final = Lexer(
         r"aggrin_queue= (?P<all_queue>\d+), aggrutil= (?P<all_util>[\d.]+)%)?"
     ),
     idleness=(
-        r"CPU idleness: (?:system: (?P<system>[\d.]+)% )?(?:percpu: (?P<each>[\d.]+%(?:, [\d.]+%)*) )?"
-        r"unit work: mean= (?P<mean>[\d.]+) us, stddev= (?P<stdev>[\d.]+)"
+        r"CPU idleness:|(?<!\w)system: (?P<system>\d+\.\d\d)%(?=[\s|]{1,20}(?:percpu|unit\s+work):)|"
+        r"percpu: (?P<each>\d+\.\d\d%(?:, \d+\.\d\d%)*)|unit\s+work: mean= (?P<mean>[\d.]+) us, stddev= (?P<stdev>[\d.]+)"
     ),
     lifetimes=r"block lifetime percentiles :(?:[|\s]*+\d+(?:\.\d+)?th= \d+ ,?)+ states :(?:[a-z\s]{1,20}= \d+,?)+",
     said=r"(?<![\w./-])fio: [^\n]{1,300}$",
@@ -245,7 +245,8 @@ _ONLY_MARKS: Final = {"banner", "sync", "disks"}
 
 _MARKS: Final = re.compile(
     r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=|\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d|Run status group \d+|"
-    r":\s*io=\s*[\d.]+\s*\w*\s?,\s*(?:bw|aggrb)=\s*-?\d|\b(?:READ|WRITE|TRIM|MIXED):\s*bw=\s*-?\d|\(g=\s*\d+\):\s*rw=|\bhostname=[^,\s]{1,64}, be=\d"
+    r":\s*io=\s*[\d.]+\s*\w*\s?,\s*(?:bw|aggrb)=\s*-?\d|\b(?:READ|WRITE|TRIM|MIXED):\s*bw=\s*-?\d|"
+    r"\(g=\s*\d+\):\s*rw=|\bhostname=[^,\s]{1,64}, be=\d"
 )
 
 _ALL_CLIENTS: Final = "All clients"

@@ -364,4 +364,8 @@ def test_a_percentile_of_2_begins_no_line() -> None:
     log = LOGS["3.33-v5-percentile-of-2"]
     assert len(list(fio_terse.marks(log))) == log.count("\n") == 3
     run = only_run(log)
-    assert [figure(run, "write", "bytes", part=f"load.{job}").text for job in range(3)] == ["32896", "33032", "33048"]
+    assert [figure(run, "write", "bytes", part=f"load.{job}").text for job in range(3)] == [
+        "32896",
+        "33032",
+        "33048",
+    ]

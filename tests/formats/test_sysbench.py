@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from fsbench_kit.formats import FORMATS, sysbench
+from fsbench_kit.formats import FORMATS, sniff, sysbench
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
 
@@ -1196,3 +1196,41 @@ def test_logs_from_the_wild() -> None:
         chars = path.read_text(encoding="utf-8", errors="replace")
         assert runs(chars) == [], path
         assert "NOT_FILEIO" in codes(chars), path
+
+
+def test_the_line_of_the_transfer_is_a_log() -> None:
+    text = """\
+# sysbench --test=fileio --file-test-mode=seqwr --file-num=1 run
+sysbench 0.4.12:  multi-threaded system evaluation benchmark
+...
+Read 0b  Written 2Gb  Total transferred 2Gb  (150.5Mb/sec)
+...
+"""
+    assert [log_format.TOOL for _, log_format in sniff(text)] == ["sysbench"]
+    assert values(run_of(text))["all", "bandwidth", "value"] == 150.5 * 2**20
+
+
+def test_a_warm_up_is_a_setting() -> None:
+    log = (ROOT / "tests" / "data" / "sysbench" / "1.1.0-rndrw.txt").read_text()
+    options = "Running the test with following options:\n"
+    text = log.replace(options, f"{options}Warmup time: 30s\n").replace(
+        "Threads started!\n", "Threads started!\n\nWarming up for 30 seconds...\n"
+    )
+    assert settings(run_of(text), "log")["sysbench.warmup-time"] == "30"
+    assert codes(text) == codes(log)
+
+
+def test_text_beside_another_test_is_no_damaged_log() -> None:
+    text = """\
+Running the test with following options:
+Number of threads: 1
+
+Prime numbers limit: 10000
+
+General statistics:
+    total time:                          1.0003s
+    total number of events:              3295
+
+real 0m1.02s
+"""
+    assert codes(text) == ["NOT_FILEIO", "OTHER_TEXT"]
