@@ -231,7 +231,9 @@ _LEXER: Final = Lexer(
         r"CPU idleness:|(?<!\w)system: (?P<system>\d+\.\d\d)%(?=[\s|]{1,20}(?:percpu|unit\s+work):)|"
         r"percpu: (?P<each>\d+\.\d\d%(?:, \d+\.\d\d%)*)|unit\s+work: mean= (?P<mean>[\d.]+) us, stddev= (?P<stdev>[\d.]+)"
     ),
-    lifetimes=r"block lifetime percentiles :(?:[|\s]*+\d+(?:\.\d+)?th= \d+ ,?)+ states :(?:[a-z\s]{1,20}= \d+,?)+",
+    lifetimes=(
+        r"block lifetime percentiles :(?:[|\s]*+\d+(?:\.\d+)?th= \d+ ,?)+ states :(?:[a-z\s]{1,20}= \d+,?)+"
+    ),
     said=r"(?<![\w./-])fio: [^\n]{1,300}$",
 )
 

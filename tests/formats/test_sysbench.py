@@ -1207,7 +1207,7 @@ Read 0b  Written 2Gb  Total transferred 2Gb  (150.5Mb/sec)
 ...
 """
     assert [log_format.TOOL for _, log_format in sniff(text)] == ["sysbench"]
-    assert values(run_of(text))["all", "bandwidth", "value"] == 150.5 * 2**20
+    assert values(run_of(text))["write", "bandwidth", "value"] == 150.5 * 2**20
 
 
 def test_a_warm_up_is_a_setting() -> None:
