@@ -229,7 +229,8 @@ _LEXER: Final = Lexer(
     ),
     idleness=(
         r"CPU idleness:|(?<!\w)system: (?P<system>\d+\.\d\d)%(?=[\s|]{1,20}(?:percpu|unit\s+work):)|"
-        r"percpu: (?P<each>\d+\.\d\d%(?:, \d+\.\d\d%)*)|unit\s+work: mean= (?P<mean>[\d.]+) us, stddev= (?P<stdev>[\d.]+)"
+        r"percpu: (?P<each>\d+\.\d\d%(?:, \d+\.\d\d%)*)|"
+        r"unit\s+work: mean= (?P<mean>[\d.]+) us, stddev= (?P<stdev>[\d.]+)"
     ),
     lifetimes=(
         r"block lifetime percentiles :(?:[|\s]*+\d+(?:\.\d+)?th= \d+ ,?)+ states :(?:[a-z\s]{1,20}= \d+,?)+"
