@@ -164,7 +164,7 @@ def _io_row(token: Token, heading: Token, machine: str) -> Row:
         row.glued = size._replace(chars=f"{token['glued']}{size.chars}")
     row.settings = settings
     if row.glued is not None and re.fullmatch(r"\d[MG]", size.chars):
-        row.part_glued(token["glued"], size.chars)
+        row.part_glued(token["glued"] or "", size.chars)
     if heading["threads"]:
         row.settings["threads"] = _cell(heading, "threads")
     row.threads = row.number("threads")
