@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats import Format, sniff
 from fsbench_kit.formats.commands import command_settings
@@ -79,8 +79,16 @@ def commands(text: Text) -> Iterator[Command]:
         )
 
 
-def pieces(text: Text, given: Sequence[Command]) -> Iterator[tuple[Format, Text]]:
-    """Yield pieces of a text that hold logs of one format each, with what stands around them.
+class Piece(NamedTuple):
+    """A piece of a text that holds logs of one format, with what stands around them."""
+
+    log_format: Format
+    start: int
+    end: int
+
+
+def pieces(text: Text, given: Sequence[Command]) -> Iterator[Piece]:
+    """Yield the pieces of a text.
 
     Between two formats the text is cut at the start of the line on which the second one shows, or before the
     command line of its tool. Nothing is left out.
@@ -95,4 +103,4 @@ def pieces(text: Text, given: Sequence[Command]) -> Iterator[tuple[Format, Text]
         named = [c.position for c in given if last < c.position < first and c.tool == log_format.TOOL]
         starts.append(named[-1] if named else line or first)
     for streak, start, end in zip(streaks, starts, [*starts[1:], len(text.chars)], strict=False):
-        yield streak[0][1], text.cut(start, end)
+        yield Piece(streak[0][1], start, end)
