@@ -230,8 +230,8 @@ def _figure(item: Measurement) -> str:
 def _amount(item: Measurement) -> str:
     unit, factor = _scale(item)
 
-    def number(value: float | None, unknown: str) -> str:
-        return unknown if value is None else f"{value / factor:.12g}"
+    def number(value: float | None, unknown: str, digits: int = 12) -> str:
+        return unknown if value is None else f"{value / factor:.{digits}g}"
 
     if item.state == "missing":
         return f"missing ({item.text})"
@@ -240,7 +240,7 @@ def _amount(item: Measurement) -> str:
     elif item.low == item.high:
         interval = " exactly"
     else:
-        interval = f" [{number(item.low, '…')}, {number(item.high, '…')}]"
+        interval = f" [{', '.join(number(end, '…', _bound_digits(item)) for end in (item.low, item.high))}]"
     value = "censored" if item.value is None else number(item.value, "")
     return f"{value} {unit}".rstrip() + interval
 

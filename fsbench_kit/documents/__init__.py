@@ -46,6 +46,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     all_runs: list[Run] = []
     for reading in found:
         all_runs += reading.runs
+        repairs += reading.repairs
         for record in reading.records:
             match record:
                 case Run():

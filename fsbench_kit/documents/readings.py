@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
+from fsbench_kit.documents.repair import repair_log
 from fsbench_kit.formats import name
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Diagnostic, Run
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fsbench_kit.documents.pieces import Piece
+    from fsbench_kit.documents.repair import Repair
     from fsbench_kit.formats import Format
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
@@ -35,10 +37,18 @@ class Reading:
     @cached_property
     def records(self) -> list[Record]:
         """What the format says."""
+        return list(self.log_format.parse(self._read[0]))
+
+    @property
+    def repairs(self) -> list[Repair]:
+        """What was repaired for the format."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Text, list[Repair]]:
         start = self.spans[0][0]
         between = [Edit(end - start, next_start - start, "") for (_, end), (next_start, _) in pairwise(self.spans)]
-        piece = self.text.cut(start, self.spans[-1][1])
-        return list(self.log_format.parse(piece.edited(between) if between else piece))
+        return repair_log(self.text.cut(start, self.spans[-1][1]).edited(between))
 
     @property
     def runs(self) -> list[Run]:

@@ -14,11 +14,12 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.documents import markup, prefixes
+from fsbench_kit.documents.numerals import numerals
 from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Repair(NamedTuple):
@@ -33,8 +34,20 @@ def repair(text: Text) -> tuple[Text, list[Repair]]:
     if "\r" in text.chars:
         # A carriage return starts a line: progress is printed over the progress before it.
         text = text.replaced(text.chars.replace("\r\n", " \n").replace("\r", "\n"))
+    return _repaired(text, _REPAIRS)
+
+
+def repair_log(text: Text) -> tuple[Text, list[Repair]]:
+    """Repair the text of one tool's logs, in what shows by holding their figures against each other only."""
+    return _repaired(text, _REPAIRS_OF_LOGS)
+
+
+_Search = tuple[str, "Callable[[str], Iterator[Edit]]"]
+
+
+def _repaired(text: Text, searches: Sequence[_Search]) -> tuple[Text, list[Repair]]:
     repairs = []
-    for code, find in _REPAIRS:
+    for code, find in searches:
         edits = list(find(text.chars))
         if edits:
             repairs.append(Repair(code, [(text.byte(edit.start), text.byte(edit.end)) for edit in edits]))
@@ -211,7 +224,7 @@ def _markdown(chars: str) -> Iterator[Edit]:
             yield Edit(match.start(), match.end(), "")
 
 
-_REPAIRS: Final[tuple[tuple[str, Callable[[str], Iterator[Edit]]], ...]] = (
+_REPAIRS: Final[tuple[_Search, ...]] = (
     ("ZERO_BYTES", _zero_bytes),
     ("REPAIRED_ESCAPES", _escapes),
     ("REPAIRED_ESCAPES", _escapes),  # a string inside a string
@@ -223,4 +236,6 @@ _REPAIRS: Final[tuple[tuple[str, Callable[[str], Iterator[Edit]]], ...]] = (
     ("REPAIRED_PUNCTUATION", _punctuation),
     *(("REPAIRED_PREFIXES", find) for find in prefixes.PREFIXES),
     ("REPAIRED_MARKDOWN", _markdown),
+    ("REPAIRED_NUMBERS", numerals),
 )
+_REPAIRS_OF_LOGS: Final[tuple[_Search, ...]] = (("REPAIRED_NUMBERS", numerals),)
