@@ -272,6 +272,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_PUNCTUATION": ("note", "Typographic quotes, dashes and ellipses became those that tools print."),
     "REPAIRED_SPACES": ("note", "No-break and other special spaces became plain ones."),
     "REPAIRED_TERMINAL": ("note", "Colours and other controls of a terminal were removed."),
+    "REPAIRED_WRAPS": ("note", "Words that were broken at the width of a terminal were joined."),
     "ZERO_BYTES": ("warning", "Zero bytes stand in the log, as a crash leaves them; what stood there is lost."),
     "DAMAGED_ARCHIVE": ("warning", "A packed file is cut off or damaged; what could be unpacked was read."),
     "TOO_LARGE": ("warning", "A packed file holds more than is unpacked; the rest was not read."),

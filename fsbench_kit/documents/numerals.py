@@ -33,6 +33,11 @@ def _written(thousands: str, decimals: str) -> re.Pattern[str]:
     return re.compile(rf"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{decimals}\d+)?|\d+{decimals}\d+")
 
 
+# Other commas than those of a list of small numbers; the last one of a list follows a number of the list.
+_SIGN_OF_COMMAS: Final = re.compile(
+    r",(?<=\d,)(?:\d{3}(?!\d|,\d{1,2}(?!\d))|(?<!,\d,)(?<!,\d\d,)(?<!,\d{3},)\d+(?!\d|,\S))"
+)
+_SIGN_OF_POINTS: Final = re.compile(r"\.\d{3}(?<=\d\.\d{3})[.,]\d")
 _ENGLISH: Final = _written(",", ".")
 _GERMAN: Final = _written(".", ",")
 _NO_NUMBER: Final = re.compile(r"\d+(?:\.\d+){2,}")
@@ -50,7 +55,7 @@ def numerals(chars: str) -> Iterator[Edit]:
     fio also prints lists, ``total=7,0,0,0``. With separators between thousands, where one number of a list ends
     cannot be told: what was a list is made unreadable then.
     """
-    if re.search(r"\d,\d|\d\.\d{3}\.\d", chars) is None:
+    if _SIGN_OF_COMMAS.search(chars) is None and _SIGN_OF_POINTS.search(chars) is None:
         return
     found = [match for match in _NUMBER.finditer(chars) if match["number"] is not None]
     found = [match for match in found if _is_written_somehow(match[0]) or _NO_NUMBER.fullmatch(match[0]) is None]

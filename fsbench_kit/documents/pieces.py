@@ -57,12 +57,17 @@ _COMMAND: Final = re.compile(
         {_WORDS})""",
     re.MULTILINE | re.VERBOSE,
 )
+_SIGN: Final = re.compile(
+    r"(?:fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\s+(?:-|fileio\b|\\|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b)"
+)
 # They lay out and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
 
 
 def commands(text: Text) -> Iterator[Command]:
     """Yield the command lines of the tools: typed at a prompt, on lines of their own, or marked as code."""
+    if _SIGN.search(text.chars) is None:
+        return
     for match in _COMMAND.finditer(text.chars):
         words = match["words"].rstrip()
         if _NO_RUN.search(words):

@@ -11,6 +11,8 @@ with it was quoted in a mail, and the mail was encoded.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.documents import markup, prefixes
@@ -159,6 +161,31 @@ def _backspaces(chars: str) -> Iterator[Edit]:
         yield Edit(line.start(), line.end(), "".join(cells))
 
 
+_WIDTHS: Final = range(70, 81)
+_FEWEST_WRAPS: Final = 3
+
+
+def _wraps(chars: str) -> Iterator[Edit]:
+    """Join what a terminal broke in the middle of a word, all at one width, which no line exceeds.
+
+    A break at a space needs no repair, as formats read across line breaks. A mail breaks only there, so that many
+    of its lines are a little shorter than its width.
+    """
+    lines = chars.split("\n")
+    lengths = Counter(map(len, lines))
+    width = max(lengths)
+    if width not in _WIDTHS or lengths[width] < 2 * sum(lengths[width - less] for less in range(1, 9)):
+        return
+    breaks = []
+    position = -1
+    for line, following in pairwise(lines):
+        position += len(line) + 1
+        if len(line) == width and not line[-1:].isspace() and following and not following[0].isspace():
+            breaks.append(position)
+    if len(breaks) >= _FEWEST_WRAPS:
+        yield from (Edit(position, position + 1, "") for position in breaks)
+
+
 _SPACES: Final = re.compile(
     r"""(?P<break>[\x85\u2028\u2029])
     | (?P<width>[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+)
@@ -236,6 +263,7 @@ _REPAIRS: Final[tuple[_Search, ...]] = (
     ("REPAIRED_PUNCTUATION", _punctuation),
     *(("REPAIRED_PREFIXES", find) for find in prefixes.PREFIXES),
     ("REPAIRED_MARKDOWN", _markdown),
+    ("REPAIRED_WRAPS", _wraps),
     ("REPAIRED_NUMBERS", numerals),
 )
 _REPAIRS_OF_LOGS: Final[tuple[_Search, ...]] = (("REPAIRED_NUMBERS", numerals),)
