@@ -844,7 +844,8 @@ class _Reader:
     def _read_percentiles(self, token: Token) -> None:
         place = self._latency_place(token)
         unit = _LATENCY_UNITS[token["unit"] or ""]
-        per_unit = self.ticks_per_second // {"ns": 10**9, "us": 10**6, "ms": 10**3}[unit]
+        ticks_per_second = 10**9 if unit == "ns" else self.ticks_per_second
+        per_unit = ticks_per_second // {"ns": 10**9, "us": 10**6, "ms": 10**3}[unit]
         for share in ("level_share", "priority_share"):
             self._figure(token, place, share, "operation_share", unit="%")
         for cell in _cells(token, "cells", r"(?P<p>\d+(?:\.\d+)?)th=\s*\[\s*(?P<value>\d+)\s*\]"):
@@ -858,9 +859,9 @@ class _Reader:
             printed = int(item.text)
             low, high = percentile_bounds(max(0, (printed - 1) * per_unit + 1), printed * per_unit)
             self.measurements.append(
-                replace(item, low=low / self.ticks_per_second, high=high / self.ticks_per_second)
+                replace(item, low=low / ticks_per_second, high=high / ticks_per_second)
                 if high is not None
-                else replace(item, state="censored", value=None, low=low / self.ticks_per_second, high=None)
+                else replace(item, state="censored", value=None, low=low / ticks_per_second, high=None)
             )
 
     def _read_bandwidths(self, token: Token) -> None:
