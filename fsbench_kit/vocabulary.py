@@ -263,6 +263,10 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_ESCAPES": ("note", "The log stood inside a quoted string, with its line breaks written as \\n."),
     "REPAIRED_HTML": ("note", "Tags and entities of HTML were removed."),
     "REPAIRED_MARKDOWN": ("note", "Marks of Markdown inside the log were removed."),
+    "REPAIRED_NUMBERS": (
+        "note",
+        "Decimal commas became points, and separators between thousands were removed.",
+    ),
     "REPAIRED_PREFIXES": (
         "note",
         "What stood before each line of the log (> of a mail, a time, a host) was removed.",
@@ -270,6 +274,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_PUNCTUATION": ("note", "Typographic quotes, dashes and ellipses became those that tools print."),
     "REPAIRED_SPACES": ("note", "No-break and other special spaces became plain ones."),
     "REPAIRED_TERMINAL": ("note", "Colours and other controls of a terminal were removed."),
+    "REPAIRED_WRAPS": ("note", "Words that were broken at the width of a terminal were joined."),
     "ZERO_BYTES": ("warning", "Zero bytes stand in the log, as a crash leaves them; what stood there is lost."),
     "DAMAGED_ARCHIVE": ("warning", "A packed file is cut off or damaged; what could be unpacked was read."),
     "TOO_LARGE": ("warning", "A packed file holds more than is unpacked; the rest was not read."),

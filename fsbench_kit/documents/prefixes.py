@@ -58,9 +58,13 @@ def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
         rf"^[ \t]*(?P<prefix>{prefix.pattern})[^\n]*\n(?:[ \t]*{other}[^\n]*(?:\n|\Z)){{{_LINES - 1},}}",
         re.MULTILINE,
     )
+    # A search for a line break is fast, where ^ is tried at every character; so most logs are soon done with.
+    sign = re.compile(rf"\n[ \t]*(?P<prefix>{prefix.pattern})[^\n]*\n[ \t]*{other}", re.MULTILINE)
     line = re.compile(rf"^[ \t]*(?P<prefix>{prefix.pattern})", re.MULTILINE)
 
     def find(chars: str) -> Iterator[Edit]:
+        if sign.search(chars) is None:
+            return
         blocks = [match for match in block.finditer(chars) if _is_log(prefix, line.sub("", match[0]))]
         if not blocks:
             return

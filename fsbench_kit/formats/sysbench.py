@@ -48,7 +48,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import Rounding, size
 
@@ -454,21 +453,14 @@ def parse(text: Text) -> Iterator[Record]:
         yield from log.close()
 
 
-_DECIMAL_COMMAS: Final = re.compile(r"total\s*time:[\s|]*\d+,\d{4}s|\bIOPS=\d+,\d\d\s")
-_COMMA: Final = re.compile(r"--\S*|(?<=\d)(?P<comma>,)(?=\d)")
 _BUCKET: Final = re.compile(r"[\d.]+\s*\|[\s*]*\d+")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 
 
 def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
-    """Return a text without lines that stand twice, and with decimal points; and what was done to it."""
+    """Return a text without lines that stand twice, and what was done to it."""
     # Neighbouring buckets of a histogram can print alike.
     text, repairs = without_repeats(text, lambda line: _BUCKET.fullmatch(line) is not None)
-    if _DECIMAL_COMMAS.search(text.chars):
-        whole = Token("text", text, 0, len(text.chars))
-        repairs.append(whole.diagnostic("REPAIRED", "Decimal commas were read as points."))
-        commas = [match.start() for match in _COMMA.finditer(text.chars) if match["comma"]]
-        text = text.edited(Edit(comma, comma + 1, ".") for comma in commas)
     return text, repairs
 
 

@@ -980,16 +980,6 @@ def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None
     records(TEXTS[log][:at] + noise + TEXTS[log][at:])
 
 
-def test_decimal_commas() -> None:
-    def commas(chars: str) -> str:
-        return re.sub(r"(?<=\d)\.(?=\d+ *(?:ms|s\n|[MG]b|Req|$|/))", ",", chars, flags=re.MULTILINE)
-
-    assert "2,5000s" in commas(MIXED)
-    assert values(run_of(commas(MIXED))) == values(run_of(MIXED))
-    assert codes(commas(MIXED)) == ["REPAIRED"]
-    assert ("mixed", "iops", "value") not in values(run_of(MIXED.replace("400.00 Req", "1,400.00 Req")))
-
-
 @pytest.mark.parametrize("log", TEXTS)
 def test_lines_that_stand_twice_count_once(log: str) -> None:
     doubled = "".join(line * 2 for line in (TEXTS[log].rstrip("\n") + "\n").splitlines(keepends=True))
