@@ -15,7 +15,8 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.dataset import FIGURE_KEY, Dataset, Log, assemble
 from fsbench_kit.documents import read_document
-from fsbench_kit.printings import ENOUGH, Printing, same_runs
+from fsbench_kit.printings import Printing, same_runs
+from fsbench_kit.printings.sheets import ENOUGH
 from fsbench_kit.records import Block, Measurement, Run, Setting
 
 FIO = Path(__file__).parent / "data" / "fio-3.33-normal-json-terse.txt"
