@@ -26,7 +26,12 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
     if not console.is_terminal or console.is_jupyter:
         yield lambda event: _print(console, event)
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=None)
 
