@@ -176,13 +176,17 @@ def _wraps(chars: str) -> Iterator[Edit]:
     width = max(lengths)
     if width not in _WIDTHS or lengths[width] < 2 * sum(lengths[width - less] for less in range(1, 9)):
         return
-    breaks = []
+    breaks: list[int] = []
+    rests: list[int] = []
     position = -1
     for line, following in pairwise(lines):
         position += len(line) + 1
         if len(line) == width and not line[-1:].isspace() and following and not following[0].isspace():
             breaks.append(position)
-    if len(breaks) >= _FEWEST_WRAPS:
+            rests.append(len(following))
+    # What is left of a line can have any length; the rows of a table are all about as long.
+    rows = sum(width - 8 <= rest < width for rest in rests)
+    if len(breaks) >= _FEWEST_WRAPS and 4 * rows <= len(breaks):
         yield from (Edit(position, position + 1, "") for position in breaks)
 
 
