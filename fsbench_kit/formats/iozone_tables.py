@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.iozone_figures import CPU, Figures, figure, table_measure
 from fsbench_kit.formats.text import Edit
+from fsbench_kit.records import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.records import Measurement
 
 _COLUMNS: Final = {
     "write": "write",
@@ -251,6 +252,8 @@ class TableReader:
     record_sizes: tuple[int, ...] = ()
     repaired: bool = False
     rows: dict[tuple[str, str], str] = field(default_factory=dict)
+    tabled: set[tuple[str, str]] = field(default_factory=set)
+    only_reported: list[Measurement] = field(default_factory=list)
 
     def is_of_another_run(self, row: Token) -> bool:
         """Whether a row has the sizes of one that was read, and other figures."""
@@ -291,10 +294,12 @@ class TableReader:
             message = "The table has lost its spacing; rows that fill all columns are read in their order."
             yield row.diagnostic("REPAIRED", message)
         self.rows[sizes] = cells
+        measure = table_measure(given)
         for operation, text in figures:
+            self.tabled.add((operation, measure.metric))
             self.figures.add(
                 figure(
-                    table_measure(given),
+                    measure,
                     text,
                     operation=operation,
                     file_size=int(sizes[0]) * 1024,
@@ -339,6 +344,20 @@ class TableReader:
             if first is not None and first.state == "censored" and printed.state == "missing":
                 printed = replace(first, text=text, line=row.line)
             self.figures.add(printed)
+            if first is None and printed.value is not None:
+                self.only_reported.append(printed)
             if first is not None and first.text != text:
                 message = f"The table says {first.text} on line {first.line}, and the report {text}."
                 yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
+
+    def contradictions(self) -> Iterator[Diagnostic]:
+        """Say if a report has figures of sizes that the table does not have: those of one of them are wrong."""
+        lost = [item for item in self.only_reported if (item.operation, item.metric) in self.tabled]
+        if lost:
+            message = (
+                f"The reports have {len(lost)} figures that the table lacks, the first for files of "
+                f"{lost[0].file_size} and records of {lost[0].block_size} bytes."
+            )
+            yield Diagnostic(
+                code="SECOND_PRINTING_DIFFERS", message=message, line=lost[0].line, excerpt=lost[0].text
+            )
