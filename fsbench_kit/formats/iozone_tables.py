@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.iozone_figures import CPU, Figures, figure, table_measure
 from fsbench_kit.formats.text import Edit
-from fsbench_kit.records import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Measurement
+    from fsbench_kit.records import Diagnostic, Measurement
 
 _COLUMNS: Final = {
     "write": "write",
@@ -253,7 +252,7 @@ class TableReader:
     repaired: bool = False
     rows: dict[tuple[str, str], str] = field(default_factory=dict)
     tabled: set[tuple[str, str]] = field(default_factory=set)
-    only_reported: list[Measurement] = field(default_factory=list)
+    only_reported: list[tuple[Token, Measurement]] = field(default_factory=list)
 
     def is_of_another_run(self, row: Token) -> bool:
         """Whether a row has the sizes of one that was read, and other figures."""
@@ -345,19 +344,18 @@ class TableReader:
                 printed = replace(first, text=text, line=row.line)
             self.figures.add(printed)
             if first is None and printed.value is not None:
-                self.only_reported.append(printed)
+                self.only_reported.append((row, printed))
             if first is not None and first.text != text:
                 message = f"The table says {first.text} on line {first.line}, and the report {text}."
                 yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
 
     def contradictions(self) -> Iterator[Diagnostic]:
         """Say if a report has figures of sizes that the table does not have: those of one of them are wrong."""
-        lost = [item for item in self.only_reported if (item.operation, item.metric) in self.tabled]
+        lost = [(row, item) for row, item in self.only_reported if (item.operation, item.metric) in self.tabled]
         if lost:
+            row, item = lost[0]
             message = (
                 f"The reports have {len(lost)} figures that the table lacks, the first for files of "
-                f"{lost[0].file_size} and records of {lost[0].block_size} bytes."
+                f"{item.file_size} and records of {item.block_size} bytes."
             )
-            yield Diagnostic(
-                code="SECOND_PRINTING_DIFFERS", message=message, line=lost[0].line, excerpt=lost[0].text
-            )
+            yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.iozone_figures import CPU, Figures, Measure, figure
-from fsbench_kit.records import Diagnostic
+from fsbench_kit.formats.iozone_figures import CPU, Figures, Key, Measure, figure
+from fsbench_kit.formats.iozone_figures import key as key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.records import Measurement, Scope
+    from fsbench_kit.records import Diagnostic, Measurement, Scope
 
 _TESTS: Final = {
     "initial writers": "write",
@@ -110,6 +110,8 @@ class ThroughputReader:
         The numbers of processes, in their order.
     sums
         What the report prints again: rates and CPU use by operation and number of processes.
+    tokens
+        Where figures stand.
     """
 
     figures: Figures
@@ -122,6 +124,7 @@ class ThroughputReader:
     counts: list[int] = field(default_factory=list)
     sums: dict[tuple[str, str, int | None], Measurement] = field(default_factory=dict)
     summary: str | None = None
+    tokens: dict[Key, Token] = field(default_factory=dict)
 
     def is_of_another_run(self, children: Token) -> bool:
         """Whether a test was read before, with another result."""
@@ -245,6 +248,7 @@ class ThroughputReader:
         if not known:
             item = replace(item, value=None, state="missing", low=None, high=None)
         first = self.figures.add(item)
+        self.tokens.setdefault(key_of(item), token)
         if first is None and scope == "all" and part is None and measure not in (_WALL, _CPU_TIME):
             self.sums["CPU utilization" if measure is CPU else "Throughput", operation, threads] = item
         if first is not None and first.text != item.text:
@@ -311,7 +315,7 @@ class ThroughputReader:
                 whole = items.get(key)
                 if whole is not None and not _is_about(whole, *(of_all(end) for end in _ends(each))):
                     message = f"{whole.text} is not what the processes' {metric} comes to, one by one."
-                    yield Diagnostic(code="FIGURES_DISAGREE", message=message, line=whole.line, excerpt=whole.text)
+                    yield self.tokens[key_of(whole)].diagnostic("FIGURES_DISAGREE", message)
 
 
 _ADDED_UP: Final = frozenset(measure.metric for measure in (*_RATES.values(), *_AMOUNTS.values()))
