@@ -37,8 +37,8 @@ app = typer.Typer(
     add_completion=False,
 )
 # A pipe has no width; tables that wrap are for a terminal's.
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
+err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them.")]
 

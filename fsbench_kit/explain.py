@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from fsbench_kit.documents import read_document
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.records import Block, Diagnostic, Run
-from fsbench_kit.units import scale, scales
+from fsbench_kit.units import scale, scales, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -230,8 +230,11 @@ def _figure(item: Measurement) -> str:
 def _amount(item: Measurement) -> str:
     unit, factor = _scale(item)
 
-    def number(value: float | None, unknown: str) -> str:
-        return unknown if value is None else f"{value / factor:.12g}"
+    def number(value: float | None, unknown: str, digits: int = 12) -> str:
+        return unknown if value is None else f"{value / factor:.{digits}g}"
+
+    # The bounds of a rounded figure lie half a digit beside it.
+    digits = max(_BOUND_DIGITS, sum(map(str.isdigit, item.text)) + 1)
 
     if item.state == "missing":
         return f"missing ({item.text})"
@@ -240,12 +243,13 @@ def _amount(item: Measurement) -> str:
     elif item.low == item.high:
         interval = " exactly"
     else:
-        interval = f" [{number(item.low, '…')}, {number(item.high, '…')}]"
+        interval = f" [{', '.join(number(end, '…', digits) for end in (item.low, item.high))}]"
     value = "censored" if item.value is None else number(item.value, "")
     return f"{value} {unit}".rstrip() + interval
 
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_BOUND_DIGITS: Final = 6
 
 
 def _scale(item: Measurement) -> tuple[str, float]:
@@ -253,7 +257,7 @@ def _scale(item: Measurement) -> tuple[str, float]:
     value = next((value for value in (item.value, item.low, item.high) if value), 0.0)
     printed = _NUMBER.search(item.text)
     number = float(printed[0]) if printed else 0.0
-    for unit, factor in scales(item.unit):
+    for unit, factor in (*scales(item.unit), *units_of(item.unit)):
         if number and math.isclose(value / factor, number, rel_tol=1e-9):
             return unit, factor
     return scale(value, item.unit)

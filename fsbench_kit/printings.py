@@ -352,6 +352,8 @@ class _Sorter:
         self._warned: set[tuple[int, int]] = set()
         for group in self._grouped(lambda printing: printing.names):
             self._join(group, lambda head, other: head.run == other.run)
+        for group in _interleaved(sheets):
+            self._join(group, lambda head, other: _have_same_figures(head, other, enough=0.0))
         telling = [index for index, sheet in enumerate(sheets) if sheet.bits >= ENOUGH_OF_COPIES]
         for group in self._grouped(lambda printing: [printing.sha256], telling):
             self._join(group, lambda head, other: _have_same_figures(head, other, enough=ENOUGH_OF_COPIES))
@@ -429,6 +431,28 @@ class _Sorter:
                 )
             )
         return False
+
+
+def _interleaved(sheets: Sequence[_Sheet]) -> Iterator[list[int]]:
+    """Yield the printings of which one stands between the beginning and the end of the other.
+
+    So fio prints one run in several formats; however little such printings tell, only a contradiction sets them
+    apart.
+    """
+    places = [(sheet.printing.source, sheet.run.start, -sheet.run.end) for sheet in sheets]
+    order = sorted(range(len(sheets)), key=places.__getitem__)
+    group: list[int] = []
+    for index in order:
+        outer, inner = (sheets[i] for i in (group[0] if group else index, index))
+        is_inside = outer.printing.source == inner.printing.source and inner.run.end <= outer.run.end
+        if group and is_inside and inner.run.format != outer.run.format:
+            group.append(index)
+            continue
+        if len(group) > 1:
+            yield group
+        group = [index]
+    if len(group) > 1:
+        yield group
 
 
 _MOST_OF_ONE_DATE: Final = 16

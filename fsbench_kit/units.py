@@ -178,6 +178,15 @@ def scales(unit: str) -> list[tuple[str, float]]:
     return [*reversed(prefixed), (name, 1.0)]
 
 
+def units_of(base: str) -> list[tuple[str, float]]:
+    """Return the units that tools print for a base unit, and how many of the base unit each is.
+
+    >>> units_of("s")
+    [('s', 1.0), ('ms', 0.001), ('us', 1e-06), ('ns', 1e-09)]
+    """
+    return [(name, float(factor)) for name, (of, factor) in _UNITS.items() if of == base]
+
+
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)(i?)[bB]?")
 
 

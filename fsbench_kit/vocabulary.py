@@ -47,6 +47,8 @@ METRICS: Final[dict[str, Metric]] = {
     "cpu_user": Metric("1", "lower", "Share of one processor's time in user mode."),
     "cpu_time": Metric("s", "lower", "Processor time used, by all processors together."),
     "cpu_system": Metric("1", "lower", "Share of one processor's time in the kernel."),
+    "cpu_idle": Metric("1", "higher", "Share of the processors' time that the benchmark left to other work."),
+    "idle_unit_time": Metric("s", None, "Time of the unit of work by which fio measures how idle processors are."),
     "capacity": Metric("1", "higher", "Share of the device that a filesystem offers for data."),
     "capacity_change": Metric("1", "higher", "Change of that share, in shares of the device."),
     "cpu_time_user": Metric("s", "lower", "Processor time in user mode."),
@@ -261,6 +263,10 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_ESCAPES": ("note", "The log stood inside a quoted string, with its line breaks written as \\n."),
     "REPAIRED_HTML": ("note", "Tags and entities of HTML were removed."),
     "REPAIRED_MARKDOWN": ("note", "Marks of Markdown inside the log were removed."),
+    "REPAIRED_NUMBERS": (
+        "note",
+        "Decimal commas became points, and separators between thousands were removed.",
+    ),
     "REPAIRED_PREFIXES": (
         "note",
         "What stood before each line of the log (> of a mail, a time, a host) was removed.",
@@ -268,6 +274,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_PUNCTUATION": ("note", "Typographic quotes, dashes and ellipses became those that tools print."),
     "REPAIRED_SPACES": ("note", "No-break and other special spaces became plain ones."),
     "REPAIRED_TERMINAL": ("note", "Colours and other controls of a terminal were removed."),
+    "REPAIRED_WRAPS": ("note", "Words that were broken at the width of a terminal were joined."),
     "ZERO_BYTES": ("warning", "Zero bytes stand in the log, as a crash leaves them; what stood there is lost."),
     "DAMAGED_ARCHIVE": ("warning", "A packed file is cut off or damaged; what could be unpacked was read."),
     "TOO_LARGE": ("warning", "A packed file holds more than is unpacked; the rest was not read."),

@@ -23,6 +23,11 @@ def test_read_says_what_is_in_a_study(published: Path) -> None:
     assert "rndwr-xfs.txt:77" in result.stderr
 
 
+def test_a_line_number_between_colons_is_no_picture(tmp_path: Path) -> None:
+    (tmp_path / "log:100:").write_text("no log\n")
+    assert f"{tmp_path}/log:100:" in _fsbench("read", tmp_path / "log:100:").stderr
+
+
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".json"])
 def test_read_writes_one_flat_table(published: Path, tmp_path: Path, ending: str) -> None:
     target = tmp_path / f"figures{ending}"

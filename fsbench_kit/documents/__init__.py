@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.documents.encoding import decode, unpack
 from fsbench_kit.documents.pieces import Command, commands, pieces
+from fsbench_kit.documents.readings import readings
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.formats import name
 from fsbench_kit.records import Diagnostic, Run
@@ -15,6 +16,7 @@ from fsbench_kit.vocabulary import DIAGNOSTICS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fsbench_kit.documents.readings import Reading
     from fsbench_kit.documents.repair import Repair
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
@@ -41,18 +43,18 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
         return
     text, repairs = repair(text)
     given = list(commands(text))
-    found = list(pieces(text, given))
+    found = list(readings(text, pieces(text, given)))
     all_runs: list[Run] = []
-    for log_format, piece in found:
-        records = list(log_format.parse(piece))
-        runs = [record for record in records if isinstance(record, Run)]
-        all_runs += runs
-        for record in records:
+    for reading in found:
+        all_runs += reading.runs
+        repairs += reading.repairs
+        for record in reading.records:
             match record:
                 case Run():
-                    yield replace(_with_command(record, given, all_runs, text), format=name(log_format))
+                    log_format = name(reading.log_format)
+                    yield replace(_with_command(record, given, all_runs, text), format=log_format)
                 case Diagnostic(code="UNREAD_FIGURE"):
-                    yield _beside(record, runs, text)
+                    yield _beside(record, reading, text)
                 case _:
                     yield record
     yield from _said(repairs, all_runs, text)
@@ -78,17 +80,22 @@ def _with_command(run: Run, given: Sequence[Command], others: Sequence[Run], tex
         return run
     command = before[-1]
     between = text.chars[text.position(command.end) : text.position(run.start)]
-    is_taken = any(other.tool == run.tool and command.end <= other.start < run.start for other in others)
+    is_taken = any(
+        other.tool == run.tool and command.end <= other.start and other.end <= run.start for other in others
+    )
     ran = not is_taken and (command.has_prompt or not between.strip("` \t\n"))
     return replace(run, settings=(*run.settings, *command.settings("command" if ran else "stated")))
 
 
-def _beside(diagnostic: Diagnostic, runs: Sequence[Run], text: Text) -> Diagnostic:
+def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
     """Tell an unread part of a log from other text that stands beside the logs.
 
-    What touches a log, without an empty line between them, may be a part of it that was damaged.
+    What touches a log, without an empty line between them, may be a part of it that was damaged. Logs of another
+    test alone have no figures to lose.
     """
-    start, end = diagnostic.start, diagnostic.end
+    start, end, runs = diagnostic.start, diagnostic.end, reading.runs
+    if not runs and any(isinstance(other, Diagnostic) and other.code == "NOT_FILEIO" for other in reading.records):
+        return replace(diagnostic, code="OTHER_TEXT")
     if start is None or end is None or not runs or any(run.start < end and start < run.end for run in runs):
         return diagnostic
     before = max((run.end for run in runs if run.end <= start), default=None)

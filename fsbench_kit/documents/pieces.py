@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats import Format, sniff
 from fsbench_kit.formats.commands import command_settings
@@ -43,7 +43,9 @@ class Command:
 
 
 # A command's words: a quoted one can hold anything, and a back-slash continues the line.
-_WORDS: Final = r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
+_WORDS: Final = (
+    r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
+)
 _COMMAND: Final = re.compile(
     rf"""(?:
         ^(?P<prompt>[^\n]{{0,100}}?[\#$%>❯»]\s?)?[^\S\n]*
@@ -52,10 +54,14 @@ _COMMAND: Final = re.compile(
         | (?:[;&|(]|\b(?:do|then|else|with|run|ran|command)\b:?)\s{{0,20}}
         | (?P<span>`{{1,2}})\s?(?:[\#$%]\s)?
     )
-    (?P<words>(?:[\w.~-]{{0,200}}[/\\])*(?P<tool>fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\s+
+    (?P<words>(?:"[A-Z]:\\[^"\n]{{0,200}}\\|(?:[\w.~-]{{0,200}}[/\\])*)
+        (?P<tool>fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?"?\s+
         (?=-|[\w./-]{{1,200}}\.(?:fio|job|ini|cfg)\b|fileio\b|\\[^\S\n]*\n)
         {_WORDS})""",
     re.MULTILINE | re.VERBOSE,
+)
+_SIGN: Final = re.compile(
+    r"(?:fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\s+(?:-|fileio\b|\\|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b)"
 )
 # They lay out and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
@@ -63,6 +69,8 @@ _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
 
 def commands(text: Text) -> Iterator[Command]:
     """Yield the command lines of the tools: typed at a prompt, on lines of their own, or marked as code."""
+    if _SIGN.search(text.chars) is None:
+        return
     for match in _COMMAND.finditer(text.chars):
         words = match["words"].rstrip()
         if _NO_RUN.search(words):
@@ -79,8 +87,16 @@ def commands(text: Text) -> Iterator[Command]:
         )
 
 
-def pieces(text: Text, given: Sequence[Command]) -> Iterator[tuple[Format, Text]]:
-    """Yield pieces of a text that hold logs of one format each, with what stands around them.
+class Piece(NamedTuple):
+    """A piece of a text that holds logs of one format, with what stands around them."""
+
+    log_format: Format
+    start: int
+    end: int
+
+
+def pieces(text: Text, given: Sequence[Command]) -> Iterator[Piece]:
+    """Yield the pieces of a text.
 
     Between two formats the text is cut at the start of the line on which the second one shows, or before the
     command line of its tool. Nothing is left out.
@@ -95,4 +111,4 @@ def pieces(text: Text, given: Sequence[Command]) -> Iterator[tuple[Format, Text]
         named = [c.position for c in given if last < c.position < first and c.tool == log_format.TOOL]
         starts.append(named[-1] if named else line or first)
     for streak, start, end in zip(streaks, starts, [*starts[1:], len(text.chars)], strict=False):
-        yield streak[0][1], text.cut(start, end)
+        yield Piece(streak[0][1], start, end)

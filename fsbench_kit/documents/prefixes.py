@@ -20,7 +20,7 @@ _TIME: Final = (
 )
 _SPEAKER: Final = (
     r"\x20(?:\S{1,80}\x20[\w./-]{1,80}(?:\[\d{1,9}\])?:|std(?:out|err)\x20[FP]\b|"
-    r"(?:DEBUG|INFO|WARN|WARNING|ERROR)\b:?)"
+    r"(?:DEBUG|INFO|WARN|WARNING|ERROR)\b(?:\x20?\|\x20\[std(?:out|err)\]|:?))"
 )
 _END: Final = r"(?:\x20|$)"
 
@@ -58,9 +58,13 @@ def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
         rf"^[ \t]*(?P<prefix>{prefix.pattern})[^\n]*\n(?:[ \t]*{other}[^\n]*(?:\n|\Z)){{{_LINES - 1},}}",
         re.MULTILINE,
     )
+    # A search for a line break is fast, where ^ is tried at every character; so most logs are soon done with.
+    sign = re.compile(rf"\n[ \t]*(?P<prefix>{prefix.pattern})[^\n]*\n[ \t]*{other}", re.MULTILINE)
     line = re.compile(rf"^[ \t]*(?P<prefix>{prefix.pattern})", re.MULTILINE)
 
     def find(chars: str) -> Iterator[Edit]:
+        if sign.search(chars) is None:
+            return
         blocks = [match for match in block.finditer(chars) if _is_log(prefix, line.sub("", match[0]))]
         if not blocks:
             return

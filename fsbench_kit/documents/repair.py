@@ -11,14 +11,17 @@ with it was quoted in a mail, and the mail was encoded.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.documents import markup, prefixes
+from fsbench_kit.documents.numerals import numerals
 from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Repair(NamedTuple):
@@ -33,8 +36,20 @@ def repair(text: Text) -> tuple[Text, list[Repair]]:
     if "\r" in text.chars:
         # A carriage return starts a line: progress is printed over the progress before it.
         text = text.replaced(text.chars.replace("\r\n", " \n").replace("\r", "\n"))
+    return _repaired(text, _REPAIRS)
+
+
+def repair_log(text: Text) -> tuple[Text, list[Repair]]:
+    """Repair the text of one tool's logs, in what shows by holding their figures against each other only."""
+    return _repaired(text, _REPAIRS_OF_LOGS)
+
+
+_Search = tuple[str, "Callable[[str], Iterator[Edit]]"]
+
+
+def _repaired(text: Text, searches: Sequence[_Search]) -> tuple[Text, list[Repair]]:
     repairs = []
-    for code, find in _REPAIRS:
+    for code, find in searches:
         edits = list(find(text.chars))
         if edits:
             repairs.append(Repair(code, [(text.byte(edit.start), text.byte(edit.end)) for edit in edits]))
@@ -146,6 +161,31 @@ def _backspaces(chars: str) -> Iterator[Edit]:
         yield Edit(line.start(), line.end(), "".join(cells))
 
 
+_WIDTHS: Final = range(70, 81)
+_FEWEST_WRAPS: Final = 3
+
+
+def _wraps(chars: str) -> Iterator[Edit]:
+    """Join what a terminal broke in the middle of a word, all at one width, which no line exceeds.
+
+    A break at a space needs no repair, as formats read across line breaks. A mail breaks only there, so that many
+    of its lines are a little shorter than its width.
+    """
+    lines = chars.split("\n")
+    lengths = Counter(map(len, lines))
+    width = max(lengths)
+    if width not in _WIDTHS or lengths[width] < 2 * sum(lengths[width - less] for less in range(1, 9)):
+        return
+    breaks = []
+    position = -1
+    for line, following in pairwise(lines):
+        position += len(line) + 1
+        if len(line) == width and not line[-1:].isspace() and following and not following[0].isspace():
+            breaks.append(position)
+    if len(breaks) >= _FEWEST_WRAPS:
+        yield from (Edit(position, position + 1, "") for position in breaks)
+
+
 _SPACES: Final = re.compile(
     r"""(?P<break>[\x85\u2028\u2029])
     | (?P<width>[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+)
@@ -211,7 +251,7 @@ def _markdown(chars: str) -> Iterator[Edit]:
             yield Edit(match.start(), match.end(), "")
 
 
-_REPAIRS: Final[tuple[tuple[str, Callable[[str], Iterator[Edit]]], ...]] = (
+_REPAIRS: Final[tuple[_Search, ...]] = (
     ("ZERO_BYTES", _zero_bytes),
     ("REPAIRED_ESCAPES", _escapes),
     ("REPAIRED_ESCAPES", _escapes),  # a string inside a string
@@ -223,4 +263,7 @@ _REPAIRS: Final[tuple[tuple[str, Callable[[str], Iterator[Edit]]], ...]] = (
     ("REPAIRED_PUNCTUATION", _punctuation),
     *(("REPAIRED_PREFIXES", find) for find in prefixes.PREFIXES),
     ("REPAIRED_MARKDOWN", _markdown),
+    ("REPAIRED_WRAPS", _wraps),
+    ("REPAIRED_NUMBERS", numerals),
 )
+_REPAIRS_OF_LOGS: Final[tuple[_Search, ...]] = (("REPAIRED_NUMBERS", numerals),)

@@ -53,7 +53,7 @@ _STEPS: Final = (
     r"Rewriting",
     r"Reading\s+(?:a\s+byte\s+at\s+a\s+time|with\s+getc\(\))",
     r"Reading\s+intelligently",
-    r"start\s+['’]em",
+    r"(?<![1-9]\.\.\.)start\s+['’]?em",
     *(
         rf"{step}\s+files\s+in\s+{order}\s+order"
         for order in ("sequential", "random")
@@ -61,6 +61,8 @@ _STEPS: Final = (
     ),
 )
 """What is shown while the tool works, in this order."""
+_NOT_TIMED: Final = r"(?!\s{0,20}done:)"
+"""The tool that bonnie++ comes from shows the rates here; its seekers have numbers."""
 
 _LONGEST_NAME: Final = 40
 
@@ -68,7 +70,7 @@ _LEXER: Final = Lexer(
     converter=r"\bbon_csv2(?:html|txt)\b|Bonnie\+\+ Benchmark results",
     command=r"(?:^[^\n]{0,120}?)?\bbonnie\+\+\s+-(?:\\\n|(?!Using\suid|Writing|Version|\s\d\.\d\d,)[^\n])*",
     user=r"Using uid:\d+, gid:\d+\.",
-    step=rf"(?P<step>{'|'.join(_STEPS)})\.\.\.(?: done\.{{0,3}}){{0,9}}",
+    step=rf"(?P<step>{'|'.join(_STEPS)})\.\.\.{_NOT_TIMED}(?: done\.{{0,3}}){{0,9}}",
     failure=(
         r"Bonnie: drastic I/O error[^\n]{0,200}"
         r"|Can't (?:write|read|open|create|delete|stat|make|sync file|get directory)\b[^\n]{0,200}"
@@ -83,6 +85,7 @@ _NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Cha
 """The tool that bonnie++ comes from spells its headings differently."""
 _MARKS: Final = re.compile(
     r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\."
+    rf"{_NOT_TIMED}"
     r"|(?:Version\s{0,9}[\w.]{1,12}[\s|]{1,19})?[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
     rf"[-–—]{{0,9}}(?:Sequential\s+Input{_NOT_BONNIE}|Random\s+Create)"
     r"|format_version,bonnie_version,name|name,file_size,putc"
@@ -147,6 +150,20 @@ class _Printed:
             return 0
         return max(_agreement(known, row) for known in self.rows)
 
+    def is_over(self, row: Row) -> bool:
+        """Whether the run's table stands right over a CSV line, as in the tool's own output."""
+        known = self.rows[-1]
+        return (
+            (known.form, row.form) == ("text", "CSV")
+            and len(self.rows) == 1
+            and not row.text.chars[known.end : row.start].strip()
+        )
+
+    def has_name_and_size_of(self, row: Row) -> bool:
+        known = self.rows[0]
+        sizes = known.number("file_size"), row.number("file_size")
+        return sizes[0] == sizes[1] and known.machine != "" and row.machine.startswith(known.machine)
+
     @property
     def _is_whole(self) -> bool:
         """Whether the run has figures, and one of its printings was not cut off."""
@@ -157,6 +174,11 @@ class _Printed:
     def run(self) -> tuple[Run, list[Diagnostic]]:
         rows = sorted(self.rows, key=lambda row: _FORMS.index(row.form))
         text = rows[0].text
+        for row in rows:
+            if rows[0].form == "CSV" and "file_size" in rows[0].settings:
+                row.part_glued(rows[0].machine, rows[0].settings["file_size"].chars)
+            if row.glued is not None:
+                row.say("UNREAD_FIGURE", "Where the machine's name ends and the size begins cannot be told.")
         by_key: dict[tuple[str, str, str], Measurement] = {}
         repeats: list[Measurement] = []
         for figure in (figure for row in rows for figure in row.measurements()):
@@ -374,9 +396,14 @@ class _Reader:
     def _add(self, row: Row) -> None:
         """Take a printing: of a run that is known, or of another one."""
         best = max(self._runs, key=lambda printed: printed.agreement(row), default=None)
+        above = self._runs[-1] if self._runs and self._runs[-1].is_over(row) else None
         if best is not None and best.agreement(row) >= _ENOUGH:
             best.rows.append(row)
+        elif above is not None and above.has_name_and_size_of(row):
+            above.rows.append(row)
         else:
+            if above is not None:
+                row.say("SECOND_PRINTING_DIFFERS", "This is not what the table right above it says: another run.")
             begun = self._opening is not None and self._opening.start < row.start
             self._runs.append(_Printed(self._opening.start if self._opening and begun else row.start, [row]))
         self._opening = self._step_number = None

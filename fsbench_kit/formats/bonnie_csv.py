@@ -103,9 +103,20 @@ def row(token: Token) -> Row:
     return found
 
 
+def _lacks_a_field(cells: list[Cell]) -> bool:
+    """Whether a line is of a run without a file, for which 1.96 prints one empty field too few."""
+    names = _LAYOUTS["1.97"]
+    size, files = names.index("file_size"), names.index("files")
+    return (
+        len(cells) >= files and bool(cells[files - 1].chars) and not any(c.chars for c in cells[size : files - 1])
+    )
+
+
 def _values(token: Token, names: list[str], found: Row) -> dict[str, Cell]:
     """Return the line's fields by their names; none where they cannot be what they should be."""
     cells = list(cells_of(token, "fields", ","))
+    if names is _LAYOUTS["1.97"] and _lacks_a_field(cells):
+        cells.insert(names.index("file_size"), Cell())
     if re.search(r"\s", (token["fields"] or "").strip()):
         found.say("REPAIRED", "The line was broken; its fields were put together.")
     last = cells[-1]

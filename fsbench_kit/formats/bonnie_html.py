@@ -67,10 +67,12 @@ _HEADING: Final = [
 ]
 
 _CELL: Final = (
-    r"(?:\d[\d.]{0,12}(?:[MG](?::\d{1,8}k?)?|[km])?|-?nan|-\d{1,12}|\+{1,9}|link|symlink|\d{1,9}:[\d:a-z/]{1,30}|)"
+    r"(?:\d[\d.]{0,12}(?:[MG](?::\d{1,8}k?)?|[km])?|-?nan|-\d{1,12}|\+{1,9}|link|symlink|\d{1,9}:[\d:a-z/]{1,30})"
 )
-_IN_CELL: Final = rf"\|\s*+{_CELL}(?![\w.+])"
-_LATENCIES: Final = r"(?:\s*+\|\s*+(?:\d+[mu]?s\b|)){6,12}"
+# An empty cell can be the last one; what stands on the next line is not in it.
+_EMPTY: Final = r"[^\S\n]*+(?=[\n|]|\Z)"
+_IN_CELL: Final = rf"\|(?:\s*+{_CELL}(?![\w.+])|{_EMPTY})"
+_LATENCIES: Final = rf"(?:\s*+\|(?:\s*+\d+[mu]?s\b|{_EMPTY})){{6,12}}"
 
 PHRASES: Final = {
     "html_heading": _GAP.join(_HEADING),

@@ -94,6 +94,8 @@ class Row:
         Where it stands in the text.
     version
         That of the tool that printed it.
+    glued
+        The machine's name and the size of the file, where nothing stands between them.
     settings
         Key of a setting -> its cell, as printed.
     threads
@@ -108,6 +110,7 @@ class Row:
     end: int
     version: str | None = None
     machine: str = ""
+    glued: Cell | None = None
     settings: dict[str, Cell] = field(default_factory=dict)
     threads: int | None = None
     phases: dict[str, Phase] = field(default_factory=dict)
@@ -117,6 +120,18 @@ class Row:
     def host(self) -> str | None:
         """The machine's name; something like ``#`` stands in place of a name that was taken out."""
         return self.machine if re.search(r"\w", self.machine) else None
+
+    def part_glued(self, machine: str, size: str | None = None) -> None:
+        """Part the machine's name, which may be cut, from the size, where they are known from elsewhere."""
+        if self.glued is None:
+            return
+        size = self.glued.chars.removeprefix(machine) if size is None else size
+        name = self.glued.chars.removesuffix(size)
+        if not name or not machine.startswith(name) or re.fullmatch(r"\d+[MG]", size) is None:
+            return
+        self.settings["file_size"] = self.glued._replace(chars=size)
+        self.say("REPAIRED", f"The machine's name and the size were parted: {name} {size}.")
+        self.machine, self.glued = machine, None
 
     def say(self, code: str, message: str, start: int | None = None, end: int | None = None) -> None:
         """Say something about the row, or about a stretch of it."""

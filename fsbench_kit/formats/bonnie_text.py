@@ -60,7 +60,7 @@ PHRASES: Final = {
         rf"{_VERSION}{_heading('Sequential Output', 'Sequential Input', 'Random')}"
         r"(?: Concurrency\s+(?P<threads>\d+))?"
         rf"(?: {_heading('Per Chr', 'Block', 'Rewrite', 'Per Chr', 'Block', 'Seeks')}"
-        rf"(?: (?P<columns>Machine Size(?::chnk)?|Name:Size etc)(?P<units>{_PER_SECOND}{{6}})?)?)?"
+        rf"(?: (?P<columns>(?:Machine )?Size(?::chnk)?|Name:Size etc)(?P<units>{_PER_SECOND}{{6}})?)?)?"
     ),
     "file_heading": (
         rf"{_VERSION}{_heading('Sequential Create', 'Random Create')} (?P<machine>[^\n]{{0,60}}?) "
@@ -135,15 +135,20 @@ class Tables:
         if len(io_rows) == len(file_rows):
             yield from map(_joined, io_rows, file_rows)
             return
-        for io_row in io_rows:
-            named = [row for row in file_rows if io_row.machine and row.machine.startswith(io_row.machine)]
-            yield _joined(io_row, named[0]) if len(named) == 1 else io_row
-            file_rows = [row for row in file_rows if len(named) != 1 or row is not named[0]]
-        yield from file_rows
+        partners: dict[int, Row] = {}
+        for machine in {row.machine for row in io_rows if row.machine}:
+            namesakes = [index for index, row in enumerate(io_rows) if row.machine == machine]
+            named = [row for row in file_rows if row.machine.startswith(machine)]
+            if len(namesakes) == len(named):
+                partners |= zip(namesakes, named, strict=True)
+        for index, io_row in enumerate(io_rows):
+            yield _joined(io_row, partners[index]) if index in partners else io_row
+        yield from (row for row in file_rows if not any(row is partner for partner in partners.values()))
 
 
 def _joined(io_row: Row, file_row: Row) -> Row:
     io_row.end = file_row.end
+    io_row.part_glued(file_row.machine)
     io_row.machine = max(io_row.machine, file_row.machine, key=len)  # where a long size leaves no place for a name
     io_row.settings |= file_row.settings
     io_row.phases |= file_row.phases
@@ -155,9 +160,11 @@ def _io_row(token: Token, heading: Token, machine: str) -> Row:
     row = _row(token, heading, machine)
     settings = _size_settings(_cell(token, "size"), heading)
     if token["glued"]:
-        row.say("UNREAD_FIGURE", "Where the machine's name ends and the size begins cannot be told.")
-        del settings["file_size"]
+        size = settings.pop("file_size")
+        row.glued = size._replace(chars=f"{token['glued']}{size.chars}")
     row.settings = settings
+    if row.glued is not None and re.fullmatch(r"\d[MG]", size.chars):
+        row.part_glued(token["glued"] or "", size.chars)
     if heading["threads"]:
         row.settings["threads"] = _cell(heading, "threads")
     row.threads = row.number("threads")
@@ -211,11 +218,14 @@ def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...])
     ):
         row.say("UNREAD_FIGURE", "The columns of these figures cannot be told.")
         return
-    if phases == FILE_PHASES and version >= _FAULTY_SINCE:
+    in_files = phases == FILE_PHASES
+    if in_files and version >= _FAULTY_SINCE:
         found = {name: phase._replace(unit=None) for name, phase in found.items()}
         if any(phase.rate.kind == "figure" for phase in found.values()):
             message = "This version of bonnie++ does not print the rates of files here, but another number."
             row.say("WRONG_FIGURE", message)
+    if any(phase.unit is None and phase.rate.kind == "figure" for phase in found.values()) and not in_files:
+        row.say("UNREAD_FIGURE", "The unit of these rates cannot be told.")
     row.phases = found
 
 
@@ -240,8 +250,8 @@ def _unit(name: str, rate: Cell, *, in_kib: bool) -> Unit | None:
 def _under_headings(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: Token) -> list[int] | None:
     """Return the columns of cells that stand exactly under their headings."""
     line = token.text.chars.rfind("\n", 0, token.start) + 1
-    if not heading["columns"] or line < heading.end or heading.match is None:
-        return None
+    if (heading["columns"] or "")[:4] in {"", "Size"} or line < heading.end or heading.match is None:
+        return None  # where no name stands, the columns begin elsewhere
     top = heading.match.start("columns")
     indent = top - (token.text.chars.rfind("\n", 0, top) + 1)
     columns = []

@@ -141,7 +141,9 @@ _BONNIE_FAST: Final = re.compile(r"(?<!\S)(-[bqD]*f)(\d+)(?!\S)")
 _SUBSTITUTION: Final = re.compile(r"`[^`]*`|\$\([^()]*\)")
 _UNKNOWN: Final = "\0"
 
-_TOOL: Final = re.compile(r"\S*?\b(?P<name>fio|sysbench|iozone|bonnie\+\+)(?=\s|-|$)")
+_TOOL: Final = re.compile(
+    r"(?:\"[A-Z]:\\[^\"]*?|\S*?)\b(?P<name>fio|sysbench|iozone|bonnie\+\+)(?:\.exe)?(?:\"(?=\s)|(?=\s|-|$))"
+)
 # Where a copy lost its spaces, two dashes follow the value before them directly.
 _LONG_OPTION: Final = re.compile(
     r"(?:(?<![\w-])-{1,2}|--)(?P<name>[A-Za-z][\w-]+?)"

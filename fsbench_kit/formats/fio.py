@@ -30,6 +30,12 @@ LATENCIES: Final = {
 }
 DEPTHS: Final = {"IO depths": "depth", "submit": "submit_batch", "complete": "complete_batch"}
 
+COMMAND: Final = (
+    r"""(?<![\w./`-])(?:"[A-Z]:\\[^"\n]{0,200}\\fio(?:\.exe)?"|(?:[\w./-]{0,200}/)?fio(?:\.exe)?)\s+"""
+    r"(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
+)
+"""How a command line of fio begins; a mail's line breaks stand before options of it."""
+
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TIME: Final = re.compile(r"([A-Z][a-z]{2})\s*(\d{1,2})\s*(\d\d):(\d\d):(\d\d)\s*(\d{4})")
 
@@ -156,7 +162,7 @@ def part_names(jobs: Iterable[str]) -> Iterator[str]:
 
 _AROUND: Final = Lexer(
     prefix=r"^[>+|#*/\s]+$",
-    command=r"(?<![\w./-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)(?:\\\n|[^\n])*",
+    command=rf"{COMMAND}(?:\\\n|\n(?=[^\S\n]*--[a-z])|[^\n])*",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
     trouble=r"^[^\S\n]*fio(?::|\s+exited)\s[^\n]*",
     header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",

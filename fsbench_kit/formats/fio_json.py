@@ -313,6 +313,7 @@ class _Reader:
         self._read_settings()
         for disk in _objects(self.content.get("disk_util")):
             self._read_disk(disk)
+        self._read_idleness(_object(self.content.get("cpu_idleness")))
 
     def _name(self, job: Object) -> str:
         name = _text(job.get("jobname"))
@@ -507,6 +508,16 @@ class _Reader:
             self.failures.append(f"The job {name} ended with error {_text(job['error'])}.")
         if _text(job.get("total_err")).strip("0"):
             self.failures.append(f"{_text(job['total_err'])} requests of the job {name} failed.")
+
+    def _read_idleness(self, block: Object) -> None:
+        """Keep which share of the processors' time was left, by ``--idle-prof``."""
+        for key in block:
+            place = {"operation": "all", "part": None if key == "system" else key}
+            if key == "system" or key.startswith("cpu-"):
+                self._figure(place, block, key, "cpu_idle", unit="%")
+        place = {"operation": "all"}
+        self._figure(place, block, "unit_mean", "idle_unit_time", "mean", unit="us")
+        self._figure(place, block, "unit_stddev", "idle_unit_time", "stdev", unit="us")
 
     def _read_steady_state(self, block: Object, place: Object) -> None:
         """Keep the means over the last intervals, one second each, and those intervals as series."""

@@ -64,6 +64,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio import (
+    COMMAND,
     DEPTHS,
     LATENCIES,
     TOOL,
@@ -125,8 +126,7 @@ _TO: Final = "[-–]"
 _LEXER: Final = Lexer(
     command=(
         r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
-        r"(?<![\w./`-])(?:[\w./-]{0,200}/)?fio\s+(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
-        r"(?:\\[^\S\n]*\n|(?!\S{1,100}: \(g(?:=|roupid)|fio-\d)[^\n])*"
+        rf"{COMMAND}(?:\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!\S{{1,100}}: \(g(?:=|roupid)|fio-\d)[^\n])*"
     ),
     hello=(
         r"hostname= (?P<host>[^,\s]{1,64}), be= \d+, \d+-bit, os= (?P<os>[^,\n]{1,40}), "
@@ -134,7 +134,7 @@ _LEXER: Final = Lexer(
     ),
     client=r"<(?P<host>[\w.:-]{1,64})>(?=\s)(?: \.\.\.)?",
     header=(
-        _JOB + r"\(g= (?P<group>\d+)\): rw= (?P<pattern>\w+), bs= (?P<sizes>[^=\n]*?), "
+        _JOB + r"\(g= (?P<group>\d+)\): rw= (?P<pattern>\w+), bs= (?P<sizes>[^=]{0,160}?), "
         r"ioengine= (?P<engine>[\w-]+), iodepth= (?P<iodepth>\d+)(?: \.\.\.)?"
     ),
     banner=r"(?<![/\w]-)(?<![/;])fio[-\s](?P<version>\d+\.\d+(?:\.\d+)*(?:-\d+-g[0-9a-f]+)?(?:-dirty)?)",
@@ -146,18 +146,19 @@ _LEXER: Final = Lexer(
     ),
     trouble=(
         r"fio: (?:pid= \d+, err= -?\d+/[^,\n]{1,200}, func= [^,\n]{1,200}, "
-        r"error= [A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*|"
+        r"error= (?:Unknown\s+error\s+-?\d+|[A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*)|"
         r"io_u error on file [^\n]{1,500}?, buflen= \d+|"
         r"pid= \d+, got signal= \d+)|"
         r"client <[^>\n]{1,100}>: exited with (?:error|signal) \d+|"
-        r"\S{1,100}: you need to specify size="
+        r"\S{1,100}: you need to specify size=|"
+        r"(?:^[^\S\n]*[\w-]{1,20}:\s(?:bad\s(?:magic\s)?header|verify\sfailed)[^\n]{1,1000}$\s*)+"
     ),
     stopped=r"fio: terminating on signal \d+",
     capped=r"note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1",
     job=(
         _JOB
         + r"\(groupid= (?P<group>\d+)(?:, jobs= (?P<jobs>\d{1,9}))?\): "
-        + r"err= (?P<error>-?\d{1,9})(?: \([^\n]{1,500}?\))?:(?: pid= (?P<pid>\d+))?"
+        + r"err= (?P<error>-?\d{1,15})(?: \([^\n]{0,500}?\))?:(?: pid= (?P<pid>\d+))?"
         r"(?:: (?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d \d{4}))?"
     ),
     description=r"Description : \[(?P<description>[^\]\n]*)\]",
@@ -226,18 +227,29 @@ _LEXER: Final = Lexer(
         rf"{_pair('all_merge', 'aggrmerge')}, {_pair('all_ticks', 'aggrticks')}, "
         r"aggrin_queue= (?P<all_queue>\d+), aggrutil= (?P<all_util>[\d.]+)%)?"
     ),
+    idleness=(
+        r"CPU idleness:|(?<!\w)system: (?P<system>\d+\.\d\d)%(?=[\s|]{1,20}(?:percpu|unit\s+work):)|"
+        r"percpu: (?P<each>\d+\.\d\d%(?:, \d+\.\d\d%)*)|"
+        r"unit\s+work: mean= (?P<mean>[\d.]+) us, stddev= (?P<stdev>[\d.]+)"
+    ),
+    lifetimes=(
+        r"block lifetime percentiles :(?:[|\s]*+\d+(?:\.\d+)?th= \d+ ,?)+ states :(?:[a-z\s]{1,20}= \d+,?)+"
+    ),
+    said=r"(?<![\w./-])fio: [^\n]{1,300}$",
 )
 
 _SET_UP: Final = {"command", "hello", "header", "banner", "started"}
 _PREAMBLE: Final = {*_SET_UP, "client", "layout", "progress", "capped"}
-_SUMMARY: Final = {"group", "total", "old_total", "disks", "disk"}
+_SUMMARY: Final = {"group", "total", "old_total", "disks", "disk", "idleness"}
+_BESIDE: Final = {UNREAD, "said"}
 
 _ONLY_MARKS: Final = {"banner", "sync", "disks"}
 """Phrases that hold no figure of their own; the version is looked up beforehand."""
 
 _MARKS: Final = re.compile(
     r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=|\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d|Run status group \d+|"
-    r":\s*io=\s*[\d.]+\s*\w*\s?,\s*bw=\s*-?\d|\(g=\s*\d+\):\s*rw=|\bhostname=[^,\s]{1,64}, be=\d"
+    r":\s*io=\s*[\d.]+\s*\w*\s?,\s*(?:bw|aggrb)=\s*-?\d|\b(?:READ|WRITE|TRIM|MIXED):\s*bw=\s*-?\d|"
+    r"\(g=\s*\d+\):\s*rw=|\bhostname=[^,\s]{1,64}, be=\d"
 )
 
 _ALL_CLIENTS: Final = "All clients"
@@ -311,26 +323,44 @@ def _reports(tokens: Iterable[Token]) -> Iterator[_Report]:
     """Split the phrases of a text into reports."""
     current: list[Token] = []
     seen: set[str] = set()
+    printed: set[str] = set()
     for token in tokens:
-        if _starts_report(token, seen):
+        figures = _printed_once(token, current, seen)
+        if _starts_report(token, seen) or (figures is not None and figures in printed):
             yield _Report(current)
-            current, seen = [], set()
+            current, seen, printed = [], set(), set()
         current.append(token)
         seen.add(token.name)
+        if figures is not None:
+            printed.add(figures)
     if current:
         yield _Report(current)
 
 
 def _starts_report(token: Token, seen: set[str]) -> bool:
-    if token.name == UNREAD or seen <= {UNREAD}:
+    if token.name in _BESIDE or seen <= _BESIDE:
         return False
     if token.name == "command":
         return True
     if token.name == "banner" and "banner" in seen:
         return True
     if token.name in _SET_UP:
-        return not seen <= _PREAMBLE | {UNREAD, "trouble"}
+        return not seen <= _PREAMBLE | _BESIDE | {"trouble"}
     return token.name not in _SUMMARY and not seen.isdisjoint(_SUMMARY)
+
+
+def _printed_once(token: Token, current: Sequence[Token], seen: set[str]) -> str | None:
+    """Name the figures that no report has twice: excerpts of several reports can stand one after another.
+
+    Directly after itself a line is a copy's double.
+    """
+    if token.name in {"rate", "old_rate"} and "job" not in seen:
+        return f"rate {token['operation']}"
+    if token.name in {"total", "old_total"} and "group" not in seen:
+        return f"total {token['operation']}"
+    if token.name == "group" and not (current and current[-1].name == "group"):
+        return f"group {token['group']}"
+    return None
 
 
 def _runs(reports: Iterable[_Report]) -> Iterator[list[_Report]]:
@@ -529,8 +559,14 @@ class _Reader:
         last = self.reports[-1]
         groups = {token["group"] for token in self.jobs if token["group"] is not None}
         unreported = {header["group"] for header in self.headers} - groups if groups else set()
-        is_cut = not last.is_complete and (last.result is not last or bool(unreported))
+        is_cut = not last.is_complete and (last.result is not last or bool(unreported) or self._lacks_jobs())
         return "partial" if self.stopped or is_cut or last.is_cut else "ok"
+
+    def _lacks_jobs(self) -> bool:
+        """Whether fio started more processes than the jobs' lines account for."""
+        started = [token["what"] or "" for token in self.known if token.name == "started"]
+        counts = [int(job["jobs"] or "1") for job in self.jobs]
+        return bool(started and counts) and sum(map(int, re.findall(r"\d+", started[0]))) > sum(counts)
 
     def _blocks(self) -> Iterator[Block]:
         for (part, operation, metric), points in self.series.items():
@@ -731,6 +767,12 @@ class _Reader:
         self.failed = True
         self.diagnostics.append(token.diagnostic("RUN_FAILED", "fio reports an error."))
 
+    def _read_said(self, token: Token) -> None:
+        if unread_figure(token) is not None:
+            self.diagnostics.append(
+                token.diagnostic("OTHER_TEXT", "fio says more of the run than its report has.")
+            )
+
     def _read_stopped(self, token: Token) -> None:
         self.stopped = True
         self.diagnostics.append(token.diagnostic("RUN_STOPPED", "fio was stopped before the run's end."))
@@ -844,7 +886,8 @@ class _Reader:
     def _read_percentiles(self, token: Token) -> None:
         place = self._latency_place(token)
         unit = _LATENCY_UNITS[token["unit"] or ""]
-        per_unit = self.ticks_per_second // {"ns": 10**9, "us": 10**6, "ms": 10**3}[unit]
+        ticks_per_second = 10**9 if unit == "ns" else self.ticks_per_second
+        per_unit = ticks_per_second // {"ns": 10**9, "us": 10**6, "ms": 10**3}[unit]
         for share in ("level_share", "priority_share"):
             self._figure(token, place, share, "operation_share", unit="%")
         for cell in _cells(token, "cells", r"(?P<p>\d+(?:\.\d+)?)th=\s*\[\s*(?P<value>\d+)\s*\]"):
@@ -858,9 +901,9 @@ class _Reader:
             printed = int(item.text)
             low, high = percentile_bounds(max(0, (printed - 1) * per_unit + 1), printed * per_unit)
             self.measurements.append(
-                replace(item, low=low / self.ticks_per_second, high=high / self.ticks_per_second)
+                replace(item, low=low / ticks_per_second, high=high / ticks_per_second)
                 if high is not None
-                else replace(item, state="censored", value=None, low=low / self.ticks_per_second, high=None)
+                else replace(item, state="censored", value=None, low=low / ticks_per_second, high=None)
             )
 
     def _read_bandwidths(self, token: Token) -> None:
@@ -1011,6 +1054,19 @@ class _Reader:
         if token["members"] is not None:
             self._disk(token, "all_", part=f"{name}/members", statistic="mean", most="max", rounding="down")
 
+    def _read_idleness(self, token: Token) -> None:
+        place: dict[str, Any] = {"operation": "all"}
+        self._figure(token, place, "system", "cpu_idle", unit="%")
+        for number, cell in enumerate(_cells(token, "each", r"(?P<share>[\d.]+)%")):
+            self._figure(cell, place | {"part": f"cpu-{number}"}, "share", "cpu_idle", unit="%")
+        for statistic in ("mean", "stdev"):
+            self._figure(token, place, statistic, "idle_unit_time", statistic, unit="us")
+
+    def _read_lifetimes(self, token: Token) -> None:
+        self.diagnostics.append(
+            token.diagnostic("OTHER_TEXT", "How often blocks were trimmed is no figure of speed, and is not kept.")
+        )
+
     def _disk(
         self, token: Token, prefix: str, *, part: str, statistic: str, most: str, rounding: Rounding
     ) -> None:
@@ -1030,7 +1086,7 @@ class _Reader:
 
 def _job_name(token: Token) -> str:
     """Return a job's name, without what a copy put before it."""
-    return " ".join((token["name"] or "").lstrip("|>").split())
+    return " ".join((token["name"] or "").lstrip("|>`").split())
 
 
 _PROMPT: Final = re.compile(r"[#$%>❯»]\s*$")

@@ -167,6 +167,7 @@ _LEXER: Final = Lexer(
         r"I/O error during read\. Try again with the command: iozone \d+ \d+"
         r"(?: \(i\.e\. record size = \d+ bytes\))?"
     ),
+    invalid=r"Performance measurements are invalid in this mode\.",
     interrupted=r"iozone: interrupted",
     failure="|".join(_FAILURES),
 )
@@ -341,6 +342,8 @@ class _OpenRun:
                 self.tables.table = None
             case "poor_timer" | "too_quick":
                 yield token.diagnostic("QUALIFIED", "iozone says that small transfers were too quick to be timed.")
+            case "invalid":
+                yield token.diagnostic("QUALIFIED", "iozone says that measurements are invalid in this mode.")
             case "read_error" if self._given().get("iozone.-N") == "true":
                 yield token.diagnostic("QUALIFIED", "iozone takes a time below 1 µs for an error.")
             case "read_error" | "failure":

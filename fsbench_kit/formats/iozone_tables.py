@@ -122,14 +122,13 @@ def with_lines(text: Text) -> Text:
     for match in _COLLAPSED.finditer(text.chars):
         numbers = list(re.finditer(r"\d+", match["numbers"]))
         columns = len(re.findall(r"[a-z]+", match["names"]))
-        for width in range(3, columns + 3):
-            if len(numbers) % width:
-                continue
-            sizes = [(int(f[0]), int(r[0])) for f, r in zip(numbers[::width], numbers[1::width], strict=True)]
-            if _are_sizes(sizes):
-                ends = [match.start("numbers") + number.end() for number in numbers[width - 1 :: width]]
-                edits += [Edit(end, end, "\n") for end in (match.end("names"), *ends)]
-                break
+        pairs = [(int(one[0]), int(other[0])) for one, other in pairwise(numbers)]
+        widths = [width for width in range(3, columns + 3) if _are_sizes(pairs[::width])]
+        whole = [width for width in widths if len(numbers) % width == 0]
+        # The last row can be cut off, where only one width is possible.
+        for width in whole[:1] or (widths if len(widths) == 1 and len(numbers) > 2 * widths[0] else []):
+            ends = [match.start("numbers") + number.end() for number in numbers[width - 1 :: width]]
+            edits += [Edit(end, end, "\n") for end in (match.end("names"), *ends)]
     return text.edited(edits) if edits else text
 
 

@@ -48,7 +48,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import Rounding, size
 
@@ -113,6 +112,8 @@ _PHRASES: Final = {
     # The test's options
     "options": r"Running the test with following options:",
     "threads": rf"Number of threads: (?P<threads>{_COUNT})",
+    "warmup": rf"Warmup time: (?P<warmup>{_COUNT})s",
+    "warming": r"Warming up for \d+ seconds",
     "report_interval": rf"Report intermediate results every (?P<report_interval>{_COUNT}) second\(s\)",
     "report_checkpoints": r"Report checkpoint\(s\) at (?P<report_checkpoints>\d+(?:, \d+)*) seconds",
     "target_rate": rf"Target transaction rate: (?P<target_rate>{_COUNT})/sec",
@@ -219,6 +220,7 @@ _LEXER: Final = Lexer(**{name: pattern.replace(" ", r"[\s|]*") for name, pattern
 _SKIPPED: Final = {
     "prepared_file",
     "ignored_seed",
+    "warming",
     "repeated",
     "deprecated",
     "endless",
@@ -282,6 +284,7 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "checksums": ("sysbench.validate", lambda _: "true"),
     "seed": ("seed", str),
     "shutdown": ("sysbench.forced-shutdown", str),
+    "warmup": ("sysbench.warmup-time", str),
     "open_flags": ("open_flags", _words),
     "files": ("files", str),
     "file_size": ("file_size", _bytes),
@@ -416,6 +419,7 @@ _MARKS: Final = re.compile(
     | \[\s*\d+s\s*\]\s*reads:\s*[\d.]+\s*Mi?B/s\s*writes:
     | Operations\s*performed:\s*\d+\s*reads?,
     | Requests/sec\s*executed
+    | \bRead\s*[\d.]+[KMGT]?b\s*Written\s*[\d.]+[KMGT]?b\s*Total\s*transferred
     | File\s*operations:[\s|]*reads/s:
     | \breads/s:[\s|]*[\d.]+[\s|]+writes/s:
     | \bread:\s*IOPS=[\d.]+\s+[\d.]+\s*MiB/s\s*\(""",
@@ -452,21 +456,14 @@ def parse(text: Text) -> Iterator[Record]:
         yield from log.close()
 
 
-_DECIMAL_COMMAS: Final = re.compile(r"total\s*time:[\s|]*\d+,\d{4}s|\bIOPS=\d+,\d\d\s")
-_COMMA: Final = re.compile(r"--\S*|(?<=\d)(?P<comma>,)(?=\d)")
 _BUCKET: Final = re.compile(r"[\d.]+\s*\|[\s*]*\d+")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 
 
 def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
-    """Return a text without lines that stand twice, and with decimal points; and what was done to it."""
+    """Return a text without lines that stand twice, and what was done to it."""
     # Neighbouring buckets of a histogram can print alike.
     text, repairs = without_repeats(text, lambda line: _BUCKET.fullmatch(line) is not None)
-    if _DECIMAL_COMMAS.search(text.chars):
-        whole = Token("text", text, 0, len(text.chars))
-        repairs.append(whole.diagnostic("REPAIRED", "Decimal commas were read as points."))
-        commas = [match.start() for match in _COMMA.finditer(text.chars) if match["comma"]]
-        text = text.edited(Edit(comma, comma + 1, ".") for comma in commas)
     return text, repairs
 
 
@@ -715,7 +712,12 @@ class _OpenLog:
         elif "other_test" in self.phrases or ("events" in self.phrases and self.phrases & {"banner", "options"}):
             name = self.test or self._test_of_the_command or "which one it does not say"
             yield stretch.diagnostic("NOT_FILEIO", f"This is a log of another of sysbench's tests: {name}.")
-            self.unread = [token for token in self.unread if token.start >= stretch.end]
+            yield from (
+                token.diagnostic("OTHER_TEXT", "This text holds a figure and is no part of a log.")
+                for token in self.unread
+                if token.start >= stretch.end and unread_figure(token) is not None
+            )
+            self.unread = []
             self.diagnostics = []
         elif self.phrases & _PREPARATION:
             yield stretch.diagnostic("PREPARATION", "Here sysbench makes or removes its files, which is no run.")

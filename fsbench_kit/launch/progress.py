@@ -22,11 +22,16 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
 
     Notebooks get lines: these stay readable in a published notebook, where a bar would be an empty box.
     """
-    console = console or Console()
+    console = console or Console(emoji=False)
     if not console.is_terminal or console.is_jupyter:
         yield lambda event: _print(console, event)
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=None)
 

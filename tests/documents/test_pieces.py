@@ -19,6 +19,12 @@ FIO = "fio --name=x --rw=read --bs=4k"
         (f"user@host:/mnt$ sudo -u bench time -p {FIO}", FIO, True),
         ("PS C:\\> fio.exe --name=x --rw=read", "fio.exe --name=x --rw=read", True),
         ("D:\\>fio --name=x --rw=read", "fio --name=x --rw=read", True),
+        (
+            r'"C:\Program Files\fio\fio" --name=x --rw=read',
+            r'"C:\Program Files\fio\fio" --name=x --rw=read',
+            False,
+        ),
+        ("$ fio --name=x\n--rw=read\nx", "fio --name=x\n--rw=read", True),
         (f"# docker exec -it bench {FIO}", FIO, True),
         (f"kubectl exec pod-0 -- {FIO}", FIO, False),
         (f"for d in a b; do {FIO}; done", FIO, False),

@@ -164,6 +164,10 @@ def by_pdsh(log: str) -> str:
     return "".join(f"node-1: {line}\n" for line in log.splitlines())
 
 
+def by_avocado(log: str) -> str:
+    return "".join(f"20:17:58 DEBUG| [stdout] {line}\n" for line in log.splitlines())
+
+
 def by_compose(log: str) -> str:
     return "".join(f"bench_1  | {line}\n" for line in log.splitlines())
 
@@ -219,6 +223,7 @@ COPIES: dict[Callable[[str], str], set[str]] = {
     by_journalctl: {"PREFIXES"},
     by_pdsh: {"PREFIXES"},
     by_compose: {"PREFIXES"},
+    by_avocado: {"PREFIXES"},
     by_kubectl: {"PREFIXES"},
     commented: {"PREFIXES"},
     barred: {"PREFIXES"},

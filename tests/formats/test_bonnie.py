@@ -17,7 +17,7 @@ from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Record, Run
 
 DATA = Path(__file__).parents[1] / "data" / "bonnie"
-LOGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*"))}
+LOGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*.[tc]*"))}
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 INSTALLED = pytest.mark.skipif(shutil.which("bonnie++") is None, reason="bonnie++ is not installed")
@@ -233,10 +233,20 @@ def test_printings_that_contradict_each_other() -> None:
 def test_runs_that_differ_stay_apart() -> None:
     old, new = LOGS["1.03e-report"], LOGS["1.97-report"]
     assert [run.tool_version for run in runs(old + new + old)] == ["1.03e", "1.97", "1.03e"]
-    *table, line = new.splitlines(keepends=True)
+
+
+def test_a_line_right_below_a_table_that_says_all_else() -> None:
+    *table, line = LOGS["1.97-report"].splitlines(keepends=True)
     other = re.sub(r"(?<=,)\d+(?=[,um])", lambda number: str(3 * int(number[0])), line)
-    both = "".join(table) + other
-    assert [rates(run)["write"] for run in runs(both)] == [101525, 304575]
+    both = "".join(table) + other.replace(",15G,", ",5G,")
+    assert rates(run_of(both))["write"] == 304575
+    assert codes(both).count("SECOND_PRINTING_DIFFERS") > 20
+    apart = "".join(table) + "\nand on another day:\n" + other
+    assert [rates(run)["write"] for run in runs(apart)] == [101525, 304575]
+    assert "SECOND_PRINTING_DIFFERS" not in codes(apart)
+    other_machine = "".join(table) + other.replace("newbox", "another")
+    assert [rates(run)["write"] for run in runs(other_machine)] == [101525, 304575]
+    assert codes(other_machine) == ["SECOND_PRINTING_DIFFERS"]
 
 
 def test_tables_of_two_runs_then_their_lines() -> None:
@@ -329,13 +339,84 @@ def test_what_cannot_be_told_is_lost_and_said(row: str) -> None:
 
 
 def test_a_name_that_touches_the_size() -> None:
-    chars = LOGS["1.97-report"].replace("newbox           5G", "anewboxwithaname5G")
+    chars = LOGS["1.97-report"].replace("newbox           5G", "newbox5G")
     assert settings(run_of(chars))["file_size"] == str(5 * GIB)  # from the CSV line
     assert rates(run_of(chars)) == NEW_RATES
     text = "".join(chars.splitlines(keepends=True)[:-1])
-    assert "file_size" not in settings(run_of(text))
+    assert settings(run_of(text))["file_size"] == str(5 * GIB)
+    assert (run_of(text).host, rates(run_of(text))) == ("newbox", NEW_RATES)
+    assert codes(text) == ["REPAIRED"]
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "size"),
+    [
+        ("newbox1", "newbox1", 32184),  # from the heading over the files
+        ("newbox1", "newbox12", None),  # newbox1 and 32184M, or newbox and 132184M?
+    ],
+)
+def test_a_name_with_digits_that_touches_the_size(name: str, known: str, size: int | None) -> None:
+    chars = LOGS["1.97-report"].replace("newbox           5G", f"{name}32184M")
+    text = "".join(chars.splitlines(keepends=True)[:-1]).replace("\nnewbox ", f"\n{known} ")
+    assert settings(run_of(text)).get("file_size") == (None if size is None else str(size * MIB))
     assert rates(run_of(text)) == NEW_RATES
-    assert codes(text) == ["UNREAD_FIGURE"]
+    assert codes(text) == ["UNREAD_FIGURE" if size is None else "REPAIRED"]
+
+
+def test_the_size_in_the_csv_line_parts_it_from_the_name() -> None:
+    chars = LOGS["1.97-report"].replace("newbox           5G", "newbox132184M")
+    chars = chars.replace("newbox,1,1576316721,5G", "newbox1.example.org,1,1576316721,32184M")
+    chars = chars.replace("\nnewbox             ", "\nnewbox1.example.org")
+    run = run_of(chars)
+    assert (run.host, settings(run)["file_size"]) == ("newbox1.example.org", str(32184 * MIB))
+    assert {m.file_size for m in run.measurements if m.metric == "bandwidth"} == {32184 * MIB}
+    assert codes(chars) == ["REPAIRED"]
+
+
+def test_a_heading_without_the_machine() -> None:
+    chars = (
+        "     ------Sequential Output------ --Sequential Input- --Random-\n"
+        "     -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--\n"
+        "Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n"
+        "  2G 41230  95 152311  21 24877  8 40112  93 61230  7 +++++ +++\n"
+    )
+    assert rates(run_of(chars)) == by_phase(41230, 152311, 24877, 40112, 61230, CUT)
+    assert codes(chars.replace("K/sec", "/sec")) == ["UNREAD_FIGURE"]  # kilobytes?
+
+
+def test_without_a_file_a_line_of_96_has_a_field_too_few() -> None:
+    line = (
+        "1.96,1.96,newbox,1,1374655110,,,,,,,,,,,,,,60,32,16,,,1702,14,2025,12,1332,4,1873,16,2047,13,1266,3,"
+        ",,,,,,3874ms,6645ms,8659ms,505ms,7257ms,9627ms\n"
+    )
+    run = run_of(line)
+    assert rates(run) == by_phase(None, None, None, None, None, None, 1702, 2025, 1332, 1873, 2047, 1266)
+    assert values(run, "phase_latency")["random_delete"] == 9.627
+    assert settings(run)["files"] == str(60 * 1024)
+    assert codes(line) == []
+
+
+def test_machines_of_one_name_in_both_tables() -> None:
+    table = "".join(LOGS["1.97-report"].splitlines(keepends=True)[:-1])
+    io, files = table[: table.rindex("Version")], table[table.rindex("Version") :]
+    io_row = "".join(io.splitlines(keepends=True)[-2:])
+    alone = io_row.replace("newbox", "oldbox")
+    file_row = "".join(files.splitlines(keepends=True)[-2:])
+    named = file_row.replace("                 16", "newbox           16")
+    both = io + io_row.replace("101525", "111111") + alone + files.replace(file_row, named) + named
+    assert [len(rates(run)) for run in runs(both)] == [12, 12, 6]
+
+
+def test_the_older_tool_of_that_name_is_not_taken_for_this_one() -> None:
+    chars = (
+        "File './Bonnie.2276', size: 1073741824\n"
+        "Writing with putc()...  done:  72692 kB/s  83.7 %CPU\n"
+        "Rewriting...            done:  25355 kB/s  12.0 %CPU\n"
+        "Writing intelligently...done: 103022 kB/s  40.5 %CPU\n"
+        "Seeker 2...Seeker 1...Seeker 3...start 'em...done...done...done...\n"
+    )
+    assert runs(chars) == []
+    assert list(bonnie.marks(chars)) == []
 
 
 def test_a_table_in_which_only_one_row_is_damaged() -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Record, Run
@@ -320,3 +321,32 @@ def test_the_installed_bon_csv2html() -> None:
     assert found["seek", "phase_latency", "max"].value == 120
     assert found["sequential_delete", "file_rate", "value"].value == 4000
     assert found["random_delete", "cpu", "value"].value == 0.13
+
+
+def test_a_raw_page_with_all_columns() -> None:
+    """Made by bon_csv2html 2.00a of three lines written for it; figures by eye, from those lines."""
+    page = (ROOT / "tests/data/bonnie/2.00a-page.html").read_bytes()
+    found = [record for record in read_document(page, "page.html") if isinstance(record, Run)]
+    assert [run.host for run in found] == ["my box", "small", "files-only"]
+    rows = [
+        {
+            (m.operation, m.metric): m.text
+            for m in run.measurements
+            if m.metric in {"bandwidth", "iops", "file_rate"}
+        }
+        for run in found
+    ]
+    io, files = ["write_char", "write", "rewrite", "read_char", "read", "seek"], PHASES[6:]
+    # 95 MiB/s is 97280 KiB/s, and so on; rates by the character stay in KiB/s
+    assert [rows[0][name, "iops" if name == "seek" else "bandwidth"] for name in io] == [
+        *("651", "95", "57", "1072", "126", "393.1"),
+    ]
+    assert not any(metric == "file_rate" for _, metric in rows[0])
+    assert [rows[1][name, "file_rate"] for name in files] == ["11", "22", "33", "44", "55", "66"]
+    assert [rows[2][name, "file_rate"] for name in files] == ["12", "23", "34", "45", "56", "67"]
+    assert {metric for _, metric in rows[2]} == {"file_rate"}
+    known = [{item.key: item.value for item in run.settings} for run in found]
+    assert [k.get("threads") for k in known] == ["3", "1", "1"]
+    assert [k.get("block_size") for k in known] == [str(64 * 2**10), None, None]
+    latencies = {m.operation: m.value for m in found[0].measurements if m.metric == "phase_latency"}
+    assert latencies["seek"] == pytest.approx(0.0025)

@@ -156,6 +156,7 @@ def test_an_iozone_command_that_is_cut_keeps_its_words() -> None:
         ("$ fio  --bs=4k \\\n   --rw=read", "fio --bs=4k --rw=read"),
         ("time /usr/local/bin/sysbench fileio run", "/usr/local/bin/sysbench fileio run"),
         ("fio--name=a", "fio--name=a"),
+        (r'"C:\Program Files\fio\fio.exe" --bs=4k', r'"C:\Program Files\fio\fio.exe" --bs=4k'),
         ("bonnie++ -d /mnt", "bonnie++ -d /mnt"),
     ],
 )

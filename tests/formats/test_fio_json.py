@@ -554,3 +554,11 @@ def test_real_documents_are_understood() -> None:
         ]
         (run,) = runs(records)
         assert [(m.operation, m.text) for m in run.measurements if m.metric == "bytes" and m.primary] == done, path
+
+
+def test_idle_processors() -> None:
+    run = only_run((DATA / "fio_json" / "3.33-idleness.json").read_text())
+    idle = {m.part: m.text for m in run.measurements if m.metric == "cpu_idle"}
+    assert idle == {None: "33.714222", "cpu-0": "5.564132", "cpu-1": "61.864313"}
+    units = {m.statistic: m.value for m in run.measurements if m.metric == "idle_unit_time"}
+    assert units == {"mean": pytest.approx(29.346e-6), "stdev": pytest.approx(9.038239e-6)}

@@ -946,3 +946,124 @@ def test_damaged_logs_never_raise(data: st.DataObject) -> None:
                 assert item.high is not None
                 assert item.low <= item.high
         assert 0 <= run.start <= run.end <= len(text.encode())
+
+
+TOTALS = """\
+  READ: bw=40.1MiB/s (42.0MB/s), 40.1MiB/s-40.1MiB/s (42.0MB/s-42.0MB/s), io=96.0MiB (101MB), run=2385-2385msec
+  WRITE: bw=20.2MiB/s (21.2MB/s), 20.2MiB/s-20.2MiB/s (21.2MB/s-21.2MB/s), io=48.0MiB (50.3MB), run=2376-2376msec
+"""
+OLD_GROUPS = """\
+Run status group 0 (all jobs):
+  WRITE: io=320.0MB, aggrb=13107KB/s, minb=3276KB/s, maxb=3284KB/s, mint=24944msec, maxt=25000msec
+
+Run status group 1 (all jobs):
+   READ: io=320.0MB, aggrb=29000KB/s, minb=7248KB/s, maxb=7273KB/s, mint=11262msec, maxt=11299msec
+"""
+JOB = """\
+  read: IOPS=2560, BW=10.0MiB/s (10.5MB/s)(100MiB/10000msec)
+    clat (usec): min=20, max=900, avg=42.50, stdev= 7.10
+  cpu          : usr=1.00%, sys=2.00%, ctx=25600, majf=0, minf=9
+"""
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "changed"),
+    [(TOTALS, ("40.1", "50.1")), (OLD_GROUPS, ("29000", "28000")), (JOB, ("42.50", "43.50"))],
+    ids=["totals", "groups", "job"],
+)
+def test_excerpts_of_two_reports_are_two_runs(excerpt: str, changed: tuple[str, str]) -> None:
+    text = f"Before the change:\n{excerpt}\nand after it:\n{excerpt.replace(*changed)}"
+    assert sniff(text)[0][0] < text.index("and after")
+    one, other = runs(list(fio_normal.parse(Text(text))))
+    assert (
+        len(one.measurements)
+        == len(other.measurements)
+        == len({(m.scope, m.part, m.operation, m.metric, m.statistic, m.primary) for m in one.measurements})
+    )
+    assert one.measurements != other.measurements
+
+
+def test_a_line_that_stands_there_twice_starts_no_run() -> None:
+    assert len(runs(list(fio_normal.parse(Text("".join(line * 2 for line in OLD_GROUPS.splitlines(True))))))) == 1
+
+
+ANNOUNCED = """\
+load: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1
+...
+fio-3.33
+Starting {started} processes
+
+load: (groupid=0, jobs=1): err={error}: pid=77: Sat Nov 21 20:41:57 2026
+  read: IOPS=2560, BW=10.0MiB/s (10.5MB/s)(100MiB/10000msec)
+     issued rwts: total=25600,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+"""
+
+
+@pytest.mark.parametrize(("started", "status"), [("1", "ok"), ("2", "partial"), ("1 process and 3", "partial")])
+def test_a_log_that_lacks_jobs_is_partial(started: str, status: str) -> None:
+    (run,) = runs(list(fio_normal.parse(Text(ANNOUNCED.format(started=started, error=" 0")))))
+    assert run.status == status
+
+
+@pytest.mark.parametrize("error", ["84 ()", "1769919122 (file:io_u.c:2263, error=Unknown error 1769919122)"])
+def test_an_error_without_words(error: str) -> None:
+    (run,) = runs(list(fio_normal.parse(Text(ANNOUNCED.format(started="1", error=error)))))
+    assert run.status == "failed"
+    assert figure(run, "read", "iops", part="load").value == 2560
+
+
+def test_data_that_fio_did_not_write_are_a_failure() -> None:
+    records = read(DATA / "3.33-foreign-data.txt")
+    (run,) = runs(records)
+    assert run.status == "failed"
+    assert {d.code for d in diagnostics(records)} == {"RUN_FAILED"}
+    assert value(run, "all", "errors", part="load") == 4
+    idle = [(m.part, m.text) for m in run.measurements if m.metric == "cpu_idle"]
+    assert idle == [(None, "56.77"), ("cpu-0", "111.29"), ("cpu-1", "2.25")]
+
+
+def test_idle_processors_and_what_else_fio_says() -> None:
+    text = (
+        ANNOUNCED.format(started="1", error=" 0")
+        + """
+fio: latency of 166594 nsec exceeds specified max (1000 nsec): f.0.0 read 122880 4096
+
+Run status group 0 (all jobs):
+   READ: bw=10.0MiB/s (10.5MB/s), 10.0MiB/s-10.0MiB/s (10.5MB/s-10.5MB/s), io=100MiB (105MB), run=10000-10000msec
+
+CPU idleness:
+  system: 70.97%
+  percpu: 24.99%, 116.95%
+  unit work: mean=28.04us, stddev=19.80
+"""
+    )
+    records = list(fio_normal.parse(Text(text)))
+    (run,) = runs(records)
+    idle = [(m.part, m.value) for m in run.measurements if m.metric == "cpu_idle"]
+    assert idle == [
+        (None, pytest.approx(0.7097)),
+        ("cpu-0", pytest.approx(0.2499)),
+        ("cpu-1", pytest.approx(1.1695)),
+    ]
+    assert value(run, "all", "idle_unit_time", "mean", scope="all") == pytest.approx(28.04e-6)
+    assert [d.code for d in diagnostics(records)] == ["OTHER_TEXT"]
+
+
+def test_lifetimes_of_blocks_are_named() -> None:
+    said = """\
+  block lifetime percentiles :
+   | 1.00th=3, 5.00th=4,
+   | 99.00th=9
+        states               : unwritten=1, trimmed=2, written=3, trim failure=0, write failure=0
+"""
+    records = list(fio_normal.parse(Text(ANNOUNCED.format(started="1", error=" 0") + said)))
+    assert [d.code for d in diagnostics(records)] == ["OTHER_TEXT", "INCOMPLETE_LOG"]
+
+
+def test_a_mail_breaks_commands_and_headers() -> None:
+    text = ANNOUNCED.format(started="1", error=" 0").replace(", (T) 4096B", ", (T)\n4096B")
+    (run,) = runs(list(fio_normal.parse(Text(f"$ fio --name=load --rw=read\n--ioengine=psync --bs=4k\n{text}"))))
+    assert ("block_size", "4096", "log") in {(s.key, s.value, s.origin) for s in run.settings}
+    assert ("command", "fio --name=load --rw=read --ioengine=psync --bs=4k") in {
+        (s.key, s.value) for s in run.settings
+    }

@@ -358,3 +358,14 @@ def test_real_lines_are_understood() -> None:
     assert read["ruby"] == [("2.1.10", "ok", {"read", "write", "all"})]
     assert read["pvc"] == [("3.12", "ok", {"read", "all"}), ("3.12", "ok", {"write", "all"})]
     assert read["cn"] == [("3.32", "ok", {"read", "all"})]
+
+
+def test_a_percentile_of_2_begins_no_line() -> None:
+    log = LOGS["3.33-v5-percentile-of-2"]
+    assert len(list(fio_terse.marks(log))) == log.count("\n") == 3
+    run = only_run(log)
+    assert [figure(run, "write", "bytes", part=f"load.{job}").text for job in range(3)] == [
+        "32896",
+        "33032",
+        "33048",
+    ]

@@ -122,6 +122,36 @@ def test_copies_of_a_table_and_its_reports(name: str, copy: object) -> None:
     assert _cells(_run(copy(log))) == _cells(_run(log))  # type: ignore[operator]
 
 
+ONE_LINE = (
+    "random random KB reclen write rewrite read reread read write "
+    "64 4 101 102 103 104 105 106 64 8 111 112 113 114 115 116 128 4 121 122 123 124 125 126"
+)
+
+
+def test_tables_on_one_line() -> None:
+    """Also where the last row of one of them is cut off."""
+    second = ONE_LINE.replace(" 1", " 2").replace(" 228 4", " 128 4")
+    runs, said = _parse(f"{ONE_LINE} 128 8 131 132\n and then {second}")
+    assert [_cells(run)["write", 4, 128] for run in runs] == ["121", "221"]
+    assert [_cells(run)["random_write", 8, 64] for run in runs] == ["116", "216"]
+    assert [len(run.measurements) for run in runs] == [18, 18]
+    assert [d.excerpt for d in said if d.code == "UNREAD_FIGURE"] == ["128 8 131 132"]
+
+
+def test_sizes_on_one_line_are_powers_of_two() -> None:
+    """Read as rows of three or of four, the pairs would ascend as well; only record sizes tell."""
+    table = "KB reclen write rewrite 64 4 100 101 128 8 200 202 256 16 300 303"
+    assert _cells(_run(table))["write", 8, 128] == "200"
+    other = table.replace(" 8 ", " 9 ").replace(" 4 ", " 5 ").replace(" 16 ", " 17 ")
+    assert all(not run.measurements for run in _parse(other)[0])
+
+
+def test_measurements_that_iozone_calls_invalid() -> None:
+    log = SUBSET.replace("Output is in", "Performance measurements are invalid in this mode.\n\tOutput is in", 1)
+    assert _cells(_run(log)) == SUBSET_FIGURES
+    assert _codes(log).count("QUALIFIED") == 1
+
+
 def test_without_spacing_and_command_blank_columns_are_not_guessed_at() -> None:
     log = re.sub(".*Command line.*\n", "", SUBSET)
     assert _parse(re.sub("[ \t]+", " ", log))[0][0].measurements == ()

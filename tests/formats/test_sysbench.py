@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from fsbench_kit.formats import FORMATS, sysbench
+from fsbench_kit.formats import FORMATS, sniff, sysbench
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
 
@@ -980,16 +980,6 @@ def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None
     records(TEXTS[log][:at] + noise + TEXTS[log][at:])
 
 
-def test_decimal_commas() -> None:
-    def commas(chars: str) -> str:
-        return re.sub(r"(?<=\d)\.(?=\d+ *(?:ms|s\n|[MG]b|Req|$|/))", ",", chars, flags=re.MULTILINE)
-
-    assert "2,5000s" in commas(MIXED)
-    assert values(run_of(commas(MIXED))) == values(run_of(MIXED))
-    assert codes(commas(MIXED)) == ["REPAIRED"]
-    assert ("mixed", "iops", "value") not in values(run_of(MIXED.replace("400.00 Req", "1,400.00 Req")))
-
-
 @pytest.mark.parametrize("log", TEXTS)
 def test_lines_that_stand_twice_count_once(log: str) -> None:
     doubled = "".join(line * 2 for line in (TEXTS[log].rstrip("\n") + "\n").splitlines(keepends=True))
@@ -1196,3 +1186,41 @@ def test_logs_from_the_wild() -> None:
         chars = path.read_text(encoding="utf-8", errors="replace")
         assert runs(chars) == [], path
         assert "NOT_FILEIO" in codes(chars), path
+
+
+def test_the_line_of_the_transfer_is_a_log() -> None:
+    text = """\
+# sysbench --test=fileio --file-test-mode=seqwr --file-num=1 run
+sysbench 0.4.12:  multi-threaded system evaluation benchmark
+...
+Read 0b  Written 2Gb  Total transferred 2Gb  (150.5Mb/sec)
+...
+"""
+    assert [log_format.TOOL for _, log_format in sniff(text)] == ["sysbench"]
+    assert values(run_of(text))["write", "bandwidth", "value"] == 150.5 * 2**20
+
+
+def test_a_warm_up_is_a_setting() -> None:
+    log = (ROOT / "tests" / "data" / "sysbench" / "1.1.0-rndrw.txt").read_text()
+    options = "Running the test with following options:\n"
+    text = log.replace(options, f"{options}Warmup time: 30s\n").replace(
+        "Threads started!\n", "Threads started!\n\nWarming up for 30 seconds...\n"
+    )
+    assert settings(run_of(text), "log")["sysbench.warmup-time"] == "30"
+    assert codes(text) == codes(log)
+
+
+def test_text_beside_another_test_is_no_damaged_log() -> None:
+    text = """\
+Running the test with following options:
+Number of threads: 1
+
+Prime numbers limit: 10000
+
+General statistics:
+    total time:                          1.0003s
+    total number of events:              3295
+
+real 0m1.02s
+"""
+    assert codes(text) == ["NOT_FILEIO", "OTHER_TEXT"]

@@ -1,0 +1,98 @@
+"""Undoes decimal commas and separators between thousands, which spreadsheets and careful writers put into numbers.
+
+Tools print plain digits, with a point before decimals. ``1,234`` alone is doubtful; but the numbers of a log are
+written in one way, and ``12,34`` or ``1,234,567`` or ``1,234.5`` among them tells which. Where nothing tells, or
+some tell one way and some another, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.text import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_NUMBER: Final = re.compile(
+    r"""(?:\bversion|\brevision|\bfio|\bsysbench|\bbonnie(?:\+\+)?|\biozone|\blinux|\bkernel)[\s:$=-]{0,3}\d[\w.-]*
+    | (?<!\S)-{1,2}[a-zA-Z]\S*                              # options
+    | "[^"\n]*"
+    | (?<!\S)(?:[^\s,;]{0,80},){8}\S*                        # rows of CSV
+    | (?<!\w)[A-Za-z_]\w*                                   # names with digits
+    | (?<=\d)m\d+[.,]\d+s                                   # a shell's times
+    | (?P<number>\d+(?:[.,]\d+)+)
+    | \d+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def _written(thousands: str, decimals: str) -> re.Pattern[str]:
+    thousands, decimals = re.escape(thousands), re.escape(decimals)
+    return re.compile(rf"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{decimals}\d+)?|\d+{decimals}\d+")
+
+
+# Other commas than those of a list of small numbers; the last one of a list follows a number of the list.
+_SIGN_OF_COMMAS: Final = re.compile(
+    r",(?<=\d,)(?:\d{3}(?!\d|,\d{1,2}(?!\d))|(?<!,\d,)(?<!,\d\d,)(?<!,\d{3},)\d+(?!\d|,\S))"
+)
+_SIGN_OF_POINTS: Final = re.compile(r"\.\d{3}(?<=\d\.\d{3})[.,]\d")
+_ENGLISH: Final = _written(",", ".")
+_GERMAN: Final = _written(".", ",")
+_NO_NUMBER: Final = re.compile(r"\d+(?:\.\d+){2,}")
+"""A version, an address, a date."""
+_LIST: Final = re.compile(r"\d+(?:,\d+){2,}")
+_APART: Final = 12
+"""Characters between two lists of one row, as in ``total=7,0,0,0 dropped=0,0,0,0``."""
+_THOUSANDS: Final = re.compile(r"[1-9]\d{0,2},\d{3}(?!\d)")
+_LOST: Final = "\N{REPLACEMENT CHARACTER}"
+
+
+def numerals(chars: str) -> Iterator[Edit]:
+    """Write the numbers of a log as its tool does.
+
+    fio also prints lists, ``total=7,0,0,0``. With separators between thousands, where one number of a list ends
+    cannot be told: what was a list is made unreadable then.
+    """
+    if _SIGN_OF_COMMAS.search(chars) is None and _SIGN_OF_POINTS.search(chars) is None:
+        return
+    found = [match for match in _NUMBER.finditer(chars) if match["number"] is not None]
+    found = [match for match in found if _is_written_somehow(match[0]) or _NO_NUMBER.fullmatch(match[0]) is None]
+    in_lists = set(_in_lists(found))
+    numbers = [match for index, match in enumerate(found) if index not in in_lists]
+    if not all(_is_written_somehow(number[0]) for number in numbers):
+        return
+    is_english = any(_GERMAN.fullmatch(number[0]) is None for number in numbers)
+    is_german = any(_ENGLISH.fullmatch(number[0]) is None for number in numbers)
+    if is_english == is_german:
+        return
+    thousands, decimals = (",", ".") if is_english else (".", ",")
+    if not any("," in number[0] or number[0].count(".") > 1 for number in numbers):
+        return
+    for index, match in enumerate(found):
+        if index in in_lists:
+            plain = _LOST if is_english and _THOUSANDS.search(match[0]) else match[0]
+        else:
+            plain = match[0].replace(thousands, "").replace(decimals, ".")
+        if plain != match[0]:
+            yield Edit(match.start(), match.end(), plain)
+
+
+def _is_written_somehow(number: str) -> bool:
+    return _ENGLISH.fullmatch(number) is not None or _GERMAN.fullmatch(number) is not None
+
+
+def _in_lists(found: Sequence[re.Match[str]]) -> Iterator[int]:
+    """Yield which numbers are those of lists: they can be nothing else, or stand beside one."""
+    for step in (1, -1):
+        end: int | None = None
+        for index in range(len(found))[::step]:
+            match = found[index]
+            here, there = (match.start(), match.end())[::step]
+            is_list = not _is_written_somehow(match[0]) and _LIST.fullmatch(match[0]) is not None
+            if is_list or (end is not None and abs(here - end) <= _APART and "," in match[0]):
+                yield index
+                end = there
+            else:
+                end = None
