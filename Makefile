@@ -5,7 +5,7 @@ UV := $(shell command -v uv || echo .tools/bin/uv)
 READY := .venv/.ready
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check test-slow reference fuzz clean
+.PHONY: report test check test-slow reference robustness fuzz clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -24,6 +24,10 @@ test-slow: $(READY)  ## The tests that take their time, or need root or a browse
 	.venv/bin/pytest -n 2 --dist loadgroup -m "not ($(FAST))"
 
 reference: $(READY)  ## The reference pages of the formats, docs/formats
+	.venv/bin/python -m docs.reference
+
+robustness: $(READY)  ## How much damage to a log is noticed, for the page of the formats
+	.venv/bin/python -m benchmarks.robustness
 	.venv/bin/python -m docs.reference
 
 fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what breaks is kept in tests/data/fuzz

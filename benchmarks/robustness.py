@@ -1,38 +1,57 @@
 """How much damage to a log is noticed: the share of changed figures that come with a diagnostic, per format.
 
 Each log is read intact, and again with two of its lines swapped, a digit changed, or a byte. A
-figure that the intact log does not have counts as caught if the damaged log has a warning that the intact one
-has not. Figures that a log prints once cannot be caught by any reader; the rest should be.
+figure that the intact log does not have counts as caught if the damaged log has a diagnostic that the intact one
+has not. Figures that a log prints once cannot be caught by any reader; the rest should be, as far as the change
+is larger than what rounding allows.
 
-    python benchmarks/robustness.py [REPETITIONS]
+    python -m benchmarks.robustness [REPETITIONS]
 """
 
 from __future__ import annotations
 
+import csv
 import random
 import re
 import sys
 from collections import Counter, defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich.console import Console
-from rich.table import Table
-
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.records import Diagnostic, Measurement, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
+RESULT = ROOT / "docs" / "formats" / "robustness.csv"
+
+Kind = tuple[str, str, str, str]
+"""Tool, operation, metric and statistic of a figure."""
+Key = tuple[object, ...]
 
 
 class Reading(NamedTuple):
-    """What was read of a log: its figures, whatever part they stand for, and its diagnostics with their codes."""
+    """What was read of a log.
+
+    Attributes
+    ----------
+    figures
+        Whatever part they stand for.
+    diagnostics
+        How many there are, by their codes.
+    formats
+        Of its runs, in their order.
+    twice
+        The kinds of figures of which the log prints each more than once.
+    """
 
     figures: frozenset[tuple[object, ...]]
     diagnostics: Counter[str]
+    formats: tuple[str, ...] = ()
+    twice: frozenset[Kind] = frozenset()
 
 
 def logs() -> dict[str, Path]:
@@ -53,13 +72,67 @@ def logs() -> dict[str, Path]:
 def reading(data: bytes) -> Reading:
     """Read a log, and say of each figure what it is of and how large."""
     records = list(read_document(data, "log"))
+    runs = [record for record in records if isinstance(record, Run)]
     figures = {
-        (run.tool, m.operation, m.metric, m.statistic, m.state, m.value, m.low if m.value is None else None)
-        for run in records
-        if isinstance(run, Run)
-        for m in run.measurements
+        (*kind(run, item), item.state, item.value, item.low if item.value is None else None)
+        for run in runs
+        for item in run.measurements
     }
-    return Reading(frozenset(figures), Counter(d.code for d in records if isinstance(d, Diagnostic)))
+    known = []
+    for run in runs:
+        twice = told_twice(run)
+        known += [(kind(run, item), key(item) in twice) for item in run.measurements]
+    return Reading(
+        frozenset(figures),
+        Counter(record.code for record in records if isinstance(record, Diagnostic)),
+        tuple(run.format or "" for run in runs),
+        frozenset(name for name, _ in known) - {name for name, is_twice in known if not is_twice},
+    )
+
+
+def kind(run: Run, item: Measurement) -> Kind:
+    """Return what a figure is of, whatever part it stands for."""
+    return run.tool, item.operation, item.metric, item.statistic
+
+
+def key(item: Measurement) -> Key:
+    """Return what a figure stands for."""
+    sizes = item.file_size, item.block_size, item.threads
+    return item.scope, item.part, item.operation, item.metric, item.statistic, *sizes
+
+
+_TIES = tuple(
+    frozenset((metric, "value") if isinstance(metric, str) else metric for metric in tie)
+    for tie in (
+        ("bandwidth", "bytes", "runtime"),
+        ("bandwidth", "bytes", ("runtime", "max")),
+        ("iops", "operations", "runtime"),
+        (("latency", "mean"), "operations", "event_time"),
+        ("file_rate", "elapsed"),
+    )
+)
+"""Metrics and statistics of one part that determine each other."""
+
+
+def told_twice(run: Run) -> set[Key]:
+    """Return the figures that a log prints twice, or that others of it determine."""
+    known = [item for item in run.measurements if item.low is not None and item.high is not None]
+    primary = [item for item in known if item.primary]
+    twice = {key(item) for item in known if not item.primary} & set(map(key, primary))
+    parts: dict[Key, dict[tuple[str, str], Measurement]] = defaultdict(dict)
+    processes: dict[Key, list[Measurement]] = defaultdict(list)
+    for item in primary:
+        parts[item.scope, item.part, item.operation][item.metric, item.statistic] = item
+        if item.scope == "thread" and item.part is not None and item.metric in {"bandwidth", "iops"}:
+            processes[item.operation, item.metric, item.threads].append(item)
+    for figures in parts.values():
+        for tie in _TIES:
+            if tie <= figures.keys():
+                twice |= {key(figures[member]) for member in tie}
+    for (*_, threads), items in processes.items():
+        if len(items) == threads:
+            twice |= set(map(key, items))
+    return twice
 
 
 # Damage
@@ -114,9 +187,9 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 }
 
 
-def main(repetitions: int = 200) -> None:
-    """Measure and print."""
-    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+def measure(repetitions: int) -> dict[tuple[str, str, str], Counter[str]]:
+    """Count changed figures, and those that were caught, by format, damage, and how often they are printed."""
+    counts: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for name, path in logs().items():
         data = path.read_bytes()
         intact = reading(data)
@@ -124,24 +197,23 @@ def main(repetitions: int = 200) -> None:
             continue
         for damage, apply in DAMAGES.items():
             chance = random.Random(name)
-            count = counts[name.split("/")[0], damage]
             for _ in range(repetitions):
                 damaged = reading(apply(data, chance))
-                if damaged.figures - intact.figures:
-                    count["changed"] += 1
-                    count["caught"] += bool(damaged.diagnostics - intact.diagnostics)
-                count["damaged"] += 1
-    table = Table("format", "damage", "logs damaged", "with a changed figure", "of these caught")
-    for (name, damage), count in sorted(counts.items()):
-        share = count["caught"] / count["changed"] if count["changed"] else None
-        table.add_row(
-            name,
-            damage,
-            str(count["damaged"]),
-            f"{count['changed'] / count['damaged']:.0%}",
-            "~" if share is None else f"{share:.0%}",
-        )
-    Console().print(table)
+                new = damaged.figures - intact.figures
+                caught = bool(damaged.diagnostics - intact.diagnostics)
+                for printed in {"twice" if figure[:4] in intact.twice else "once" for figure in new}:
+                    counts[intact.formats[0], damage, printed] += Counter(changed=1, caught=caught)
+    return counts
+
+
+def main(repetitions: int = 50) -> None:
+    """Measure, and keep the result for the formats' page."""
+    date = datetime.now(UTC).date().isoformat()
+    with RESULT.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("format", "damage", "printed", "changed", "caught", "repetitions", "date"))
+        for row, count in sorted(measure(repetitions).items()):
+            table.writerow((*row, count["changed"], count["caught"], repetitions, date))
 
 
 if __name__ == "__main__":

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import inf, isclose
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.records import Diagnostic, Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Interval = tuple[float, float]
 Figures = dict[tuple[str, str], Measurement]
@@ -26,21 +27,36 @@ _PRECISION: Final = 1e-6
 # At the end of a ramp time fio counts the bytes of requests in flight, and not the requests.
 _IN_FLIGHT: Final = 0.01
 
+# The clock is read again between the ends of a submission and of a request.
+_LATENCY_SLACK: Final = 0.02
+_CLOCK: Final = 2e-6
+
 _PERCENTILE: Final = re.compile(r"p(\d+(?:\.\d+)?)")
 
 
-def cross_checks(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+def cross_checks(
+    measurements: Iterable[Measurement], depths: Mapping[str | None, int] | None = None
+) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each pair of figures that cannot both be right.
 
     Checked are a figure against its second printings, bandwidth against bytes over runtime and against IOPS times
     block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
-    percentiles.
+    percentiles, latencies against the parts of which they are sums, and shares of a group against its bandwidth.
+
+    Parameters
+    ----------
+    measurements
+        Those of one run.
+    depths
+        How many requests a process may have in flight, by part, where that is known.
     """
     measurements = list(measurements)
     yield from second_printings(measurements)
-    for figures in _by_part(measurements).values():
-        yield from _rates(figures)
+    yield from _shares(measurements)
+    for (_, part, _), figures in _by_part(measurements).items():
+        yield from _rates(figures, (depths or {}).get(part))
         yield from _order(figures)
+        yield from _sums_of_latencies(figures)
 
 
 def second_printings(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
@@ -49,9 +65,18 @@ def second_printings(measurements: Iterable[Measurement]) -> Iterator[Diagnostic
     parts = _by_part(measurements)
     for repeat in measurements:
         first = parts.get(_part(repeat), {}).get((repeat.metric, repeat.statistic))
-        if first is not None and not repeat.primary and not _overlap(_interval(first), _interval(repeat)):
+        if first is not None and first is not repeat and not _can_be_alike(_interval(first), _interval(repeat)):
             message = f"{_name(first)} is printed as {first.text}, and again as {repeat.text}."
             yield _diagnostic("SECOND_PRINTING_DIFFERS", message, first, repeat)
+
+
+def _can_be_alike(one: Interval | None, other: Interval | None) -> bool:
+    """Whether two printings can be of one figure: of the same precision, they have to be the same digits."""
+    if one is not None and other is not None:
+        width = one[1] - one[0]
+        if width and isclose(width, other[1] - other[0], rel_tol=_PRECISION):
+            return abs(one[0] - other[0]) <= max(width / 2, _PRECISION * one[1])
+    return _overlap(one, other)
 
 
 def _part(item: Measurement) -> tuple[str, str | None, str]:
@@ -67,7 +92,7 @@ def _by_part(measurements: Iterable[Measurement]) -> dict[tuple[str, str | None,
     return parts
 
 
-def _rates(figures: Figures) -> Iterator[Diagnostic]:
+def _rates(figures: Figures, depth: int | None) -> Iterator[Diagnostic]:
     runtime = figures.get(("runtime", "value")) or figures.get(("runtime", "max"))
     bandwidth = figures.get(("bandwidth", "value"))
     iops = figures.get(("iops", "value"))
@@ -82,13 +107,72 @@ def _rates(figures: Figures) -> Iterator[Diagnostic]:
     if bandwidth is not None and iops is not None and iops.block_size is not None:
         requests = _interval(iops)
         size = iops.block_size
-        moved = requests and (requests[0] * size * (1 - _IN_FLIGHT), requests[1] * size * (1 + _IN_FLIGHT))
+        moved = requests and (
+            requests[0] * size * (1 - _IN_FLIGHT),
+            max(requests[1] * (1 + _IN_FLIGHT), requests[1] + _in_flight(iops, depth, runtime)) * size,
+        )
         if not _overlap(moved, _interval(bandwidth)):
             message = (
                 f"{iops.text} requests per second of {size} bytes are not the {_name(bandwidth)}, "
                 f"{bandwidth.text}."
             )
             yield _diagnostic("FIGURES_DISAGREE", message, iops, bandwidth)
+
+
+def _in_flight(iops: Measurement, depth: int | None, runtime: Measurement | None) -> float:
+    """Return by how many requests per second those at most in flight at the end of a ramp time add to a rate."""
+    if depth is None or iops.threads is None or runtime is None or not runtime.value:
+        return 0
+    return depth * iops.threads / runtime.value
+
+
+def _sums_of_latencies(figures: Figures) -> Iterator[Diagnostic]:
+    """Hold latencies against those of submission and completion: each request's is the sum of the two."""
+    for statistic in ("min", "mean", "max"):
+        whole = figures.get(("latency", statistic))
+        known = [figures.get((f"{part}_latency", statistic)) for part in ("submission", "completion")]
+        parts = [item for item in known if item is not None]
+        if whole is None or whole.high is None or not parts or whole.operation == "sync":
+            continue
+        least = sum(part.low or 0 for part in parts)
+        most = sum(part.high or inf for part in parts) if len(parts) == len(known) else inf
+        tolerance = _LATENCY_SLACK * whole.high + _CLOCK
+        too_small = statistic != "max" and whole.high + tolerance < least
+        too_small |= any(part.low is not None and whole.high + tolerance < part.low for part in parts)
+        too_large = statistic != "min" and whole.low is not None and whole.low - tolerance > most
+        if too_small or too_large:
+            words = " and ".join(f"{_name(part)}, {part.text}," for part in parts)
+            yield _diagnostic(
+                "FIGURES_DISAGREE",
+                f"{_name(whole)}, {whole.text}, is not that of {words} together.",
+                whole,
+                parts[-1],
+            )
+
+
+def _shares(measurements: Sequence[Measurement]) -> Iterator[Diagnostic]:
+    """Hold a job's share of its group against the mean of its bandwidth and that of the group."""
+    parts = _by_part(measurements)
+    groups: dict[str, list[Measurement]] = {}
+    for (scope, _, operation), figures in parts.items():
+        if scope == "group" and ("bandwidth", "value") in figures:
+            groups.setdefault(operation, []).append(figures["bandwidth", "value"])
+    for (scope, _, operation), figures in parts.items():
+        share, mean = figures.get(("group_share", "value")), figures.get(("bandwidth", "mean"))
+        known = _interval(share) if share is not None else None
+        rates = groups.get(operation, []) if scope == "job" else []
+        if share is None or mean is None or known is None or not rates:
+            continue
+        if not any(_overlap(_of_group(known, _interval(rate)), _interval(mean)) for rate in rates):
+            message = (
+                f"{share.text} % of the group's bandwidth, {rates[0].text}, is not {_name(mean)}, {mean.text}."
+            )
+            yield _diagnostic("FIGURES_DISAGREE", message, share, mean)
+
+
+def _of_group(share: Interval, rate: Interval | None) -> Interval | None:
+    """Return what a share of a rate can be; fio cuts larger shares to 100 %."""
+    return (share[0] * rate[0], share[1] * rate[1] if share[1] < 1 else inf) if rate is not None else None
 
 
 def _order(figures: Figures) -> Iterator[Diagnostic]:
@@ -126,8 +210,8 @@ def _overlap(one: Interval | None, other: Interval | None) -> bool:
     """Whether two figures can be the same; one of which nothing is known can be anything."""
     if one is None or other is None:
         return True
-    slack = _SLACK * ((one[1] - one[0]) + (other[1] - other[0])) / 2
-    slack += _PRECISION * abs(one[1])
+    widths = (high - low for low, high in (one, other) if high < inf)
+    slack = _SLACK * sum(widths) / 2 + _PRECISION * abs(other[1])
     return one[0] <= other[1] + slack and other[0] <= one[1] + slack
 
 

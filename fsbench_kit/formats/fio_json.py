@@ -277,6 +277,7 @@ class _Reader:
         self.bins: list[Bin] = []
         self.blocks: list[Block] = []
         self.failures: list[str] = []
+        self.depths: dict[str | None, int] = {}
         self.is_client = not isinstance(self.content.get("jobs"), list)
         self.jobs = _jobs(self.content)
         self.version = _text(self.content.get("fio version")).removeprefix("fio-") or None
@@ -301,7 +302,7 @@ class _Reader:
         for number in self.document.repeated:
             message = f"A figure is printed twice, the second time as {number.text}."
             yield self.diagnostic("DUPLICATE_FIGURE", message, number.position)
-        yield from cross_checks(self.measurements)
+        yield from cross_checks(self.measurements, self.depths)
         yield from self._leftovers()
 
     def read(self) -> None:
@@ -469,7 +470,10 @@ class _Reader:
         place: dict[str, Any] = {"scope": "job", "part": part, "threads": threads, "block_size": None}
         if self.is_client:
             place |= {"scope": "all", "part": None} if _is_sum(job) else {"scope": "client"}
-        sizes = _block_sizes(self._options(job))
+        options = self._options(job)
+        if options.get("iodepth", "").isdecimal():
+            self.depths[place["part"]] = int(options["iodepth"])
+        sizes = _block_sizes(options)
         for operation in _DIRECTIONS:
             self._read_direction(
                 _object(job.get(operation)),

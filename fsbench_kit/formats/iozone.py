@@ -436,6 +436,8 @@ class _OpenRun:
             measurements=tuple(self.figures.all),
         )
         yield from self._remarks()
+        yield from self.tables.contradictions()
+        yield from self.throughput.contradictions()
 
     def _complete(self) -> bool:
         # Reports come after the end of the tests, so that they stand for its mark where a copy lost it.

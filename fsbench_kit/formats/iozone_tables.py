@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.records import Diagnostic, Measurement
 
 _COLUMNS: Final = {
     "write": "write",
@@ -250,6 +250,8 @@ class TableReader:
     record_sizes: tuple[int, ...] = ()
     repaired: bool = False
     rows: dict[tuple[str, str], str] = field(default_factory=dict)
+    tabled: set[tuple[str, str]] = field(default_factory=set)
+    only_reported: list[tuple[Token, Measurement]] = field(default_factory=list)
 
     def is_of_another_run(self, row: Token) -> bool:
         """Whether a row has the sizes of one that was read, and other figures."""
@@ -290,10 +292,12 @@ class TableReader:
             message = "The table has lost its spacing; rows that fill all columns are read in their order."
             yield row.diagnostic("REPAIRED", message)
         self.rows[sizes] = cells
+        measure = table_measure(given)
         for operation, text in figures:
+            self.tabled.add((operation, measure.metric))
             self.figures.add(
                 figure(
-                    table_measure(given),
+                    measure,
                     text,
                     operation=operation,
                     file_size=int(sizes[0]) * 1024,
@@ -338,6 +342,19 @@ class TableReader:
             if first is not None and first.state == "censored" and printed.state == "missing":
                 printed = replace(first, text=text, line=row.line)
             self.figures.add(printed)
+            if first is None and printed.value is not None:
+                self.only_reported.append((row, printed))
             if first is not None and first.text != text:
                 message = f"The table says {first.text} on line {first.line}, and the report {text}."
                 yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
+
+    def contradictions(self) -> Iterator[Diagnostic]:
+        """Say if a report has figures of sizes that the table does not have: those of one of them are wrong."""
+        lost = [(row, item) for row, item in self.only_reported if (item.operation, item.metric) in self.tabled]
+        if lost:
+            row, item = lost[0]
+            message = (
+                f"The reports have {len(lost)} figures that the table lacks, the first for files of "
+                f"{item.file_size} and records of {item.block_size} bytes."
+            )
+            yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)

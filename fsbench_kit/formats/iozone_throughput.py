@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.iozone_figures import CPU, Figures, Measure, figure
+from fsbench_kit.formats.iozone_figures import CPU, Figures, Key, Measure, figure
+from fsbench_kit.formats.iozone_figures import key as key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.records import Diagnostic, Measurement, Scope
@@ -109,6 +110,8 @@ class ThroughputReader:
         The numbers of processes, in their order.
     sums
         What the report prints again: rates and CPU use by operation and number of processes.
+    tokens
+        Where figures stand.
     """
 
     figures: Figures
@@ -121,6 +124,7 @@ class ThroughputReader:
     counts: list[int] = field(default_factory=list)
     sums: dict[tuple[str, str, int | None], Measurement] = field(default_factory=dict)
     summary: str | None = None
+    tokens: dict[Key, Token] = field(default_factory=dict)
 
     def is_of_another_run(self, children: Token) -> bool:
         """Whether a test was read before, with another result."""
@@ -244,6 +248,7 @@ class ThroughputReader:
         if not known:
             item = replace(item, value=None, state="missing", low=None, high=None)
         first = self.figures.add(item)
+        self.tokens.setdefault(key_of(item), token)
         if first is None and scope == "all" and part is None and measure not in (_WALL, _CPU_TIME):
             self.sums["CPU utilization" if measure is CPU else "Throughput", operation, threads] = item
         if first is not None and first.text != item.text:
@@ -293,6 +298,48 @@ class ThroughputReader:
         if len(counts) == columns:
             return counts
         return [None] if columns == 1 and not counts else None
+
+    def contradictions(self) -> Iterator[Diagnostic]:
+        """Hold what is printed of each process against the sum, the least and the largest of them."""
+        tests: dict[tuple[object, ...], dict[tuple[Scope, str | None, str], Measurement]] = {}
+        for item in self.figures.all:
+            is_known = item.low is not None and item.high is not None
+            if is_known and item.primary and item.metric in _ADDED_UP:
+                test = (item.operation, item.threads, item.file_size, item.block_size, item.metric)
+                tests.setdefault(test, {})[item.scope, item.part, item.statistic] = item
+        for (_, threads, _, _, metric), items in tests.items():
+            each = [item for (scope, part, _), item in items.items() if scope == "thread" and part is not None]
+            if len(each) != threads:
+                continue
+            for key, of_all in _OF_ALL.items():
+                whole = items.get(key)
+                if whole is not None and not _is_about(whole, *(of_all(end) for end in _ends(each))):
+                    message = f"{whole.text} is not what the processes' {metric} comes to, one by one."
+                    yield self.tokens[key_of(whole)].diagnostic("FIGURES_DISAGREE", message)
+
+
+_ADDED_UP: Final = frozenset(measure.metric for measure in (*_RATES.values(), *_AMOUNTS.values()))
+
+_OF_ALL: Final[Mapping[tuple[Scope, str | None, str], Callable[[Sequence[float]], float]]] = {
+    ("all", None, "value"): sum,
+    ("thread", None, "min"): min,
+    ("thread", None, "max"): max,
+}
+"""Scope, part and statistic of what all processes come to."""
+
+
+def _ends(items: Sequence[Measurement]) -> tuple[list[float], list[float]]:
+    return [item.low or 0 for item in items], [item.high or 0 for item in items]
+
+
+def _is_about(whole: Measurement, low: float, high: float) -> bool:
+    slack = _PRECISION * high
+    return (
+        whole.low is not None
+        and whole.high is not None
+        and whole.low - slack <= high
+        and low <= whole.high + slack
+    )
 
 
 def _test(token: Token) -> tuple[str, int]:

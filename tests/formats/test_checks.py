@@ -53,6 +53,36 @@ def test_statistics_have_an_order(statistics: dict[str, float], expected: int) -
     assert codes(*measurements) == ["FIGURES_DISAGREE"] * expected
 
 
+def test_printings_of_one_precision_have_the_same_digits() -> None:
+    first = figure("cpu", 7, 8)
+    assert codes(first, figure("cpu", 7, 8, primary=False)) == []
+    assert codes(first, figure("cpu", 8, 9, primary=False)) == ["SECOND_PRINTING_DIFFERS"]
+    assert codes(first, figure("cpu", 9, 10)) == ["SECOND_PRINTING_DIFFERS"]
+
+
+def test_requests_in_flight_count_for_the_bandwidth_alone() -> None:
+    rates = figure("iops", 100, block_size=10, threads=2), figure("bandwidth", 1150)
+    measurements = [*rates, figure("runtime", 4)]
+    assert [item.code for item in cross_checks(measurements, {None: 32})] == []
+    assert [item.code for item in cross_checks(measurements, {None: 16})] == ["FIGURES_DISAGREE"]
+    assert codes(*measurements) == ["FIGURES_DISAGREE"]
+
+
+@pytest.mark.parametrize(("latency", "expected"), [(9, 0), (8, 1), (10, 1)])
+def test_latency_is_submission_and_completion(latency: float, expected: int) -> None:
+    parts = {"submission_latency": 2, "completion_latency": 7, "latency": latency}
+    measurements = [figure(metric, value, statistic="mean") for metric, value in parts.items()]
+    assert codes(*measurements) == ["FIGURES_DISAGREE"] * expected
+
+
+@pytest.mark.parametrize(("share", "mean", "expected"), [(0.5, 50, 0), (0.5, 60, 1), (1, 110, 0), (0.9, 110, 1)])
+def test_a_share_is_that_of_a_group(share: float, mean: float, expected: int) -> None:
+    of_job: dict[str, Any] = {"scope": "job", "part": "a"}
+    group = figure("bandwidth", 100, scope="group", part="0")
+    printed = figure("group_share", share, **of_job), figure("bandwidth", mean, statistic="mean", **of_job)
+    assert codes(group, *printed) == ["FIGURES_DISAGREE"] * expected
+
+
 def test_parts_and_operations_are_not_mixed() -> None:
     assert codes(figure("latency", 3, statistic="min"), figure("latency", 1, statistic="max", part="b")) == []
     assert (

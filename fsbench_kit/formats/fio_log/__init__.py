@@ -27,12 +27,14 @@ bounds. Each step of ``log_hist_coarseness`` joins two neighbours into one. fio 
 run, which is not full.
 """
 
+from fsbench_kit.formats.fio import TOOL
 from fsbench_kit.formats.fio_log.figures import LogFile, log_file
 from fsbench_kit.formats.fio_log.histograms import merged_histogram, scan_fio_histograms
 from fsbench_kit.formats.fio_log.rows import scan_fio_log
 from fsbench_kit.formats.fio_log.runs import run_of_logs, with_logs, wrote
 
 __all__ = [
+    "TOOL",
     "LogFile",
     "log_file",
     "merged_histogram",

@@ -179,8 +179,19 @@ def recognise(head: bytes, *, is_whole: bool) -> Layout | None:
         too_long_in_us=_takes_too_long(values),
         counts_requests=not windowed and set(values["value"]) == {"1"},
         in_sectors=all(int(size) % _SECTOR == 0 for size in values["block_size"]),
-        doubled=len(set(map(tuple, rows))) > 1 and rows[0::2][: len(rows) // 2] == rows[1::2],
+        doubled=_are_doubled(rows),
     )
+
+
+_NO_CHANCE: Final = 10
+"""So many times at which an even number of requests ended do not come by chance."""
+
+
+def _are_doubled(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row stands twice, and that by more than chance: many requests of one time can be alike."""
+    is_constant = len({tuple(row[1:]) for row in rows}) == 1
+    least = _NO_CHANCE if is_constant else 2
+    return len(set(map(tuple, rows))) >= least and rows[0::2][: len(rows) // 2] == rows[1::2]
 
 
 def _head(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], Sequence[Sequence[str]]]:
