@@ -309,8 +309,8 @@ class ThroughputReader:
                 tests.setdefault(test, {})[item.scope, item.part, item.statistic] = item
         for (_, threads, _, _, metric), items in tests.items():
             each = [item for (scope, part, _), item in items.items() if scope == "thread" and part is not None]
-            if len(each) != threads:
-                continue
+            if len(each) != threads or any(item.value == 0 for item in each):
+                continue  # iozone prints another process's amount as the least if one did nothing
             for key, of_all in _OF_ALL.items():
                 whole = items.get(key)
                 if whole is not None and not _is_about(whole, *(of_all(end) for end in _ends(each))):

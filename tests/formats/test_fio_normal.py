@@ -470,7 +470,7 @@ job: (groupid=0, jobs=2): err= 0: pid=7: Mon Feb  1 21:46:44 2021
     clat (usec): min=2, max=8142.8K, avg=336.28, stdev=4745.39
     clat percentiles (msec):
      |  1.00th=[    3], 99.00th=[  225]
-    bw (KB  /s): min=   78, max=30734, per=12.94%, avg=4036.39, stdev=2090.62
+    bw (KB  /s): min=   78, max=30734, per=100.00%, avg=4036.39, stdev=2090.62
     lat (usec) : 2=0.20%
      issued    : total=r=326255/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
 Run status group 0 (all jobs):

@@ -247,6 +247,22 @@ def test_a_run_that_iozone_refuses_has_failed() -> None:
     assert "RUN_FAILED" in _codes(LOGS["3.489-throughput-refused"])
 
 
+CLUSTER = (Path(__file__).parents[1] / "data" / "iozone" / "3.465-cluster.txt").read_text()
+
+
+def test_processes_are_held_against_what_they_come_to() -> None:
+    log = CLUSTER
+    for right, wrong in (("437569.50", "437669.50"), ("112004.75 kB/sec\n\tAvg", "112014.75 kB/sec\n\tAvg")):
+        assert "FIGURES_DISAGREE" not in _codes(log)
+        assert "FIGURES_DISAGREE" in _codes(log.replace(right, wrong, 1))
+
+
+def test_the_least_of_processes_of_which_one_did_nothing_is_not_held_against_them() -> None:
+    log = CLUSTER.replace("1007616.00 kB, Throughput =  107455.00", "0.00 kB, Throughput =  0.00")
+    found = [d.line for d in _parse(log)[1] if d.code == "FIGURES_DISAGREE"]
+    assert found == []
+
+
 def test_a_log_that_stops_early_is_partial() -> None:
     run = _run(LOGS["3.489-throughput"].partition("Children see throughput for  2 readers")[0])
     assert (run.status, len(run.measurements)) == ("partial", 12)
