@@ -61,7 +61,7 @@ _COMMAND: Final = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _SIGN: Final = re.compile(
-    r"(?:fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\s+(?:-|fileio\b|\\|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b)"
+    r"(?:fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\x22?\s+(?:-|fileio\b|\\|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b)"
 )
 # They lay out and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")

@@ -85,7 +85,7 @@ def parse(text: Text) -> Iterator[Record]:
             if (diagnostic := unread_figure(line)) is not None:
                 yield diagnostic
     header = text.chars.find(_HEADER)
-    start = min((row.line.start for row in rows), default=0) if header < 0 else header
+    start = min([row.line.start for row in rows] + [header] * (header >= 0), default=0)
     end = max((row.line.end for row in rows), default=0)
     for filesystem in dict.fromkeys(name for row in rows for name in row.filesystems):
         own = [row for row in rows if filesystem in row.filesystems]

@@ -194,7 +194,7 @@ _LEXER: Final = Lexer(
         rf"issued (?:rwts?|r/w(?:/d)?)? : total= {_counts('total')} ,? short= {_counts('short')}"
         rf"(?: ,? drop(?:ped)?= {_counts('dropped')})?"
     ),
-    errors=r"errors : total= (?P<total>\d+), first_error= (?P<first>\d+)/<[^>\n]*>",
+    errors=r"errors : total= (?P<total>\d+), first_error= (?P<first>\d+)/<[^>]{0,200}>",
     target=(
         r"latency : target= (?P<target>[\d.]+)(?P<target_unit>[nmu]?s)?, "
         r"window= (?P<window>[\d.]+)(?P<window_unit>[nmu]?s)?, "
