@@ -197,11 +197,7 @@ def test_figures_that_cannot_both_be_right_are_named() -> None:
 
 def test_old_layout() -> None:
     """Of fio 2.x: latencies in µs, bandwidth in KiB/s, bytes in KiB."""
-    latency = {"min": 2, "max": 263, "mean": 7.17, "stddev": 5.01, "percentile": {"1.000000": 200, "0.00": 0}}
-    read = {"io_bytes": 2000, "bw": 1000, "iops": 250.00, "runtime": 2000, "total_ios": 500, "clat": latency}
-    zero = {"io_bytes": 0, "bw": 0, "iops": 0.00, "runtime": 0, "clat": {"min": 0, "max": 0, "mean": 0.00}}
-    job = {"jobname": "old", "error": 0, "read": read, "write": zero, "latency_us": {"2": 0.5, "4": 0.0}}
-    run = only_run(json.dumps({"fio version": "fio-2.2.10", "jobs": [job]}))
+    run = only_run((DATA / "fio_json" / "2.2.10-old-layout.json").read_text())
     rate = figure(run, "read", "bandwidth")
     assert (rate.low, rate.high) == (1000 * 1024, 1001 * 1024)
     assert figure(run, "read", "bytes").value == 2000 * 1024
@@ -409,18 +405,7 @@ def test_bins_that_do_not_make_the_percentiles() -> None:
 
 def test_bins_that_go_by_their_index() -> None:
     """Of fio 3.0 and before: 64 bins for an octave, the first 128 of one unit each."""
-    bins = {
-        "FIO_IO_U_PLAT_BITS": 6,
-        "FIO_IO_U_PLAT_VAL": 64,
-        "FIO_IO_U_PLAT_NR": 1856,
-        "100": 3,
-        "200": 1,
-        "300": 0,
-    }
-    latency = {"min": 100, "max": 272, "mean": 143.0, "stddev": 80.0, "N": 4, "bins": bins}
-    read = {"io_bytes": 16384, "total_ios": 4, "clat_ns": latency}
-    job = {"jobname": "old", "error": 0, "read": read}
-    records = parse(json.dumps({"fio version": "fio-3.0", "jobs": [job]}))
+    records = parse((DATA / "fio_json" / "3.0-bins-by-index.json").read_text())
     (run,) = runs(records)
     assert diagnostics(records) == []
     # 128 are below 256; 200 is 72 further, 64 + 8: in the octave from 256 on, in which bins are 4 wide
