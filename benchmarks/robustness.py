@@ -209,10 +209,11 @@ def measure(repetitions: int) -> dict[tuple[str, str, str], Counter[str]]:
 def main(repetitions: int = 50) -> None:
     """Measure, and keep the result for the formats' page."""
     date = datetime.now(UTC).date().isoformat()
+    counts = sorted(measure(repetitions).items())
     with RESULT.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("format", "damage", "printed", "changed", "caught", "repetitions", "date"))
-        for row, count in sorted(measure(repetitions).items()):
+        for row, count in counts:
             table.writerow((*row, count["changed"], count["caught"], repetitions, date))
 
 

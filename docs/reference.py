@@ -122,8 +122,9 @@ def _dedented(block: str) -> str:
 
 
 if __name__ == "__main__":
+    new = pages()
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.md"):
         old.unlink()
-    for page, text in pages().items():
+    for page, text in new.items():
         (FOLDER / page).write_text(text, encoding="utf-8")
