@@ -12,7 +12,7 @@ report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench report
 
 test: check  ## Format, lint, types and the fast tests
-	.venv/bin/pytest -n auto -m "$(FAST)"
+	.venv/bin/pytest -n auto --dist worksteal -m "$(FAST)"
 
 check: $(READY)
 	.venv/bin/ruff format --check .
