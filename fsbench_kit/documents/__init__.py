@@ -90,8 +90,8 @@ def _with_command(run: Run, given: Sequence[Command], others: Sequence[Run], tex
 def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
     """Tell an unread part of a log from other text that stands beside the logs.
 
-    What touches a log, without an empty line between them, may be a part of it that was damaged. Logs of another
-    test alone have no figures to lose.
+    What touches a log, without an empty line between them, may be a part of it that was damaged; so may what is
+    made of more digits than letters. Logs of another test alone have no figures to lose.
     """
     start, end, runs = diagnostic.start, diagnostic.end, reading.runs
     if not runs and any(isinstance(other, Diagnostic) and other.code == "NOT_FILEIO" for other in reading.records):
@@ -103,7 +103,9 @@ def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
     touches = (before is not None and not _has_empty_line(text, before, start)) or (
         after is not None and not _has_empty_line(text, end, after)
     )
-    return diagnostic if touches else replace(diagnostic, code="OTHER_TEXT")
+    chars = text.chars[text.position(start) : text.position(end)]
+    is_figures = sum(map(str.isdigit, chars)) > sum(map(str.isalpha, chars))
+    return diagnostic if touches or is_figures else replace(diagnostic, code="OTHER_TEXT")
 
 
 def _has_empty_line(text: Text, start: int, end: int) -> bool:

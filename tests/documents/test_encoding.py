@@ -76,11 +76,12 @@ def test_packed_files(pack: Callable[[bytes], bytes], smallfiles_log: Callable[.
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
 def test_a_packed_file_that_is_cut_off_is_read_as_far_as_it_goes(pack: Callable[[bytes], bytes]) -> None:
-    log = bytes(random.Random(1).choices(b"0123456789\n", k=1_000_000))
+    # bzip2 packs in blocks of 900,000 bytes and gives only whole ones
+    log = bytes(random.Random(1).choices(b"0123456789\n", k=3_000_000))
     packed = pack(log)
     unpacked = unpack(packed[: len(packed) * 3 // 4])
     assert [d.code for d in unpacked.diagnostics] == ["DAMAGED_ARCHIVE"]
-    assert len(unpacked.data) > 300_000
+    assert len(unpacked.data) > 1_500_000
     assert log.startswith(unpacked.data)
 
 
