@@ -6,6 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.documents.pieces import is_command
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ _MARKUP: Final = re.compile(
     | (?P<newline>\n)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_CODE: Final = {
+    name: re.compile(rf"<(?P<close>/)?{name}\b", re.IGNORECASE) for name in ("code", "kbd", "samp", "tt")
+}
+_LONGEST_COMMAND: Final = 4000
 _COMMENT_ENDS: Final = {"<!--": "-->", "<?": ">", "<!": ">"}
 # Entities that a page's text has, and a log only after it was copied from a page's source.
 _SOURCE_ENTITY: Final = re.compile(r"&(?:nbsp|gt|lt|\#160|\#xa0|\#124|\#60|\#62|\#x3c|\#x3e);", re.IGNORECASE)
@@ -86,7 +91,8 @@ _SOURCE_ENTITY: Final = re.compile(r"&(?:nbsp|gt|lt|\#160|\#xa0|\#124|\#60|\#62|
 def hypertext(chars: str) -> Iterator[Edit]:
     """Remove the tags of HTML, and put line breaks and ``|`` where they set lines and cells apart.
 
-    Names in angle brackets that are no elements of HTML stay: fio prints hosts so.
+    Names in angle brackets that are no elements of HTML stay: fio prints hosts so. A command in a sentence gets
+    marks where its own have been, so that it shows where the sentence goes on.
     """
     if "<" in chars and _IS_HTML.search(chars) is not None:
         yield from _without_tags(chars)
@@ -98,7 +104,7 @@ def hypertext(chars: str) -> Iterator[Edit]:
 def _without_tags(chars: str) -> Iterator[Edit]:
     position = 0
     in_row = in_preformatted = False
-    cells = 0
+    cells, command_end = 0, -1
     unended: set[str] = set()
     while (match := _MARKUP.search(chars, position)) is not None:
         start, position = match.span()
@@ -120,7 +126,13 @@ def _without_tags(chars: str) -> Iterator[Edit]:
             in_row = (in_row or name == "tr") and not (name == "table" or (name == "tr" and match["close"]))
             in_preformatted = not match["close"] if name == "pre" else in_preformatted
             cells = 0 if name == "tr" else cells + (name in {"td", "th"} and not match["close"])
-            yield Edit(start, position, _separator(name, match["close"] is not None, cells, in_row=in_row))
+            separator = _separator(name, match["close"] is not None, cells, in_row=in_row)
+            if name in _CODE and not in_preformatted and not match["close"]:
+                command_end = _command_end(name, chars, position)
+                separator = "`" if command_end >= 0 else ""
+            elif start == command_end:
+                separator = "`"
+            yield Edit(start, position, separator)
             continue
         found = -1 if end in unended else chars.find(end, position)
         if found < 0:
@@ -130,6 +142,15 @@ def _without_tags(chars: str) -> Iterator[Edit]:
         if name:
             position = (chars.find(">", position) + 1) or len(chars)
         yield Edit(start, position, "")
+
+
+def _command_end(element: str, chars: str, start: int) -> int:
+    """Return where an element ends that starts at a position, if it is a command, or else -1."""
+    tag = _CODE[element].search(chars, start, start + _LONGEST_COMMAND)
+    if tag is None or tag["close"] is None:
+        return -1
+    words = _MARKUP.sub(lambda match: match["newline"] or match["entity"] or "", chars[start : tag.start()])
+    return tag.start() if is_command(html.unescape(words)) else -1
 
 
 def _separator(name: str, is_close: bool, cells: int, *, in_row: bool) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.commands import GOES_ON
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def part_names(jobs: Iterable[str]) -> Iterator[str]:
 
 _AROUND: Final = Lexer(
     prefix=r"^[>+|#*/\s]+$",
-    command=rf"{COMMAND}(?:\\\n|\n(?=[^\S\n]*--[a-z])|[^\n])*",
+    command=rf"{COMMAND}(?:{GOES_ON}|[^\n`])*",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
     trouble=r"^[^\S\n]*fio(?::|\s+exited)\s[^\n]*",
     header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",

@@ -62,7 +62,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.commands import GOES_ON, command_settings
 from fsbench_kit.formats.fio import (
     COMMAND,
     DEPTHS,
@@ -126,7 +126,7 @@ _TO: Final = "[-–]"
 _LEXER: Final = Lexer(
     command=(
         r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
-        rf"{COMMAND}(?:\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!\S{{1,100}}: \(g(?:=|roupid)|fio-\d)[^\n])*"
+        rf"{COMMAND}(?:{GOES_ON}|(?!\S{{1,100}}: \(g(?:=|roupid)|fio-\d)[^\n`])*"
     ),
     hello=(
         r"hostname= (?P<host>[^,\s]{1,64}), be= \d+, \d+-bit, os= (?P<os>[^,\n]{1,40}), "

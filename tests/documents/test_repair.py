@@ -377,6 +377,9 @@ WITH_LINES = [
     "a|\n",
     "2024-01-01T00:00:00Z \n",
     "<td>\n",
+    "<code>",
+    "<code></code>",
+    "<code>fio --a",
 ]
 CONTROLS = [" ", "\x1b[", "\x1b]", "\b", "a\b", "\0", "1\u2009", "fio --a "]
 
