@@ -75,6 +75,7 @@ from fsbench_kit.formats.fio import (
     report_time,
 )
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.marks import Marks
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import quantity, size
 from fsbench_kit.vocabulary import METRICS
@@ -246,10 +247,16 @@ _BESIDE: Final = {UNREAD, "said"}
 _ONLY_MARKS: Final = {"banner", "sync", "disks"}
 """Phrases that hold no figure of their own; the version is looked up beforehand."""
 
-_MARKS: Final = re.compile(
-    r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=|\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d|Run status group \d+|"
-    r":\s*io=\s*[\d.]+\s*\w*\s?,\s*(?:bw|aggrb)=\s*-?\d|\b(?:READ|WRITE|TRIM|MIXED):\s*bw=\s*-?\d|"
-    r"\(g=\s*\d+\):\s*rw=|\bhostname=[^,\s]{1,64}, be=\d"
+_MARKS: Final = Marks(
+    {
+        "(groupid=": r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=",
+        "IOPS=": r"\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d",
+        "Run status group": r"Run status group \d+",
+        "io=": r":\s*io=\s*[\d.]+\s*\w*\s?,\s*(?:bw|aggrb)=\s*-?\d",
+        "bw=": r"\b(?:READ|WRITE|TRIM|MIXED):\s*bw=\s*-?\d",
+        "(g=": r"\(g=\s*\d+\):\s*rw=",
+        "hostname=": r"\bhostname=[^,\s]{1,64}, be=\d",
+    }
 )
 
 _ALL_CLIENTS: Final = "All clients"
@@ -310,7 +317,7 @@ class _Report:
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
+    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:

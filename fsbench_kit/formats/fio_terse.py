@@ -61,6 +61,7 @@ from fsbench_kit.formats.fio import (
     part_names,
     percentile_bounds,
 )
+from fsbench_kit.formats.marks import Marks
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import quantity
 
@@ -73,15 +74,17 @@ if TYPE_CHECKING:
 
 __all__ = ["TOOL", "marks", "parse"]
 
-_MARK: Final = re.compile(
-    r"(?<![\w.;%])(?:[3-5];\s*fio[-\s]\d[^;\n]{0,60};"
-    r"|(?<!=)2;[^\n]{1,100}?;\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"
+_MARKS: Final = Marks(
+    {
+        ";": r"(?<![\w.;%])(?:[3-5];\s*fio[-\s]\d[^;\n]{0,60};"
+        r"|(?<!=)2;[^\n]{1,100}?;\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"
+    }
 )
 
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARK.finditer(chars))
+    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
