@@ -1,4 +1,4 @@
-"""Undoes what mails and web pages do to a text that they carry: quoted-printable, tags, entities."""
+"""Undoes what web pages do to a text that they carry: tags, entities."""
 
 from __future__ import annotations
 
@@ -11,49 +11,6 @@ from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_CODED: Final = re.compile(r"(?:=[0-9A-F]{2}|=[^\S\n]*\n)+")
-_NOT_CODED: Final = re.compile(r"=(?![0-9A-F]{2}|[^\S\n]*$)", re.MULTILINE)
-# A plain log has none of these; of the last one, which ends a line that was too long, it takes several.
-_SIGN_OF_CODING: Final = re.compile(r"=3D|=C2=|=A0|=E2=80|(?:^|[\s>\[])=20$|^[^\n]{70,}=[^\S\n]*$", re.MULTILINE)
-_WEAK_SIGNS: Final = 2
-
-
-def quoted_printable(chars: str) -> Iterator[Edit]:
-    """Decode the quoted-printable parts of a mail.
-
-    ``=20`` is a blank in such a part, and the end of ``bs=20`` elsewhere. So a part is what stands between lines
-    that have another equals sign than one that codes a character or a line break.
-    """
-    if not any(sign in chars for sign in ("=3D", "=C2=", "=A0", "=E2=80", "=20\n", "=\n", "= \n")):
-        return
-    start = 0
-    for line in (*_lines_not_coded(chars), (len(chars), len(chars))):
-        part_end, next_start = line
-        signs = [sign[0] for sign in _SIGN_OF_CODING.finditer(chars, start, part_end)]
-        if any(sign.strip(" >[\n").startswith("=") for sign in signs) or len(signs) >= _WEAK_SIGNS:
-            for match in _CODED.finditer(chars, start, part_end):
-                yield Edit(match.start(), match.end(), _decoded(match[0]))
-        start = next_start
-
-
-def _lines_not_coded(chars: str) -> Iterator[tuple[int, int]]:
-    end = 0
-    for match in _NOT_CODED.finditer(chars):
-        if match.start() < end:
-            continue
-        start = chars.rfind("\n", end, match.start()) + 1 or end
-        end = chars.find("\n", match.start()) + 1 or len(chars)
-        yield start, end
-
-
-def _decoded(coded: str) -> str:
-    data = bytes(int(code, 16) for code in re.findall(r"=([0-9A-F]{2})", coded))
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
-
 
 _INLINE: Final = (
     "a|abbr|acronym|b|bdi|bdo|big|button|cite|code|del|dfn|em|font|i|img|input|ins|kbd|label|mark|nobr|q|s|samp|"

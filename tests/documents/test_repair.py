@@ -380,6 +380,9 @@ WITH_LINES = [
     "<code>",
     "<code></code>",
     "<code>fio --a",
+    "Content-Transfer-Encoding: base64\n",
+    "Content-Transfer-Encoding: base64\n\nQUJD\n",
+    "a: base64\n \n",
 ]
 CONTROLS = [" ", "\x1b[", "\x1b]", "\b", "a\b", "\0", "1\u2009", "fio --a "]
 
