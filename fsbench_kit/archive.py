@@ -311,15 +311,11 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
         return
     names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if _is_fio_log(entry))]
     for name in dict.fromkeys(names):
-        log = _read_file(folder / name)
-        records = list(log.records)
-        if log.data and hashlib.sha256(log.data).hexdigest() != facts.sha256.get(name):
-            message = "The file's SHA-256 is not the one that was recorded when it was made."
-            records.append(Diagnostic(code="CHANGED_SINCE_RECORDED", message=message))
+        if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
+            yield Log(source=str(folder / name), records=[changed])
         yield replace(
-            log,
+            _read_file(folder / name),
             name=f"{folder.name}/{name}",
-            records=records,
             study=facts.study,
             origin=_origin(folder),
             round=facts.round,
@@ -336,6 +332,17 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
                 Setting(key="command", value=" ".join(facts.argv), origin="command"),
             ),
         )
+
+
+def _changed(path: Path, recorded: str | None) -> Diagnostic | None:
+    """Hold a file, as it is on disk, against the hash that was recorded of it."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None  # which is said when it is read
+    message = "The file's SHA-256 is not the one that was recorded when it was made."
+    return None if found == recorded else Diagnostic(code="CHANGED_SINCE_RECORDED", message=message)
 
 
 def _settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
