@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from email.message import EmailMessage
 from email.policy import SMTP
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ WHOLE = sorted(
 )
 
 
+@cache
 def read(data: bytes) -> tuple[list[Run], list[Diagnostic]]:
     records = list(read_document(data, "x"))
     return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]

@@ -3,6 +3,7 @@
 import textwrap
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -28,6 +29,7 @@ def by_terminal(log: str, width: int) -> str:
     )
 
 
+@cache
 def _read(log: str) -> tuple[Counter[tuple[object, ...]], Counter[str]]:
     records = list(read_document(log.encode(), "x"))
     figures = Counter(
