@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from fsbench_kit.launch import Plan, launch, launcher, tools
-from fsbench_kit.launch.plan import LoopFilesystem, schedule
-from fsbench_kit.launch.targets import _MKFS
+from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.targets.loop import MKFS, LoopFilesystem
 from fsbench_kit.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def scratch_folders(root: Path) -> list[str]:
 
 
 def test_every_filesystem_of_a_plan_can_be_made() -> None:
-    assert set(_MKFS) == set(LoopFilesystem.__args__)
-    assert {f"mkfs.{name}" for name in _MKFS} == set(tools.MKFS_PROGRAMS)
+    assert set(MKFS) == set(LoopFilesystem.__args__)
+    assert {f"mkfs.{name}" for name in MKFS} == set(tools.MKFS_PROGRAMS)
 
 
 @pytest.mark.root
@@ -100,7 +100,7 @@ class TestLoopImages:
             assert run["settings"].keys() <= SETTINGS.keys()
             assert run["settings"]["device"].startswith("loop image (")
             provision = [step["argv"][0] for step in run["provision"]]
-            assert provision == ["fallocate", f"mkfs.{filesystem}", "mount", "losetup"]
+            assert provision == ["fallocate", f"mkfs.{filesystem}", "mount", "losetup", "umount"]
             assert f" - {filesystem} /dev/loop" in run["environment"]["before"]["mount"]
         if has("fio"):
             self.assert_bytes_reached_both_devices(found["fio"])

@@ -22,7 +22,7 @@ from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
 from fsbench_kit.launch import Plan, launch, launcher, read_plan, tools
 from fsbench_kit.launch.events import Finished, Note, Planned, RunEnded, RunStarted
-from fsbench_kit.launch.plan import schedule
+from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.records import Diagnostic
 from fsbench_kit.vocabulary import SETTINGS
 
@@ -369,7 +369,7 @@ def test_other_targets_stand_in(tmp_path: Path, make_plan: Callable[..., Plan]) 
     result = launch(make_plan(target=[IMAGE], otherwise=[HERE], rounds=1), root=tmp_path)
     assert [record(run)["target"] for run in result.runs] == ["here"]
     assert result.notes == (
-        'Target "image" cannot be had: loop images need mounts of their own, and this needs root.',
+        'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
         '"here" from [[otherwise]] stand in for all targets.',
     )
     assert read_plan(result.folder / "plan.toml").target[0].name == "here"
@@ -380,7 +380,7 @@ def test_nothing_stands_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> No
     with pytest.raises(LaunchError) as raised:
         launch(make_plan(target=[IMAGE]), root=tmp_path)
     assert str(raised.value).splitlines() == [
-        'Target "image" cannot be had: loop images need mounts of their own, and this needs root.',
+        'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
         "Mend this, or say in the plan under [[otherwise]] what may stand in.",
     ]
     assert_nothing_else(tmp_path)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsbench_kit.errors import InputError
-from fsbench_kit.launch.plan import LoopTarget, plan_text, read_plan, schedule
+from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.targets import LoopTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
