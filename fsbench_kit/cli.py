@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 
 from fsbench_kit import archive, tables
+from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
@@ -154,6 +155,13 @@ def compare_command(
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
     _exit_if_some_input_was_unusable(dataset)
+
+
+@app.command("audit")
+def audit_command(paths: Paths) -> None:
+    """Hold what articles claim against the figures that they print."""
+    for _, claims in audit(*paths).group_by("study", maintain_order=True):
+        out.print(tables.audit_table(claims))
 
 
 def _write(comparison: pl.DataFrame, to: Path) -> None:

@@ -158,3 +158,16 @@ def test_help_lists_the_commands() -> None:
     assert result.returncode == 0
     for command in ("doctor", "read", "compare", "launch", "report"):
         assert f"{command} " in result.stdout
+
+
+def test_audit_says_why(published: Path) -> None:
+    result = _fsbench("audit", published / "fio-nvme-2021")
+    assert result.returncode == 0
+    assert "ZFS and XFS are tested on the same disk" in result.stdout
+    assert "nvme7n1 on xfs; nvme6n1 on zfs" in result.stdout
+
+
+def test_audit_without_claims(root: Path) -> None:
+    result = _fsbench("audit", root / "raw_results" / "recorded")
+    assert result.returncode == 2
+    assert "no study here makes a claim" in result.stderr
