@@ -18,16 +18,19 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import archive, tables
+from fsbench_kit import archive, charts, tables
 from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.launch import launch, machine, read_plan, shown
+from fsbench_kit.repeats import repeats, widths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import altair as alt
 
     from fsbench_kit.dataset import Dataset
 
@@ -182,6 +185,45 @@ def _gate(comparison: pl.DataFrame) -> None:
             err.print(f"gate: {found} of {comparison.height} comparisons are {name}")
             raise typer.Exit(status)
     err.print(f"gate: none of {comparison.height} comparisons is worse")
+
+
+@app.command("repeats")
+def repeats_command(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: runs that were made already.")
+    ] = None,
+    *,
+    cv: Annotated[
+        list[float] | None, typer.Option(help="Or how much runs vary, in percent; can be given again.")
+    ] = None,
+    half_width: Annotated[
+        float, typer.Option(help="What the interval is to reach to either side, in percent.")
+    ] = 5,
+    effect: Annotated[float, typer.Option(help="The difference that is to be shown, in percent.")] = 10,
+    margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    chart: Annotated[Path | None, typer.Option(help="Draw it to a .svg, .png or .html file.")] = None,
+) -> None:
+    """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
+    variation = [value / 100 for value in cv] if cv else None
+    pilot = archive.read(*paths) if paths else None
+    planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    out.print(
+        tables.repeats_table(
+            planned,
+            f"Runs on each side for an interval of ±{half_width:g} %, to show a difference of {effect:g} %,"
+            f" to show equality within a factor of {margin:g} (these two 4 times out of 5)",
+        )
+    )
+    if chart is not None:
+        high = planned["cv_high"]
+        curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
+        _save(charts.runs_needed(curves, half_width=half_width / 100), chart)
+
+
+def _save(chart: alt.TopLevelMixin, to: Path) -> None:
+    if to.suffix not in {".svg", ".png", ".html"}:
+        raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")
+    chart.save(to)
 
 
 @app.command("audit")
