@@ -14,7 +14,7 @@ import resource
 import shutil
 import sys
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,13 +25,14 @@ from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, RunEnded, RunStarted, to_line
 from fsbench_kit.launch.execution import (
     LifelineError,
-    check_lifeline,
     execute,
     guard_lifeline,
+    rest,
 )
 from fsbench_kit.launch.observation import RECORD, Observation
 from fsbench_kit.launch.plan import Plan, plan_text
 from fsbench_kit.launch.processes import MARK
+from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.launch.stopping import caution
@@ -39,10 +40,11 @@ from fsbench_kit.launch.targets import RUNS, StepError
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from fsbench_kit.launch.events import Event
     from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.targets import Target
 
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
@@ -196,10 +198,17 @@ class _Study:
 
     def make_runs(self) -> str | None:
         """Make all runs, and return why it ended before the last, if it did."""
+        with Provision(self._scratch_of, reused=self.plan.filesystems == "reused") as provision:
+            return self._make_runs(provision)
+
+    def _scratch_of(self, target: Target) -> Path:
+        return self.scratches[target.place(self.root)]
+
+    def _make_runs(self, provision: Provision) -> str | None:
         start = time.monotonic()
         budget = self.plan.budget
         for order, cell in enumerate(self.cells, 1):
-            check_lifeline()
+            rest(self.plan.cool_down if order > 1 else 0)
             elapsed = time.monotonic() - start
             if budget.seconds is not None and elapsed > budget.seconds:
                 return f"The budget of {budget.seconds:g} s was used up after {order - 1} runs."
@@ -210,6 +219,7 @@ class _Study:
                 RunStarted(
                     order=order,
                     runs=len(self.cells),
+                    stage=cell.stage,
                     round=cell.round,
                     target=cell.target.name,
                     workload=cell.workload.name,
@@ -217,15 +227,15 @@ class _Study:
                     remaining=mean * (len(self.cells) - order + 1) if mean is not None else None,
                 )
             )
-            self._make_run(order, cell)
+            self._make_run(order, cell, provision)
         return None
 
-    def _make_run(self, order: int, cell: Cell) -> None:
+    def _make_run(self, order: int, cell: Cell, provision: Provision) -> None:
         """Make one run. Its folder appears when it is finished, or not at all."""
         name = f"{order:0{max(3, len(str(len(self.cells))))}d}-{cell.target.name}-{cell.workload.name}"
         new = self.scratch / name
         new.mkdir()
-        seen = self._observe(cell, new)
+        seen = self._observe(cell, new, provision)
         failure = seen.failure
         record = seen.record(study=self.name, order=order)
         (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -239,36 +249,26 @@ class _Study:
             )
         )
 
-    def _observe(self, cell: Cell, folder: Path) -> Observation:
+    def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
         seen = Observation(cell, folder)
-        scratch_folder = self.scratches[cell.target.place(self.root)]
         try:
-            with _folder(scratch_folder / "target") as place, cell.target.ready(place) as target:
+            with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
                 seen.settings |= environment.storage_settings(target.directory)
                 if target.steps:
                     seen.settings["provision"] = target.text
+                if self.plan.trims(cell.target):
+                    seen.before["trim"] = environment.trim(target.directory)
                 seen.before["caches"] = environment.settle(drop_caches=self.plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line
                 seen.before |= environment.state(target.directory)
-                # All targets get the same work within a round.
-                seed = self.plan.seed + cell.round
-                argv = cell.workload.argv(target.directory, filesystem=target.filesystem, seed=seed)
+                argv = cell.workload.argv(target.directory, filesystem=target.filesystem, seed=cell.seed)
                 seen.execution = execute(argv, folder, timeout=self.plan.timeout)
                 seen.after |= environment.state(target.directory)
         except StepError as error:
             seen.steps = error.steps
         return seen
-
-
-@contextmanager
-def _folder(folder: Path) -> Iterator[Path]:
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 def _written() -> int:
