@@ -24,6 +24,7 @@ from fsbench_kit.launch import environment
 from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, RunEnded, RunStarted, to_line
 from fsbench_kit.launch.execution import (
+    STDOUT,
     LifelineError,
     execute,
     guard_lifeline,
@@ -35,7 +36,7 @@ from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.scratch import scratch
-from fsbench_kit.launch.stopping import caution
+from fsbench_kit.launch.stopping import Precision, Rule, caution
 from fsbench_kit.launch.targets import RUNS, StepError
 from fsbench_kit.units import humanise
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
 
+_PRECISION_TIMEOUT: Final = 600.0  # seconds
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
 
 
@@ -150,9 +152,13 @@ class _Study:
     root: Path
     scratches: Mapping[Path, Path]
     cells: tuple[Cell, ...] = field(init=False)
+    rounds: int = field(init=False)
+    rule: Rule | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.cells = schedule(self.plan)
+        self.rounds = self.plan.repeats
+        self.rule = Rule.read(self.plan.until) if self.plan.until else None
 
     @property
     def scratch(self) -> Path:
@@ -208,27 +214,59 @@ class _Study:
         start = time.monotonic()
         budget = self.plan.budget
         for order, cell in enumerate(self.cells, 1):
+            if cell.round is not None and cell.round > self.rounds:
+                break
             rest(self.plan.cool_down if order > 1 else 0)
             elapsed = time.monotonic() - start
             if budget.seconds is not None and elapsed > budget.seconds:
                 return f"The budget of {budget.seconds:g} s was used up after {order - 1} runs."
             if budget.bytes is not None and _written() > budget.bytes:
                 return f"The budget of {humanise(budget.bytes, 'B')} written was used up after {order - 1} runs."
+            runs = self._runs
             mean = elapsed / (order - 1) if order > 1 else None
             _tell(
                 RunStarted(
                     order=order,
-                    runs=len(self.cells),
+                    runs=runs,
                     stage=cell.stage,
                     round=cell.round,
                     target=cell.target.name,
                     workload=cell.workload.name,
                     elapsed=elapsed,
-                    remaining=mean * (len(self.cells) - order + 1) if mean is not None else None,
+                    remaining=mean * (runs - order + 1) if mean is not None else None,
                 )
             )
             self._make_run(order, cell, provision)
+            finished = cell.round
+            if finished is not None and all(later.round != finished for later in self.cells[order:]):
+                self._judge(finished)
         return None
+
+    @property
+    def _runs(self) -> int:
+        """How many runs there are to make, as far as that is decided."""
+        return sum(cell.round is None or cell.round <= self.rounds for cell in self.cells)
+
+    def _judge(self, rounds: int) -> None:
+        """Let the plan's rule decide, after so many rounds, how many there are to be."""
+        if self.rule is None or not self.rule.looks(rounds):
+            return
+        self.rounds, note = self.rule.decide(self._precision(rounds), rounds, self.plan.repeats)
+        if note is not None:
+            _tell(Note(note))
+
+    def _precision(self, rounds: int) -> Precision:
+        """Ask a process of its own how precise the comparisons are after so many rounds."""
+        folder = self.scratch / "precision"
+        folder.mkdir()
+        try:
+            argv = (sys.executable, "-P", "-m", "fsbench_kit.launch.precision", str(self.folder), str(rounds))
+            done = execute(argv, folder, timeout=_PRECISION_TIMEOUT)
+            if done.failure is not None:
+                raise LaunchError(f"the plan's rule cannot be followed: {done.failure}", file=self.folder)
+            return Precision(**json.loads((folder / STDOUT).read_text(encoding="utf-8")))
+        finally:
+            shutil.rmtree(folder)
 
     def _make_run(self, order: int, cell: Cell, provision: Provision) -> None:
         """Make one run. Its folder appears when it is finished, or not at all."""
@@ -243,7 +281,7 @@ class _Study:
         _tell(
             RunEnded(
                 order=order,
-                runs=len(self.cells),
+                runs=self._runs,
                 folder=str(self.folder / name),
                 failure=failure,
             )
@@ -252,6 +290,8 @@ class _Study:
     def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
         seen = Observation(cell, folder)
+        if self.plan.until:
+            seen.settings["stopping_rule"] = self.plan.until
         try:
             with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
