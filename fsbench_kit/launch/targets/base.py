@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from fsbench_kit.launch.schema import Name, Table
+from fsbench_kit.launch.schema import Name, Table, named
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -46,13 +46,18 @@ class BaseTarget(Table, ABC):
     Attributes
     ----------
     name
-        What its runs are called.
+        What its runs are called; without it, as its filesystem or else its kind.
     """
 
     isolated: ClassVar[bool] = True
     """Whether it needs mounts of its own, and so root."""
 
     name: Name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, table: Any) -> Any:
+        return named(table, "filesystem", "kind")
 
     @abstractmethod
     def place(self, root: Path) -> Path:
