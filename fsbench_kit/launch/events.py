@@ -12,11 +12,12 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The launch begins: how many runs there will be, and where they go."""
+    """The launch begins: how many runs there will be, where they go, and how many are done already."""
 
     study: str
     folder: str
     runs: int
+    done: int
 
 
 @dataclass(frozen=True, slots=True)

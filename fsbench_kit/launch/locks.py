@@ -1,7 +1,7 @@
 """Keeps two launches from one device: each would spoil the figures of the other.
 
 A lock is a file that a launch holds open, in a directory that all users of a machine share. The kernel gives it
-free when the process ends, however it ends; so a lock file that nobody holds means nothing, and stays for the next.
+free when the process ends, however it ends; so a lock file that nobody holds means nothing, and stays for others.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:16]
     path = _directory() / f"fsbench-{digest}.lock"
-    holder = path.with_suffix(".json")  # not the lock itself: some versions of filelock empty that when they try it
+    holder = path.with_suffix(
+        ".json"
+    )  # not the lock itself: some versions of filelock empty that when they try it
     lock = FileLock(path, mode=_FOR_ALL, blocking=False)
     try:
         lock.acquire()
@@ -111,8 +113,9 @@ def _write(path: Path, text: str) -> None:
         os.fchmod(new, _FOR_ALL)
         os.close(new)
     # Without O_CREAT: kernels refuse that for files of others in a shared directory.
-    with open(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW), "w", encoding="utf-8") as file:
-        file.write(text)
+    file = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+    os.write(file, text.encode())
+    os.close(file)
 
 
 def _read(path: Path) -> str:
