@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from fsbench_kit.launch.schedule import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class RunStarted:
 
     order: int
     runs: int
-    round: int
+    stage: Stage
+    round: int | None
     target: str
     workload: str
     elapsed: float

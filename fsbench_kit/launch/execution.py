@@ -59,9 +59,9 @@ def guard_lifeline() -> None:
     signal.signal(signal.SIGTERM, lambda *_: os.dup2(os.open(os.devnull, os.O_RDONLY), _LIFELINE))
 
 
-def check_lifeline() -> None:
-    """Raise `LifelineError` if the lifeline has ended."""
-    if select.select([_LIFELINE], [], [], 0)[0]:
+def rest(seconds: float = 0) -> None:
+    """Do nothing for a time, and raise `LifelineError` if the lifeline ends meanwhile, or has ended."""
+    if select.select([_LIFELINE], [], [], seconds)[0]:
         raise LifelineError
 
 

@@ -88,6 +88,7 @@ class Observation:
         return {
             "schema": SCHEMA,
             "study": study,
+            "stage": self.cell.stage,
             "round": self.cell.round,
             "order": order,
             "target": self.cell.target.name,

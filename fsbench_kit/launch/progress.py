@@ -62,11 +62,12 @@ def describe(event: Event) -> str | None:
             return f"{event.runs} runs, to {event.folder}"
         case Note():
             return event.text
-        case RunStarted(remaining=None):
-            return f"run {event.order}/{event.runs}, round {event.round}: {event.workload} on {event.target}"
         case RunStarted():
-            head = f"run {event.order}/{event.runs}, round {event.round}: {event.workload} on {event.target}"
-            return f"{head} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
+            stage = event.stage if event.round is None else f"round {event.round}"
+            text = f"run {event.order}/{event.runs}, {stage}: {event.workload} on {event.target}"
+            if event.remaining is None:
+                return text
+            return f"{text} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
         case RunEnded(failure=str()):
             return f"run {event.order}/{event.runs} failed: {event.failure}"
     return None

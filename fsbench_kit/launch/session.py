@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import resource
-import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
-from fsbench_kit.launch.execution import check_lifeline, execute
+from fsbench_kit.launch.execution import execute, rest
 from fsbench_kit.launch.observation import RECORD, Observation, versions
+from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.units import humanise
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.events import Event
     from fsbench_kit.launch.schedule import Cell
     from fsbench_kit.launch.study import Study
+    from fsbench_kit.launch.targets import Target
 
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
 _TARGET: Final = Path("target")
@@ -82,10 +83,17 @@ class Session:
 
     def make_runs(self) -> str | None:
         """Make all runs that are missing, and return why it ended before the last, if it did."""
+        with Provision(self._scratch_of, reused=self.study.plan.filesystems == "reused") as provision:
+            return self._make_runs(provision)
+
+    def _scratch_of(self, target: Target) -> Path:
+        return self.scratches[target.place(self.root)]
+
+    def _make_runs(self, provision: Provision) -> str | None:
         start = time.monotonic()
         missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
         for done, (order, (name, cell)) in enumerate(missing):
-            check_lifeline()
+            rest(self.study.plan.cool_down if done else 0)
             elapsed = time.monotonic() - start
             if used_up := self._used_up(elapsed):
                 return f"The budget of {used_up} was used up after {done} runs."
@@ -93,6 +101,7 @@ class Session:
                 RunStarted(
                     order=order,
                     runs=len(self.study.cells),
+                    stage=cell.stage,
                     round=cell.round,
                     target=cell.target.name,
                     workload=cell.workload.name,
@@ -100,7 +109,7 @@ class Session:
                     remaining=elapsed / done * (len(missing) - done) if done else None,
                 )
             )
-            self._make_run(order, name, cell)
+            self._make_run(order, name, cell, provision)
         return None
 
     def _used_up(self, elapsed: float) -> str | None:
@@ -112,11 +121,11 @@ class Session:
             return f"{humanise(budget.bytes, 'B')} written"
         return None
 
-    def _make_run(self, order: int, name: str, cell: Cell) -> None:
+    def _make_run(self, order: int, name: str, cell: Cell, provision: Provision) -> None:
         """Make one run. Its folder appears when it is finished, or not at all."""
         new = self.scratch / name
         new.mkdir()
-        seen = self._observe(cell, new)
+        seen = self._observe(cell, new, provision)
         failure = seen.failure
         record = seen.record(study=self.study.name, order=order)
         (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -129,24 +138,24 @@ class Session:
         folder = str(self.study.folder / name)
         self.tell(RunEnded(order=order, runs=len(self.study.cells), folder=folder, failure=failure))
 
-    def _observe(self, cell: Cell, folder: Path) -> Observation:
+    def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
         plan = self.study.plan
         seen = Observation(cell, folder)
-        scratch = self.scratches[cell.target.place(self.root)]
+        scratch = str(self._scratch_of(cell.target))
         try:
-            with _folder(scratch / "target") as place, cell.target.ready(place) as target:
+            with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
                 seen.settings |= environment.storage_settings(target.directory)
                 if target.steps:
                     seen.settings["provision"] = target.text
+                if plan.trims(cell.target):
+                    seen.before["trim"] = environment.trim(target.directory)
                 seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
-                seen.before["mount"] = environment.mount_of(target.directory).line.replace(str(scratch), "")
+                seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
                 seen.before |= environment.state(target.directory)
-                # All targets get the same work within a round.
-                seed = plan.seed + cell.round
                 with _link(folder / _TARGET, target.directory):
-                    argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=seed)
+                    argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=cell.seed)
                     seen.execution = execute(argv, folder, timeout=plan.timeout)
                 seen.after |= environment.state(target.directory)
         except StepError as error:
@@ -154,15 +163,6 @@ class Session:
         except OSError as error:  # the device is gone, or the filesystem has given up
             seen.problem = f"the target failed: {error.strerror}"
         return seen
-
-
-@contextmanager
-def _folder(folder: Path) -> Iterator[Path]:
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 @contextmanager
