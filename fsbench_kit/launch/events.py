@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The launch begins: how many runs there will be, and where they go."""
+    """The launch begins: how many runs there will be, where they go, and how many are done already."""
 
     study: str
     folder: str
     runs: int
+    done: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
 
         def show(event: Event) -> None:
             if isinstance(event, Planned):
-                bar.update(task, total=event.runs)
+                bar.update(task, total=event.runs, completed=event.done)
             elif isinstance(event, RunStarted):
                 bar.update(task, description=describe(event))
             elif text := describe(event):
@@ -56,6 +56,8 @@ def _print(console: Console, event: Event) -> None:
 def describe(event: Event) -> str | None:
     """Say an event in a line, or return ``None`` where a person need not know."""
     match event:
+        case Planned(done=done) if done:
+            return f"{event.runs} runs, to {event.folder}; {done} of them are there already"
         case Planned():
             return f"{event.runs} runs, to {event.folder}"
         case Note():

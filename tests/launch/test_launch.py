@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,12 +16,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
-from fsbench_kit.launch import Plan, launch, launcher, read_plan, tools
+from fsbench_kit.launch import Plan, launch, launcher, locks, read_plan, tools
 from fsbench_kit.launch.events import Finished, Note, Planned, RunEnded, RunStarted
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.stopping import caution
@@ -120,7 +122,7 @@ def test_record_of_a_run(tmp_path: Path, make_plan: Callable[..., Plan]) -> None
     assert (
         found["filesystem"] == subprocess.run(findmnt, capture_output=True, text=True, check=True).stdout.strip()
     )
-    assert found["argv"][2].startswith(f"--directory={tmp_path}/.fsbench-scratch-")
+    assert found["argv"][2] == "--directory=target"
     assert found["settings"].keys() <= SETTINGS.keys()
     assert all(isinstance(value, str) for value in found["settings"].values())
     assert found["host"] == os.uname().nodename
@@ -171,7 +173,8 @@ def test_existing_study_is_refused_and_stays(tmp_path: Path, make_plan: Callable
         launch(plan, root=tmp_path, study="first")
     assert str(raised.value).splitlines() == [
         f'{tmp_path / RUNS / "first"}: there is a study "first" already, and raw results are not overwritten',
-        "Name the study differently, give no name to have the time in it, or ask to replace it.",
+        "Go on with it by --resume, name the study differently, give no name to have the time in it, or ask to "
+        "replace it.",
     ]
     assert (run / "run.json").read_bytes() == before
     assert_nothing_else(tmp_path, "first")
@@ -460,18 +463,21 @@ def test_two_launches_at_once(
 ) -> None:
     fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; echo {{}} > fio.json")
     refusals = []
+    elsewhere = tmp_path / "programs" / "elsewhere"
+    elsewhere.mkdir()
 
     def start_another(event: Event) -> None:
         if isinstance(event, RunStarted):
             with pytest.raises(LaunchError) as raised:
-                launch(make_plan(), root=tmp_path, study="second")
+                launch(make_plan(), root=elsewhere, study="second")
             refusals.append(str(raised.value))
             (tmp_path / "programs" / "done").touch()
 
     launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first", progress=start_another)
+    (devices,) = {locks.device_names(tmp_path)}
+    owner = f"process {os.getpid()} of {psutil.Process().username()}: {shlex.join(sys.orig_argv)}"
     assert refusals == [
-        f"{tmp_path / RUNS}: another launch is at work here (process {os.getpid()})\n"
-        "Wait until it is done, or end that process."
+        f"another launch is at work on {min(devices)} ({owner})\nWait until it is done, or end that process."
     ]
     assert_nothing_else(tmp_path, "first")
 

@@ -25,7 +25,7 @@ SECOND = RunStarted(
     order=2, runs=2, stage="measured", round=1, target="ext4", workload="small", elapsed=3.2, remaining=3.2
 )
 EVENTS: list[Event] = [
-    Planned(study="first", folder="/p/first", runs=2),
+    Planned(study="first", folder="/p/first", runs=2, done=0),
     Note("[bold] is no markup here"),
     FIRST,
     RunEnded(order=1, runs=2, folder="/p/first/001-xfs-small", failure=None),
