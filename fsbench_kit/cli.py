@@ -7,6 +7,7 @@ wrong; 1 where a launch or a report failed.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -183,8 +184,16 @@ def launch_command(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume, make runs that failed again.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
+    ] = False,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
+    if dry_run:
+        if plan is None or resume:
+            raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
+        _rehearse(Path(plan))
+        return
     if resume and (study or replace):
         raise RequestError(
             "--resume goes with neither --study nor --replace", hint="fsbench launch --resume STUDY"
@@ -203,6 +212,19 @@ def launch_command(
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
+
+
+def _rehearse(plan: Path) -> None:
+    rehearsal = launching.rehearse(read_plan(plan), Path.cwd())
+    for note in rehearsal.notes:
+        typer.echo(note)
+    for scene in rehearsal.scenes:
+        typer.echo(f"\n# {scene.title}")
+        for command in scene.commands:
+            typer.echo(shlex.join(command))
+    typer.echo()
+    for estimate in rehearsal.estimates:
+        typer.echo(estimate)
 
 
 @app.command("report")

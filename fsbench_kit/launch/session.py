@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Target
 
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
-_TARGET: Final = Path("target")
+TARGET: Final = Path("target")
+"""What leads to a run's directory on its target, in the run's own folder."""
 
 
 @dataclass
@@ -183,8 +184,8 @@ class Session:
                 seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
                 seen.before |= environment.state(target.directory)
-                with _link(folder / _TARGET, target.directory):
-                    argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=cell.seed)
+                with _link(folder / TARGET, target.directory):
+                    argv = cell.workload.argv(TARGET, filesystem=target.filesystem, seed=cell.seed)
                     seen.execution = execute(argv, folder, timeout=plan.timeout)
                 seen.after |= environment.state(target.directory)
         except StepError as error:
