@@ -45,11 +45,17 @@ def choose(plan: Plan, root: Path, *, isolation_problem: str | None) -> tuple[Pl
         hint = "Mend this, or say in the plan under [[otherwise]] what may stand in."
         raise LaunchError("\n".join(problems), hint=hint)
 
-    workloads = tuple(w for w in plan.workload if not (w.optional and is_missing(w.program)))
+    kept = {
+        key: tuple(w for w in getattr(plan, key) if not (w.optional and is_missing(w.program)))
+        for key in ("precondition", "workload")
+    }
+    workloads = kept["workload"]
     notes += [
-        f'Workload "{w.name}" is left out: the program {w.program} is missing ({_how_to_install(w.program)}).'
-        for w in plan.workload
-        if w not in workloads
+        f'{key.capitalize()} "{w.name}" is left out: the program {w.program} is missing '
+        f"({_how_to_install(w.program)})."
+        for key in kept
+        for w in getattr(plan, key)
+        if w not in kept[key]
     ]
     if not workloads:
         raise LaunchError("no workload is left to run", hint="\n".join(notes))
@@ -60,7 +66,7 @@ def choose(plan: Plan, root: Path, *, isolation_problem: str | None) -> tuple[Pl
         for t in targets
         if t not in apart
     ]
-    chosen = plan.model_copy(update={"target": apart, "otherwise": (), "workload": workloads})
+    chosen = plan.model_copy(update={"target": apart, "otherwise": (), **kept})
     _refuse_too_little_space(chosen, root)
     return chosen, tuple(notes)
 
@@ -95,10 +101,10 @@ def _distinct(targets: tuple[Target, ...], root: Path) -> tuple[Target, ...]:
 
 
 def _refuse_too_little_space(plan: Plan, root: Path) -> None:
-    largest = max(workload.space for workload in plan.workload)
+    largest = max(workload.space for workload in (*plan.precondition, *plan.workload))
     for target in plan.target:
         need = largest if target.capacity is None else target.capacity
-        directory = target.place(root)
+        directory = next(path for path in (target.place(root), *target.place(root).parents) if path.is_dir())
         free = shutil.disk_usage(directory).free
         if need > free:
             what = f'target "{target.name}" needs {humanise(need, "B")}, and {humanise(free, "B")} are free'

@@ -12,11 +12,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fsbench_kit.launch.targets.base import RUNS, BaseTarget
+from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Commands
 from fsbench_kit.launch.targets.directory import DirectoryTarget
 from fsbench_kit.launch.targets.loop import LoopTarget
 from fsbench_kit.launch.targets.steps import Ready, Step, StepError
 
-__all__ = ["RUNS", "BaseTarget", "DirectoryTarget", "LoopTarget", "Ready", "Step", "StepError", "Target"]
+__all__ = [
+    "RUNS",
+    "BaseTarget",
+    "Commands",
+    "DirectoryTarget",
+    "LoopTarget",
+    "Ready",
+    "Step",
+    "StepError",
+    "Target",
+]
 
 Target = Annotated[DirectoryTarget | LoopTarget, Field(discriminator="kind")]

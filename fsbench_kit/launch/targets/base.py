@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
@@ -38,6 +39,25 @@ MountWords = Annotated[
         examples=["noatime"],
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands of a target, as they would be typed in an empty folder.
+
+    Attributes
+    ----------
+    make
+        Those that make it ready. A device that is known only then is called ``/dev/loopN``.
+    directory
+        Where a workload may write then, relative to the folder.
+    remove
+        Those that take it away.
+    """
+
+    make: tuple[tuple[str, ...], ...]
+    directory: str
+    remove: tuple[tuple[str, ...], ...]
 
 
 class BaseTarget(Table, ABC):
@@ -82,9 +102,19 @@ class BaseTarget(Table, ABC):
     def programs(self) -> tuple[Program, ...]:
         """The programs that make it ready; the first of them tells the version of the filesystem's tools."""
 
+    @property
+    def trims(self) -> bool:
+        """Whether the device beneath is to be told, between runs, what its filesystem no longer uses."""
+        return True
+
+    @property
+    @abstractmethod
+    def commands(self) -> Commands:
+        """What `ready` runs."""
+
     @abstractmethod
     def ready(self, folder: Path) -> AbstractContextManager[Ready]:
-        """Make it ready in a folder, and take it away again afterwards.
+        """Make it ready in a folder, and take it away again afterwards, which may be after several runs.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from pydantic import Field
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.schema import Size
-from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory, MkfsWords, MountWords
+from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Commands, Directory, MkfsWords, MountWords
 from fsbench_kit.launch.targets.steps import Ready, Step, run_step
 from fsbench_kit.launch.tools import MKFS_PROGRAMS, SYSTEM_PROGRAMS, has_loop_devices, kernel_filesystems
 
@@ -64,7 +64,7 @@ class LoopTarget(BaseTarget):
 
     def problem(self, root: Path) -> str | None:
         """Look for the directory, loop devices, the programs and the filesystem."""
-        if not self.place(root).is_dir():
+        if self.directory is not None and not self.place(root).is_dir():
             return f"{self.place(root)} is not a directory"
         if not has_loop_devices():
             return "the kernel has no loop devices here (/dev/loop-control is missing)"
@@ -90,20 +90,40 @@ class LoopTarget(BaseTarget):
         """mkfs, and what attaches and mounts."""
         return (MKFS_PROGRAMS[f"mkfs.{self.filesystem}"], *SYSTEM_PROGRAMS.values())
 
+    @property
+    def trims(self) -> bool:
+        """No: that would undo the image's allocation."""
+        return False
+
+    @property
+    def commands(self) -> Commands:
+        """Allocate, format and mount an image."""
+        options = f"loop,{self.mount_options}" if self.mount_options else "loop"
+        return Commands(
+            make=(
+                # The space is allocated at once: so it cannot run out in the middle of a run.
+                ("fallocate", "--length", str(self.size), "image"),
+                (*MKFS[self.filesystem], *self.mkfs_options, "image"),
+                ("mount", "-t", self.filesystem, "-o", options, "image", "mount"),
+                ("losetup", "--direct-io=on", "/dev/loopN"),
+            ),
+            directory="mount",
+            remove=(("umount", "mount"),),
+        )
+
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:
         """Make, format and mount an image."""
-        made = Ready(folder / "mount", filesystem=self.filesystem)
+        commands = self.commands
+        made = Ready(folder / commands.directory, filesystem=self.filesystem)
         made.directory.mkdir()
-        # The space is allocated at once: so it cannot run out in the middle of a run.
-        run_step(made.steps, folder, "fallocate", "--length", str(self.size), "image")
-        run_step(made.steps, folder, *MKFS[self.filesystem], *self.mkfs_options, "image")
-        options = f"loop,{self.mount_options}" if self.mount_options else "loop"
-        run_step(made.steps, folder, "mount", "-t", self.filesystem, "-o", options, "image", "mount")
+        *steps, direct_io = commands.make
+        for step in steps:
+            run_step(made.steps, folder, *step)
         try:
             loop = devices_under(made.directory)[0]
             # Not every backing can do this. It is recorded what came of it.
-            run_step(made.steps, folder, "losetup", "--direct-io=on", f"/dev/{loop.name}", may_fail=True)
+            run_step(made.steps, folder, *direct_io[:-1], f"/dev/{loop.name}", may_fail=True)
             yield made
         finally:
             unmount(made.steps, folder)

@@ -96,6 +96,8 @@ def run_step(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False
         output, succeeded = done.stdout, done.returncode == 0
     except subprocess.TimeoutExpired:
         output, succeeded = f"did not end within {_TIMEOUT:g} s", False
+    except OSError as error:
+        output, succeeded = f"cannot be started: {error.strerror}", False
     elapsed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     steps.append(
         Step(
