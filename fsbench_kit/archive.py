@@ -120,8 +120,11 @@ class RunFacts(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     study: str
-    round: int
+    stage: Literal["precondition", "warm-up", "measured"] = "measured"
+    round: int | None
     order: int
+    target: str
+    workload: str
     tool: str
     filesystem: str | None
     host: str | None
@@ -323,8 +326,11 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             records=records,
             study=facts.study,
             origin=_origin(folder),
+            stage=facts.stage,
             round=facts.round,
             order=facts.order,
+            target=facts.target,
+            workload=facts.workload,
             filesystem=facts.filesystem,
             host=facts.host,
             started_at=_naive_utc(facts.started_at),

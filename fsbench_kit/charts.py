@@ -13,6 +13,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit import settings
+from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.errors import RequestError
 from fsbench_kit.tables import (
     CELL,
@@ -331,6 +332,7 @@ def run_order(
             (not timed, "When the runs were made is not known: they stand in the order of their files."),
             (len(kept) < every["panel"].n_unique(), f"Drawn: {len(kept)} of {every['panel'].n_unique()} cells."),
             (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
+            (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
         )
         if holds
     )
@@ -375,7 +377,9 @@ _FAILED: Final = pl.col("status") != "ok"
 
 def _figures_of_runs(dataset: Dataset, metric: str | None, factor: str) -> pl.DataFrame:
     """Return one row for each run and cell, with the run's place in the order of its study."""
-    figures = settings.cells(dataset, factor).filter(~_FAILED, pl.col("metric").is_in(METRICS), state="measured")
+    figures = settings.cells(dataset, factor).filter(
+        ~_FAILED, ~UNMEASURED.fill_null(value=False), pl.col("metric").is_in(METRICS), state="measured"
+    )
     statistic = pl.col("statistic") == "value"
     if metric is None:
         rank = pl.col("metric").replace_strict(list(METRICS), range(len(METRICS)))

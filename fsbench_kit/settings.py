@@ -124,7 +124,7 @@ CELL: Final = (
 named as confounders."""
 
 _SIZES: Final = ("block_size", "file_size", "threads")
-_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files")
+_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files", "stopping_rule")
 
 
 def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
@@ -143,7 +143,7 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
         The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. A
         size that the figure does not carry is that of the run's settings. A part's name is null where its run
         has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
-        of `CELL`.
+        of `CELL`, and the filesystem where the factor is the target that has it.
     """
     known = wide(dataset.settings, _KEYS)
     if factor in dataset.runs.columns:
@@ -162,9 +162,8 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
             *(pl.coalesce(size, integer(f"{size}_setting")).alias(size) for size in _SIZES),
         )
     )
-    if factor not in CELL:
-        return figures
-    return figures.with_columns(pl.lit(None, figures.schema[factor]).alias(factor))
+    labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
+    return figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
 
 
 def integer(column: str) -> pl.Expr:

@@ -26,6 +26,7 @@ import rich.table
 from rich.text import Text
 
 from fsbench_kit import settings
+from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import METRICS, OPERATIONS, REASONS, setting_kind
 
@@ -522,12 +523,14 @@ def contents(dataset: Dataset) -> str:
         ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
     )
     figures = dataset.measurements.filter("primary").height
+    before = dataset.runs.filter(UNMEASURED).height
     not_ok = dataset.runs.filter(pl.col("status") != "ok").height
     grave = dataset.diagnostics.filter(pl.col("severity") != "note").height
     parts = [
         f"{counted(dataset.runs.height, 'run')} of {tools}",
         f" on {filesystems}" if filesystems else "",
         f", with {counted(figures, 'figure')}",
+        f"; {counted(before, 'run')} came before the first round" if before else "",
         f"; {not_ok} failed or are partial" if not_ok else "",
         f"; {counted(grave, 'remark')} of weight about the logs" if grave else "",
     ]
@@ -539,7 +542,9 @@ def order_table(dataset: Dataset) -> Table:
     rows = dataset.runs.sort("study", "order", "started_at", nulls_last=True).select(
         "study",
         "order",
-        "round",
+        pl.coalesce(pl.col("round").cast(pl.String), pl.col("stage").cast(pl.String)).alias("round"),
+        "target",
+        "workload",
         "tool",
         "filesystem",
         pl.col("started_at").dt.strftime("%Y-%m-%d %H:%M:%S"),
