@@ -23,7 +23,7 @@ from fsbench_kit.launch.runner import Request
 from fsbench_kit.launch.tools import ISOLATION, isolation_problem, program_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from fsbench_kit.launch.plan import Plan
 
@@ -68,6 +68,7 @@ def launch(
     root: Path,
     study: str | None = None,
     replace: bool = False,
+    devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
     """Make the runs of a plan, and write each to ``<root>/raw_results/runs/<study>/``.
@@ -86,6 +87,8 @@ def launch(
         studies.
     replace
         Whether an earlier launch of the same name is to be replaced. Otherwise that is an error.
+    devices
+        The block devices of the plan whose content may be destroyed.
     progress
         Is called with each event.
 
@@ -111,6 +114,7 @@ def launch(
         replace=replace,
         launcher=os.getpid(),
         isolation_problem=problem,
+        devices=list(devices),
     )
     command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
     told = _Told()

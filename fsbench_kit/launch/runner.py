@@ -65,6 +65,8 @@ class Request:
         The process that a person would end to end this launch.
     isolation_problem
         Why this process has no mounts and processes of its own, or ``None`` where it has.
+    devices
+        The block devices that were named besides the plan.
     """
 
     plan: dict[str, Any]
@@ -73,6 +75,7 @@ class Request:
     replace: bool
     launcher: int
     isolation_problem: str | None
+    devices: list[str]
 
 
 def main() -> int:
@@ -111,7 +114,7 @@ def _launch(request: Request) -> str | None:
     except OSError as error:
         raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
     asked = Plan.model_validate(request.plan)
-    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem)
+    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem, devices=request.devices)
     places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])
     with ExitStack() as stack:
         scratches = {
@@ -245,17 +248,18 @@ class _Study:
         try:
             with _folder(scratch_folder / "target") as place, cell.target.ready(place) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory)
+                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= target.settings
                 if target.steps:
                     seen.settings["provision"] = target.text
                 seen.before["caches"] = environment.settle(drop_caches=self.plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line
-                seen.before |= environment.state(target.directory)
+                seen.before |= environment.state(target.directory, target.storage)
                 # All targets get the same work within a round.
                 seed = self.plan.seed + cell.round
                 argv = cell.workload.argv(target.directory, filesystem=target.filesystem, seed=seed)
                 seen.execution = execute(argv, folder, timeout=self.plan.timeout)
-                seen.after |= environment.state(target.directory)
+                seen.after |= environment.state(target.directory, target.storage)
         except StepError as error:
             seen.steps = error.steps
         return seen

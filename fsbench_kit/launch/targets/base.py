@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Self
 
 from pydantic import Field
 
-from fsbench_kit.launch.schema import Name, Table
+from fsbench_kit.launch.schema import Name, Table, Truth
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -25,19 +25,6 @@ Directory = Annotated[
         min_length=1, description="a directory, relative to the project's root or absolute", examples=["scratch"]
     ),
 ]
-# No slash in these: a path could name a device, and mkfs or mount would write to it.
-MkfsWords = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[^/]+$")], ...],
-    Field(strict=False, description='a list of words without "/"', examples=[["-m", "reflink=0"]]),
-]
-MountWords = Annotated[
-    str,
-    Field(
-        pattern=r"^[\w=.:-]+(,[\w=.:-]+)*$",
-        description='mount options with commas between them, without "/"',
-        examples=["noatime"],
-    ),
-]
 
 
 class BaseTarget(Table, ABC):
@@ -47,20 +34,38 @@ class BaseTarget(Table, ABC):
     ----------
     name
         What its runs are called.
+    optional
+        Whether it is left out, with a note, where this machine cannot have it.
     """
 
     isolated: ClassVar[bool] = True
     """Whether it needs mounts of its own, and so root."""
 
     name: Name
+    optional: Truth = False
 
     @abstractmethod
     def place(self, root: Path) -> Path:
         """Return the directory in which its scratch folder is made."""
 
-    @abstractmethod
     def problem(self, root: Path) -> str | None:
-        """Say why it cannot be had on this machine, apart from isolation; ``None`` where it can."""
+        """Say why it cannot be had on this machine, apart from isolation; ``None`` where it can.
+
+        This only looks, and may be asked at any time.
+        """
+        for program in self.programs:
+            if program.path is None:
+                return f"the program {program.name} is missing (Debian package {program.package})"
+        return None if self.place(root).is_dir() else f"{self.place(root)} is not a directory"
+
+    def adapted(self) -> tuple[Self, tuple[str, ...]]:
+        """Return it without the options that this machine lacks, and a sentence for each of these."""
+        return self, ()
+
+    @property
+    def block_devices(self) -> tuple[str, ...]:
+        """The block devices whose content it destroys, as the plan names them."""
+        return ()
 
     @property
     @abstractmethod
@@ -71,6 +76,10 @@ class BaseTarget(Table, ABC):
     @abstractmethod
     def capacity(self) -> int | None:
         """The bytes that it holds, its filesystem's own included; ``None`` where the plan does not decide it."""
+
+    @abstractmethod
+    def claim(self, space: int) -> int:
+        """Return the bytes that it takes in its place, for a workload whose files hold `space` bytes."""
 
     @property
     @abstractmethod

@@ -38,10 +38,6 @@ class DirectoryTarget(BaseTarget):
         """Return the directory itself."""
         return (root / self.directory).resolve()
 
-    def problem(self, root: Path) -> str | None:
-        """Say whether it is there."""
-        return None if self.place(root).is_dir() else f"{self.place(root)} is not a directory"
-
     @property
     def expected_filesystem(self) -> str | None:
         """What is mounted there."""
@@ -51,6 +47,10 @@ class DirectoryTarget(BaseTarget):
     def capacity(self) -> int | None:
         """What is free there."""
         return None
+
+    def claim(self, space: int) -> int:
+        """Return what the workload's files hold."""
+        return space
 
     @property
     def programs(self) -> tuple[Program, ...]:

@@ -9,12 +9,15 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.devices import LABEL, device_problem, resolved
 from fsbench_kit.launch.tools import program_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _TIMEOUT: Final = 120.0
+_LETTERS: Final = "NMOPQRST"  # stand for the numbers of loop devices, which change from run to run
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +53,31 @@ class Ready:
         The commands that were run for it so far; after the run, also those that took it away.
     filesystem
         What is mounted there.
+    members
+        The images or devices that hold its data, where the kernel does not tell.
+    settings
+        What else there is to say of it, by the words of `fsbench_kit.vocabulary.SETTINGS`.
     """
 
     directory: Path
     steps: list[Step] = field(default_factory=list)
     filesystem: str | None = None
+    members: tuple[Path, ...] = ()
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def storage(self) -> tuple[Path, ...]:
+        """The paths under which its devices are found."""
+        return self.members or (self.directory,)
 
     @property
     def text(self) -> str:
         """The commands, as they would be typed in an empty directory."""
         lines = "\n".join(" ".join(step.argv) for step in self.steps)
-        return re.sub(r"/dev/loop\d+", "/dev/loopN", lines)
+        folder = self.directory.parent
+        lines = lines.replace(f"{folder}/", "$PWD/").replace(launch_name(folder), LABEL)
+        loops = list(dict.fromkeys(re.findall(r"/dev/loop\d+", lines)))
+        return re.sub(r"/dev/loop\d+", lambda match: f"/dev/loop{_LETTERS[loops.index(match[0])]}", lines)
 
 
 class StepError(Exception):
@@ -111,3 +128,48 @@ def run_step(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False
     if not (succeeded or may_fail):
         raise StepError(steps)
     return succeeded
+
+
+def launch_name(folder: Path) -> str:
+    """Return the name for what is made in a target's folder and outlives a process: that of its scratch folder.
+
+    By it, `fsbench_kit.launch.leftovers` finds what a killed launch has left.
+    """
+    return f"{scratch_name(folder.parent)}-{folder.name}"
+
+
+def scratch_name(scratch: Path) -> str:
+    """Return how the names begin of what outlives the launch that a scratch folder belongs to."""
+    return f"{LABEL}-{scratch.name.rpartition('-')[2]}"
+
+
+def clear_device(steps: list[Step], folder: Path, name: str, signature: str | None) -> str:
+    """Remove the signatures of what was on a block device, if it may be overwritten. Return its device node.
+
+    Raises
+    ------
+    StepError
+        If it may not.
+    """
+    problem = device_problem(name, signature)
+    if problem is not None:
+        steps.append(Step(("check", name), problem, 0.0, 0.0, 0.0, 0, 0))
+        raise StepError(steps)
+    node = str(resolved(name))
+    run_step(steps, folder, "wipefs", "--all", node)
+    return node
+
+
+def unmount(steps: list[Step], folder: Path) -> None:
+    """Unmount what is mounted on ``mount`` in a folder.
+
+    Raises
+    ------
+    LaunchError
+        If that cannot be done.
+    """
+    # A process of the tool may still be about to end, and then the mount is in use.
+    if run_step(steps, folder, "umount", "mount", may_fail=True):
+        return
+    if not run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True):
+        raise LaunchError(f"an image cannot be unmounted: {steps[-1].output.strip()}", file=folder)
