@@ -23,6 +23,7 @@ from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
+from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ def _with_study(log: Log, folder: Path, study: Study, facts: LogFacts) -> Log:
         host=study.system.get("host"),
         settings=(*_settings(study.system, "study"), *_workload(study, facts.tool), *commands),
         filesystem_settings={
-            name: tuple(_settings(_filesystem_words(table, folder), "study"))
+            name: tuple(_target_settings(_filesystem_words(table, folder), "study"))
             for name, table in study.filesystems.items()
         },
     )
@@ -332,7 +333,7 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             status=facts.status,
             exit_code=facts.exit_code,
             settings=(
-                *_settings(facts.settings, "environment"),
+                *_target_settings(facts.settings, "environment"),
                 Setting(key="command", value=" ".join(facts.argv), origin="command"),
             ),
         )
@@ -340,6 +341,13 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
 
 def _settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
     return (Setting(key=key, value=value, origin=origin) for key, value in table.items())
+
+
+def _target_settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
+    """Yield settings, among them those that the commands stand for which made the target."""
+    made = provision_settings(table.get("provision", ""), origin=origin)
+    yield from (setting for setting in made if setting.key not in table)
+    yield from _settings(table, origin)
 
 
 def _naive_utc(moment: datetime) -> datetime:

@@ -112,6 +112,7 @@ def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape)
         _explain(error, text, shape)
         for error in errors.errors()
         if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have mistakes
+        and error["type"] != "default_factory_not_called"  # for want of a value that is a mistake itself
     ]
     first, *others = sorted(mistakes, key=lambda mistake: (mistake.line is None, mistake.line))
     hints = [first.hint] if first.hint else []

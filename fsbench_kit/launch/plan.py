@@ -4,7 +4,7 @@
 
     id = "quick"
     title = "ext4 and XFS in loop images"
-    rounds = 6           # passes over all targets and workloads, each in a random order of its own
+    repeats = 10         # of each workload on each target, in rounds with a random order of their own
     seed = 20240501      # decides these orders and the data
 
     [budget]             # no run starts once either is used up
@@ -57,8 +57,8 @@ IMAGE_SHARE: Final = 0.75
 class Budget(Table):
     """What a launch may use up. A run that has begun is finished."""
 
-    seconds: Seconds
-    bytes: Size
+    seconds: Seconds | None = None
+    bytes: Size | None = None
 
 
 def _tables(name: str, *, at_least: int = 0) -> Any:
@@ -74,11 +74,13 @@ class Plan(Table):
     Attributes
     ----------
     id, title
-        Names of the study.
-    rounds
-        How often each workload runs on each target. Runs of one round are a block.
+        Names of the study. Without a title, that is its id.
+    repeats
+        How often each workload runs on each target. One run of each is a round; runs of one round are a block.
     seed
         Decides the order of the runs, and the data that they write.
+    budget
+        What the launch may use up; without it, it goes on until its plan is done.
     timeout
         Seconds after which a run is ended and counts as failed.
     drop_caches
@@ -89,12 +91,14 @@ class Plan(Table):
     """
 
     id: Name
-    title: Annotated[str, Field(min_length=1, description="a line of text", examples=["ext4 and XFS"])]
-    rounds: Count
-    seed: Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[20240501])]
+    title: Annotated[str, Field(min_length=1, description="a line of text", examples=["ext4 and XFS"])] = Field(
+        default_factory=lambda fields: fields["id"]
+    )
+    repeats: Count = 10
+    seed: Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[20240501])] = 1
     timeout: Seconds = 300
     drop_caches: Truth = True
-    budget: Annotated[Budget, Field(description='a table with "seconds" and "bytes"')]
+    budget: Annotated[Budget, Field(description='a table with "seconds" or "bytes" or both')] = Budget()
     target: Annotated[tuple[Target, ...], _tables("target", at_least=1)]
     otherwise: Annotated[tuple[Target, ...], _tables("otherwise")] = ()
     workload: Annotated[tuple[Workload, ...], _tables("workload", at_least=1)]
@@ -111,17 +115,17 @@ class Plan(Table):
         return self
 
     def _refuse_over_budget(self) -> None:
-        runs = self.rounds * len(self.target)
+        runs = self.repeats * len(self.target)
         seconds = runs * sum(w.least_seconds for w in self.workload)
-        if seconds > self.budget.seconds:
+        if self.budget.seconds is not None and seconds > self.budget.seconds:
             what = f"the runs take {seconds:g} s at least, and the budget is {self.budget.seconds:g} s"
             at = Place("budget", key="seconds")
-            raise MistakeError(what, at, hint="Raise it, or plan fewer rounds or shorter runs.")
+            raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or shorter runs.")
         written = runs * sum(w.least_written for w in self.workload)
-        if written > self.budget.bytes:
+        if self.budget.bytes is not None and written > self.budget.bytes:
             what = f"the runs write {_bytes(written)} at least, and the budget is {_bytes(self.budget.bytes)}"
             at = Place("budget", key="bytes")
-            raise MistakeError(what, at, hint="Raise it, or plan fewer rounds or smaller files.")
+            raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
 
 
 def read_plan(path: Path) -> Plan:

@@ -34,6 +34,7 @@ from fsbench_kit.launch.plan import Plan, plan_text
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.scratch import scratch
+from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.targets import RUNS, StepError
 from fsbench_kit.units import humanise
 
@@ -125,7 +126,7 @@ def _launch(request: Request) -> str | None:
         study.create(replace=request.replace)
         try:
             _tell(Planned(study.name, str(study.folder), len(study.cells)))
-            for note in notes:
+            for note in filter(None, (caution(plan.repeats), *notes)):
                 _tell(Note(note))
             return study.make_runs()
         finally:
@@ -203,9 +204,9 @@ class _Study:
         for order, cell in enumerate(self.cells, 1):
             check_lifeline()
             elapsed = time.monotonic() - start
-            if elapsed > budget.seconds:
+            if budget.seconds is not None and elapsed > budget.seconds:
                 return f"The budget of {budget.seconds:g} s was used up after {order - 1} runs."
-            if _written() > budget.bytes:
+            if budget.bytes is not None and _written() > budget.bytes:
                 return f"The budget of {humanise(budget.bytes, 'B')} written was used up after {order - 1} runs."
             mean = elapsed / (order - 1) if order > 1 else None
             _tell(

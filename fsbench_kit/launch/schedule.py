@@ -29,7 +29,7 @@ def schedule(plan: Plan) -> tuple[Cell, ...]:
     """
     chance = random.Random(plan.seed)  # noqa: S311
     order = []
-    for number in range(1, plan.rounds + 1):
+    for number in range(1, plan.repeats + 1):
         cells = [Cell(number, target, workload) for target in plan.target for workload in plan.workload]
         # Of all methods of Random, only random() is promised to give the same in every version of Python.
         order += sorted(cells, key=lambda _: chance.random())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from fsbench_kit.launch.schema import Name, Table, Truth
+from fsbench_kit.launch.schema import Name, Table, Truth, named
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -33,7 +33,7 @@ class BaseTarget(Table, ABC):
     Attributes
     ----------
     name
-        What its runs are called.
+        What its runs are called; without it, as its filesystem or else its kind.
     optional
         Whether it is left out, with a note, where this machine cannot have it.
     """
@@ -43,6 +43,11 @@ class BaseTarget(Table, ABC):
 
     name: Name
     optional: Truth = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, table: Any) -> Any:
+        return named(table, "filesystem", "kind")
 
     @abstractmethod
     def place(self, root: Path) -> Path:
