@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.tools import Program
 
 _NAME_LENGTH: Final = 32  # of an array
-_RAID1: Final = ("--data", "raid1", "--metadata", "raid1")
+_RAID1: Final = ("-d", "raid1", "-m", "raid1")
 
 
 class MirrorTarget(FilesystemTarget, MembersTarget):

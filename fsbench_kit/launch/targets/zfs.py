@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import zfs
@@ -32,19 +32,27 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.tools import Program
 
-_OURS: Final = "altroot|cachefile|canmount|mountpoint|readonly"
+_OURS: Final = frozenset({"altroot", "cachefile", "canmount", "mountpoint", "readonly"})
 
+
+def _left_to_plans(option: str) -> str:
+    if option.partition("=")[0] in _OURS:
+        raise ValueError(option)
+    return option
+
+
+Option = Annotated[str, Field(pattern=r"^[a-z][\w:@.-]*=[\w:@.,+-]+$"), AfterValidator(_left_to_plans)]
 Options = Annotated[
-    tuple[Annotated[str, Field(pattern=rf"^(?!(?:{_OURS})=)[a-z][\w:@.-]*=[\w:@.,+-]+$")], ...],
+    tuple[Option, ...],
     Field(
         strict=False,
-        description='a list of texts like "name=value"; where it is mounted and cached is not for the plan to say',
+        description='a list of texts like "name=value", without ' + ", ".join(sorted(_OURS)),
         examples=[["ashift=12"]],
     ),
 ]
 
 _STARTING: Final = 20.0  # seconds for a daemon to begin
-_ENDING: Final = 20.0  # seconds for a daemon to end
+_RELEASE: Final = 10.0  # seconds for a mount to be free
 _PAUSE: Final = 0.02
 
 
@@ -143,10 +151,15 @@ def _version(folder: Path) -> str:
 
 def _destroy(steps: list[Step], folder: Path) -> None:
     pool = launch_name(folder)
-    # A process of the tool may still be about to end, and then the mount is in use.
-    if not run_step(steps, folder, "zfs", "unmount", pool, may_fail=True):
-        run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True)
-    if not run_step(steps, folder, "zpool", "destroy", "-f", pool, may_fail=True):
+    end = time.monotonic() + _RELEASE
+    # A process of the tool may still be about to end; and zfs-fuse hears of a file's last close only after that.
+    while not run_step(steps, folder, "zfs", "unmount", pool, may_fail=True):
+        if time.monotonic() > end:
+            run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True)
+            break
+        time.sleep(_PAUSE)
+    destroyed = run_step(steps, folder, "zpool", "destroy", "-f", pool, may_fail=True)
+    if not destroyed and zfs.implementation() == "kernel module":  # that of zfs-fuse ends with its daemon
         raise LaunchError(f"a pool cannot be destroyed: {steps[-1].output.strip()}", file=folder)
 
 
@@ -195,8 +208,8 @@ def _in_place_of(folder: Path, *places: tuple[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        for _, system in places:
-            run_step(steps, folder, "umount", system)
+        for _, system in places:  # in which the daemon has files open
+            run_step(steps, folder, "umount", "--lazy", system)
 
 
 def _await_socket(daemon: subprocess.Popen[bytes], socket: Path, log: Path) -> None:
@@ -209,9 +222,5 @@ def _await_socket(daemon: subprocess.Popen[bytes], socket: Path, log: Path) -> N
 
 
 def _end(daemon: subprocess.Popen[bytes]) -> None:
-    daemon.terminate()
-    try:
-        daemon.wait(_ENDING)
-    except subprocess.TimeoutExpired:
-        daemon.kill()
-        daemon.wait()
+    daemon.kill()  # its pool is destroyed; and asked to end, it takes seconds
+    daemon.wait()
