@@ -19,11 +19,12 @@ import typer
 from rich.console import Console
 
 from fsbench_kit import archive, tables
+from fsbench_kit import launch as launching
 from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
-from fsbench_kit.launch import launch, machine, read_plan, shown
+from fsbench_kit.launch import machine, read_plan, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,17 +169,38 @@ def _write(comparison: pl.DataFrame, to: Path) -> None:
 
 @app.command("launch")
 def launch_command(
-    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    plan: Annotated[
+        str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name of a study.")
+    ] = None,
     study: Annotated[
         str | None, typer.Option(help="The study's name; by default the plan's and the time.")
     ] = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a study; by default with the latest that is unfinished.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="With --resume, make runs that failed again.")
+    ] = False,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
+    if resume and (study or replace):
+        raise RequestError(
+            "--resume goes with neither --study nor --replace", hint="fsbench launch --resume STUDY"
+        )
+    if retry_failed and not resume:
+        raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
     with shown(out) as progress:
-        result = launch(read_plan(plan), root=Path.cwd(), study=study, replace=replace, progress=progress)
-    out.print(f"{len(result.runs)} of {result.planned} runs are in {result.folder}")
+        if resume:
+            result = launching.resume(plan, root=Path.cwd(), retry_failed=retry_failed, progress=progress)
+        elif plan is None:
+            raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
+        else:
+            result = launching.launch(
+                read_plan(Path(plan)), root=Path.cwd(), study=study, replace=replace, progress=progress
+            )
+    out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
 

@@ -60,11 +60,17 @@ def choose(
     if not targets:
         raise LaunchError("no target is left to run on", hint="\n".join(notes))
 
-    workloads = tuple(w for w in plan.workload if not (w.optional and is_missing(w.program)))
+    kept = {
+        key: tuple(w for w in getattr(plan, key) if not (w.optional and is_missing(w.program)))
+        for key in ("precondition", "workload")
+    }
+    workloads = kept["workload"]
     notes += [
-        f'Workload "{w.name}" is left out: the program {w.program} is missing ({_how_to_install(w.program)}).'
-        for w in plan.workload
-        if w not in workloads
+        f'{key.capitalize()} "{w.name}" is left out: the program {w.program} is missing '
+        f"({_how_to_install(w.program)})."
+        for key in kept
+        for w in getattr(plan, key)
+        if w not in kept[key]
     ]
     if not workloads:
         raise LaunchError("no workload is left to run", hint="\n".join(notes))
@@ -80,7 +86,7 @@ def choose(
         fitting, sentences = target.adapted()
         adapted.append(fitting)
         notes += [f'Target "{target.name}": {sentence}.' for sentence in sentences]
-    chosen = plan.model_copy(update={"target": tuple(adapted), "otherwise": (), "workload": workloads})
+    chosen = plan.model_copy(update={"target": tuple(adapted), "otherwise": (), **kept})
     _refuse_too_little_space(chosen, root)
     return chosen, tuple(notes)
 
@@ -137,10 +143,10 @@ def _distinct(targets: tuple[Target, ...], root: Path) -> tuple[Target, ...]:
 
 
 def _refuse_too_little_space(plan: Plan, root: Path) -> None:
-    largest = max(workload.space for workload in plan.workload)
+    largest = max(workload.space for workload in (*plan.precondition, *plan.workload))
     for target in plan.target:
         need = target.claim(largest)
-        directory = target.place(root)
+        directory = next(path for path in (target.place(root), *target.place(root).parents) if path.is_dir())
         free = shutil.disk_usage(directory).free
         if need > free:
             what = f'target "{target.name}" needs {humanise(need, "B")}, and {humanise(free, "B")} are free'

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import stat
+import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import psutil
 
+from fsbench_kit.launch.tools import program_environment
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _SECTOR: Final = 512  # the unit of /sys/block/*/stat, whatever the device's own sectors are
+_TRIM_TIMEOUT: Final = 120.0
 _DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 
 
@@ -195,6 +199,34 @@ def settle(*, drop_caches: bool) -> str:
     except OSError as error:
         return f"kept: {error.strerror}"
     return "dropped"
+
+
+def trim(directory: Path) -> str:
+    """Tell the device beneath a directory what its filesystem does not use.
+
+    Returns
+    -------
+    str
+        How much it was, in ``fstrim``'s words, or why that could not be.
+    """
+    try:
+        done = subprocess.run(
+            ["fstrim", "--verbose", directory],
+            env=program_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_TRIM_TIMEOUT,
+            check=False,
+        )
+    except FileNotFoundError:
+        return "not trimmed: the program fstrim is missing"
+    except subprocess.TimeoutExpired:
+        return f"not trimmed: fstrim did not end within {_TRIM_TIMEOUT:g} s"
+    said = done.stdout.strip().removeprefix("fstrim: ").removeprefix(f"{directory}: ")
+    return said if done.returncode == 0 else f"not trimmed: {said}"
 
 
 def _operating_system() -> str | None:

@@ -59,9 +59,9 @@ def guard_lifeline() -> None:
     signal.signal(signal.SIGTERM, lambda *_: os.dup2(os.open(os.devnull, os.O_RDONLY), _LIFELINE))
 
 
-def check_lifeline() -> None:
-    """Raise `LifelineError` if the lifeline has ended."""
-    if select.select([_LIFELINE], [], [], 0)[0]:
+def rest(seconds: float = 0) -> None:
+    """Do nothing for a time, and raise `LifelineError` if the lifeline ends meanwhile, or has ended."""
+    if select.select([_LIFELINE], [], [], seconds)[0]:
         raise LifelineError
 
 
@@ -80,14 +80,18 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
         return Execution(tuple(argv), None, _not_installed(argv[0]), now, now, 0.0)
     started_at, start = datetime.now(UTC), time.perf_counter()
     with (folder / STDOUT).open("wb") as stdout, (folder / STDERR).open("wb") as stderr:
-        process = subprocess.Popen(
-            [*_mortality(), *argv],
-            cwd=folder,
-            env=program_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-        )
+        try:
+            process = subprocess.Popen(
+                [*_mortality(), *argv],
+                cwd=folder,
+                env=program_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+            )
+        except OSError as error:
+            why = f"{argv[0]} cannot be started: {error.strerror}"
+            return Execution(tuple(argv), None, why, started_at, datetime.now(UTC), 0.0)
     try:
         in_time = _wait(process, timeout)
         ended_at, duration = datetime.now(UTC), time.perf_counter() - start

@@ -36,6 +36,8 @@ class Observation:
         The state of the machine around the run.
     execution
         What became of the tool; ``None`` as long as it was not started.
+    problem
+        What became of the target, where that is why the run failed.
     """
 
     cell: Cell
@@ -46,15 +48,13 @@ class Observation:
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
     execution: Execution | None = None
+    problem: str | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
         for name in (STDOUT, STDERR):
             (self.folder / name).touch()
-        self.before["versions"] = {"fsbench_kit": version("fsbench-kit")}
-        program = WORKLOAD_PROGRAMS.get(self.cell.workload.program or "")
-        if program is not None:
-            self.before["versions"][program.name] = program.version
+        self.before["versions"] = versions(self.cell.workload.program)
         self.filesystem = self.cell.target.expected_filesystem
         for program in self.cell.target.programs[:1]:
             if program.version is not None:
@@ -68,12 +68,16 @@ class Observation:
     @property
     def failure(self) -> str | None:
         """Why the run is not ``ok``."""
+        if self.execution is not None and self.execution.failure is not None:
+            return self.execution.failure
+        if self.problem is not None:
+            return self.problem
         if self.execution is None:
             step = self.steps[-1]
             return f"the target could not be made ready: {' '.join(step.argv)}: {step.output.strip()}"
-        if self.execution.failure is None and self.logs != list(self.cell.workload.logs):
+        if self.logs != list(self.cell.workload.logs):
             return f"{self.cell.workload.tool} ended without its log"
-        return self.execution.failure
+        return None
 
     def record(self, *, study: str, order: int) -> dict[str, Any]:
         """Return the content of ``run.json``; to be called when the run's folder holds all other files."""
@@ -84,6 +88,7 @@ class Observation:
         return {
             "schema": SCHEMA,
             "study": study,
+            "stage": self.cell.stage,
             "round": self.cell.round,
             "order": order,
             "target": self.cell.target.name,
@@ -104,8 +109,18 @@ class Observation:
                 "after": self.after | ({"failure": self.failure} if self.failure else {}),
             },
             "provision": [asdict(step) for step in self.steps],
-            "sha256": {path.name: _sha256(path) for path in sorted(self.folder.iterdir())},
+            "sha256": {
+                str(path.relative_to(self.folder)): _sha256(path)
+                for path in sorted(self.folder.rglob("*"))
+                if path.is_file()
+            },
         }
+
+
+def versions(*programs: str | None) -> dict[str, str]:
+    """Return the versions of the kit and of the programs of workloads, as far as they say them."""
+    known = {name: WORKLOAD_PROGRAMS[name].version for name in programs if name is not None}
+    return {"fsbench_kit": version("fsbench-kit"), **{name: said for name, said in known.items() if said}}
 
 
 def _sha256(path: Path) -> str:

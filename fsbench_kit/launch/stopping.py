@@ -15,12 +15,12 @@ def caution(repeats: int) -> str | None:
     """Say what so few repeats can show, and what not; ``None`` where they are enough.
 
     >>> caution(1)
-    '1 repeat shows no difference: single runs get a ratio and no interval. Plan 6 repeats or more.'
+    '1 repeat shows no difference: a single run gets no interval. Plan 6 repeats or more.'
     """
     if repeats >= ENOUGH:
         return None
     if repeats == 1:
-        return f"1 repeat shows no difference: single runs get a ratio and no interval. Plan {ENOUGH} repeats or more."
+        return f"1 repeat shows no difference: a single run gets no interval. Plan {ENOUGH} repeats or more."
     few, many = (f"{5 * _HALF_WIDTHS[n]:.2g} %" for n in (repeats, 10))
     return (
         f"{repeats} repeats show large differences only: where ratios vary by 5 % from round to round, "

@@ -126,6 +126,18 @@ class TestLoopImages:
         }
         assert all("noatime" in record(run)["settings"]["mount_options"] for run in result.runs)
 
+    def test_reused_filesystem_is_made_once(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        result = launch(
+            make_plan(target=[loop("ext4")], repeats=2, filesystems="reused", trim=True), root=tmp_path
+        )
+        assert result.failures == {}
+        assert_no_traces(tmp_path)
+        assert scratch_folders(tmp_path) == []
+        first, second = (record(run) for run in result.runs)
+        assert [step["argv"][0] for step in first["provision"]] == ["fallocate", "mkfs.ext4", "mount", "losetup"]
+        assert first["provision"] == second["provision"]
+        assert "trimmed" in second["environment"]["before"]["trim"]
+
     def test_target_that_cannot_be_made_ready(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         wrong = {**loop("ext4"), "name": "wrong", "mkfs_options": ["--no-such-option"]}
         result = launch(make_plan(target=[wrong, loop("ext4")], repeats=1), root=tmp_path)

@@ -17,12 +17,13 @@ from fsbench_kit.launch.targets.device import DeviceTarget
 from fsbench_kit.launch.targets.directory import DirectoryTarget
 from fsbench_kit.launch.targets.loop import LoopTarget
 from fsbench_kit.launch.targets.mirror import MirrorTarget
-from fsbench_kit.launch.targets.steps import Ready, Step, StepError
+from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError
 from fsbench_kit.launch.targets.zfs import ZfsTarget
 
 __all__ = [
     "RUNS",
     "BaseTarget",
+    "Commands",
     "DeviceTarget",
     "DirectoryTarget",
     "LoopTarget",

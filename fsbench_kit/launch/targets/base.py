@@ -13,7 +13,7 @@ from fsbench_kit.launch.schema import Name, Table, Truth, named
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from fsbench_kit.launch.targets.steps import Ready
+    from fsbench_kit.launch.targets.steps import Commands, Ready
     from fsbench_kit.launch.tools import Program
 
 RUNS: Final = Path("raw_results", "runs")
@@ -61,7 +61,9 @@ class BaseTarget(Table, ABC):
         for program in self.programs:
             if program.path is None:
                 return f"the program {program.name} is missing (Debian package {program.package})"
-        return None if self.place(root).is_dir() else f"{self.place(root)} is not a directory"
+        place = self.place(root)
+        # The folder for results is made when the launch begins.
+        return None if place.is_dir() or place == (root / RUNS).resolve() else f"{place} is not a directory"
 
     def adapted(self) -> tuple[Self, tuple[str, ...]]:
         """Return it without the options that this machine lacks, and a sentence for each of these."""
@@ -91,9 +93,19 @@ class BaseTarget(Table, ABC):
     def programs(self) -> tuple[Program, ...]:
         """The programs that make it ready; the first of them tells the version of the filesystem's tools."""
 
+    @property
+    def trims(self) -> bool:
+        """Whether the device beneath is to be told, between runs, what its filesystem no longer uses."""
+        return True
+
+    @property
+    @abstractmethod
+    def commands(self) -> Commands:
+        """What `ready` runs."""
+
     @abstractmethod
     def ready(self, folder: Path) -> AbstractContextManager[Ready]:
-        """Make it ready in a folder, and take it away again afterwards.
+        """Make it ready in a folder, and take it away again afterwards, which may be after several runs.
 
         Parameters
         ----------

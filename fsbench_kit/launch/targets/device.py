@@ -13,8 +13,8 @@ from pydantic import Field
 
 from fsbench_kit.launch.devices import device_problem
 from fsbench_kit.launch.targets.base import RUNS
-from fsbench_kit.launch.targets.filesystems import FilesystemTarget, mkfs
-from fsbench_kit.launch.targets.steps import Ready, clear_device, unmount
+from fsbench_kit.launch.targets.filesystems import FilesystemTarget
+from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, check_device, clear_command, unmount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,14 +75,22 @@ class DeviceTarget(FilesystemTarget):
         del space
         return 0
 
+    @property
+    def commands(self) -> Commands:
+        """Format and mount the device."""
+        return Commands(
+            make=(clear_command(self.device), *self.format_commands(self.device)),
+            directory="mount",
+            remove=(UMOUNT,),
+        )
+
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:
-        """Format and mount the device."""
-        made = Ready(folder / "mount", filesystem=self.filesystem)
+        """Format and mount the device, after another look at it."""
+        made = Ready(folder / self.commands.directory, filesystem=self.filesystem)
         made.directory.mkdir()
-        node = clear_device(made.steps, folder, self.device, self.signature)
-        mkfs(made.steps, folder, self, [node])
-        self.mount(made.steps, folder, node)
+        check_device(made, self.device, self.signature)
+        made.run(folder, *self.commands.make)
         try:
             yield made
         finally:

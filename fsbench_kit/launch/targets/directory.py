@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.schema import Truth
 from fsbench_kit.launch.targets.base import BaseTarget, Directory
-from fsbench_kit.launch.targets.steps import Ready
+from fsbench_kit.launch.targets.steps import Commands, Ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +56,16 @@ class DirectoryTarget(BaseTarget):
     def programs(self) -> tuple[Program, ...]:
         """None."""
         return ()
+
+    @property
+    def trims(self) -> bool:
+        """No: that would be about all that is free on somebody's filesystem."""
+        return False
+
+    @property
+    def commands(self) -> Commands:
+        """None."""
+        return Commands(make=(), directory=".", remove=())
 
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:

@@ -8,14 +8,12 @@ from pydantic import Field
 
 from fsbench_kit.launch.devices import LABEL
 from fsbench_kit.launch.targets.base import BaseTarget
-from fsbench_kit.launch.targets.steps import run_step
 from fsbench_kit.launch.tools import MKFS_PROGRAMS, SYSTEM_PROGRAMS, kernel_filesystems
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from fsbench_kit.launch.targets.steps import Step
+    from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
 Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs"]
@@ -83,13 +81,17 @@ class FilesystemTarget(BaseTarget):
         """mkfs, and what attaches and mounts."""
         return (MKFS_PROGRAMS[f"mkfs.{self.filesystem}"], *SYSTEM_PROGRAMS.values())
 
-    def mount(self, steps: list[Step], folder: Path, device: str, *options: str) -> None:
-        """Mount it on ``mount`` in a folder."""
-        words = [*options, *([self.mount_options] if self.mount_options else [])]
-        chosen = ("-o", ",".join(words)) if words else ()
-        run_step(steps, folder, "mount", "-t", self.filesystem, *chosen, device, "mount")
+    def format_commands(self, *devices: str, mkfs: Command = (), mount: Command = ()) -> tuple[Command, Command]:
+        """Return the commands that make it on devices or an image, and mount it on ``mount``.
 
-
-def mkfs(steps: list[Step], folder: Path, target: FilesystemTarget, devices: Sequence[str], *more: str) -> None:
-    """Make a target's filesystem on its devices or images."""
-    run_step(steps, folder, *MKFS[target.filesystem], *more, *target.mkfs_options, *devices)
+        Parameters
+        ----------
+        mkfs, mount
+            Further words for mkfs, and further options of the mount.
+        """
+        options = [*mount, *([self.mount_options] if self.mount_options else [])]
+        chosen = ("-o", ",".join(options)) if options else ()
+        return (
+            (*MKFS[self.filesystem], *mkfs, *self.mkfs_options, *devices),
+            ("mount", "-t", self.filesystem, *chosen, devices[0], "mount"),
+        )

@@ -8,47 +8,53 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsbench_kit.launch.targets.steps import run_step
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from fsbench_kit.launch.targets.steps import Step
-
-
-def make_images(steps: list[Step], folder: Path, *names: str, size: int, sparse: bool) -> None:
-    """Make image files of a size in a folder."""
-    for name in names:
-        if sparse:
-            run_step(steps, folder, "truncate", "--size", str(size), name)
-        else:  # The space is allocated at once: so it cannot run out in the middle of a run.
-            run_step(steps, folder, "fallocate", "--length", str(size), name)
+    from fsbench_kit.launch.targets.steps import Command, Ready
 
 
-@contextmanager
-def attached(steps: list[Step], folder: Path, images: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Attach loop devices to images, such that the kernel detaches them when nothing has them open any more."""
-    with ExitStack() as stack:
-        yield tuple(_attach(steps, folder, image, stack) for image in images)
+def image_commands(*names: str, size: int, sparse: bool) -> tuple[Command, ...]:
+    """Return the commands that make image files."""
+    if sparse:
+        return tuple(("truncate", "--size", str(size), name) for name in names)
+    # The space is allocated at once: so it cannot run out in the middle of a run.
+    return tuple(("fallocate", "--length", str(size), name) for name in names)
 
 
-def _attach(steps: list[Step], folder: Path, image: str, stack: ExitStack) -> str:
-    run_step(steps, folder, "losetup", "--find", "--show", image)
-    device = steps[-1].output.strip()
-    descriptor = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
-    stack.callback(os.close, descriptor)
-    # This takes effect when the last one closes it: this process at the latest, however it ends.
-    run_step(steps, folder, "losetup", "--detach", device)
-    direct_io(steps, folder, device)
-    return device
+def attach_commands(image: str, loop: str) -> tuple[Command, Command, Command]:
+    """Return the commands that attach a loop device to an image.
+
+    The second takes effect when nothing has the device open any more: after the last process of this launch has
+    ended, however it ends.
+    """
+    return (
+        ("losetup", "--find", "--show", image),
+        ("losetup", "--detach", loop),
+        direct_io_command(loop),
+    )
 
 
-def direct_io(steps: list[Step], folder: Path, device: str) -> None:
-    """Have a loop device read and write its image past the page cache.
+def direct_io_command(loop: str) -> Command:
+    """Return the command that has a loop device read and write its image past the page cache.
 
     Not every backing can do this. What came of it is seen in ``/sys``, and recorded from there.
     """
-    run_step(steps, folder, "losetup", "--direct-io=on", device, may_fail=True)
+    return ("losetup", "--direct-io=on", loop)
+
+
+@contextmanager
+def attached(made: Ready, folder: Path, loops: Mapping[str, str]) -> Iterator[None]:
+    """Run `attach_commands` for images and their loop devices, which stay attached for as long as this lasts."""
+    with ExitStack() as stack:
+        for image, loop in loops.items():
+            attach, detach, direct_io = attach_commands(image, loop)
+            made.run(folder, attach)
+            made.names[loop] = made.steps[-1].output.strip()
+            stack.callback(os.close, os.open(made.names[loop], os.O_RDONLY | os.O_CLOEXEC))
+            made.run(folder, detach)
+            made.attempt(folder, direct_io)
+        yield
 
 
 def attached_below(folder: Path) -> Iterator[str]:

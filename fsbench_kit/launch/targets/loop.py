@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Final, Literal
 from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.schema import Size, Truth
 from fsbench_kit.launch.targets.base import RUNS, Directory
-from fsbench_kit.launch.targets.filesystems import FilesystemTarget, mkfs
-from fsbench_kit.launch.targets.images import direct_io, make_images
-from fsbench_kit.launch.targets.steps import Ready, unmount
+from fsbench_kit.launch.targets.filesystems import FilesystemTarget
+from fsbench_kit.launch.targets.images import direct_io_command, image_commands
+from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, unmount
 from fsbench_kit.launch.tools import has_loop_devices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+_IMAGE: Final = "image"
+_LOOP: Final = "/dev/loopN"
 NO_LOOP_DEVICES: Final = "the kernel has no loop devices here (/dev/loop-control is missing)"
 
 
@@ -61,16 +63,34 @@ class LoopTarget(FilesystemTarget):
         """Return the size of the image, or what is written to it."""
         return space if self.sparse else self.size
 
+    @property
+    def trims(self) -> bool:
+        """No: that would undo the image's allocation."""
+        return False
+
+    @property
+    def commands(self) -> Commands:
+        """Make, format and mount an image."""
+        return Commands(
+            make=(
+                *image_commands(_IMAGE, size=self.size, sparse=self.sparse),
+                *self.format_commands(_IMAGE, mount=("loop",)),
+                direct_io_command(_LOOP),
+            ),
+            directory="mount",
+            remove=(UMOUNT,),
+        )
+
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:
         """Make, format and mount an image."""
-        made = Ready(folder / "mount", filesystem=self.filesystem)
+        made = Ready(folder / self.commands.directory, filesystem=self.filesystem)
         made.directory.mkdir()
-        make_images(made.steps, folder, "image", size=self.size, sparse=self.sparse)
-        mkfs(made.steps, folder, self, ["image"])
-        self.mount(made.steps, folder, "image", "loop")
+        *make, direct_io = self.commands.make
+        made.run(folder, *make)
         try:
-            direct_io(made.steps, folder, f"/dev/{devices_under(made.directory)[0].name}")
+            made.names[_LOOP] = f"/dev/{devices_under(made.directory)[0].name}"
+            made.attempt(folder, direct_io)
             yield made
         finally:
             unmount(made.steps, folder)

@@ -12,14 +12,14 @@ from fsbench_kit.launch.mistakes import MistakeError, Place
 from fsbench_kit.launch.schema import Size, Truth
 from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory
 from fsbench_kit.launch.targets.device import DevicePath, Signature
-from fsbench_kit.launch.targets.images import make_images
-from fsbench_kit.launch.targets.steps import clear_device
+from fsbench_kit.launch.targets.images import image_commands
+from fsbench_kit.launch.targets.steps import check_device, clear_command
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from fsbench_kit.launch.targets.steps import Step
+    from fsbench_kit.launch.targets.steps import Command, Ready
 
 DevicePaths = Annotated[
     tuple[DevicePath, ...],
@@ -97,10 +97,25 @@ class MembersTarget(BaseTarget, ABC):
         """Return what the images take."""
         return 0 if self.size is None else self.member_count * (space if self.sparse else self.size)
 
-    def make_members(self, steps: list[Step], folder: Path) -> tuple[str, ...]:
-        """Make the images, or clear the devices, and return their names as seen from a folder."""
-        if self.devices:
-            return tuple(clear_device(steps, folder, name, self.signature) for name in self.devices)
-        names = tuple(f"image-{number}" for number in range(1, self.member_count + 1))
-        make_images(steps, folder, *names, size=self.size or 0, sparse=self.sparse)
-        return names
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The names of the images in the target's folder."""
+        return () if self.devices else tuple(f"image-{number}" for number in range(1, self.member_count + 1))
+
+    @property
+    def trims(self) -> bool:
+        """Not where members are images: that would undo their allocation."""
+        return bool(self.devices)
+
+    @property
+    def member_commands(self) -> tuple[Command, ...]:
+        """Make the images, or clear the devices."""
+        if self.size is None:
+            return tuple(clear_command(name) for name in self.devices)
+        return image_commands(*self.images, size=self.size, sparse=self.sparse)
+
+    def make_members(self, made: Ready, folder: Path) -> None:
+        """Run `member_commands`, after another look at the devices."""
+        for name in self.devices:
+            check_device(made, name, self.signature)
+        made.run(folder, *self.member_commands)

@@ -5,25 +5,27 @@ Mirrors of ZFS are targets of ``kind = "zfs"``.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from fsbench_kit.launch.targets.filesystems import FilesystemTarget, mkfs
-from fsbench_kit.launch.targets.images import attached
+from fsbench_kit.launch.targets.filesystems import FilesystemTarget
+from fsbench_kit.launch.targets.images import attach_commands, attached
 from fsbench_kit.launch.targets.loop import NO_LOOP_DEVICES
 from fsbench_kit.launch.targets.members import MembersTarget
-from fsbench_kit.launch.targets.steps import Ready, launch_name, run_step, unmount
+from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, run_step, unmount
 from fsbench_kit.launch.tools import MIRROR_PROGRAMS, has_loop_devices, has_md
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from fsbench_kit.launch.targets.steps import Step
+    from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
 _NAME_LENGTH: Final = 32  # of an array
-_RAID1: Final = ("-d", "raid1", "-m", "raid1")
+_LOOPS: Final = ("/dev/loopN", "/dev/loopM")
+_ARRAY: Final = "/dev/mdN"
+_NAME: Final = "$NAME"
 
 
 class MirrorTarget(FilesystemTarget, MembersTarget):
@@ -55,44 +57,66 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
     def _of_btrfs(self) -> bool:
         return self.filesystem == "btrfs"
 
+    @property
+    def _loops(self) -> dict[str, str]:
+        """The images, and the loop devices to be attached to them."""
+        return dict(zip(self.images, _LOOPS, strict=True)) if self.images else {}
+
+    @property
+    def commands(self) -> Commands:
+        """Make members and join them, format and mount the mirror."""
+        attach = (command for pair in self._loops.items() for command in attach_commands(*pair))
+        array = () if self._of_btrfs else (self._create,)
+        return Commands(
+            make=(*self.member_commands, *attach, *array, *self._format),
+            directory="mount",
+            remove=(UMOUNT, *(() if self._of_btrfs else self._stop)),
+        )
+
+    @property
+    def _members(self) -> tuple[str, ...]:
+        return self.devices or tuple(self._loops.values())
+
+    @property
+    def _format(self) -> tuple[Command, Command]:
+        if self._of_btrfs:
+            members = tuple(f"device={member}" for member in self._members)
+            return self.format_commands(*self._members, mkfs=("-d", "raid1", "-m", "raid1"), mount=members)
+        return self.format_commands(_ARRAY)
+
+    @property
+    def _create(self) -> Command:
+        # Without --assume-clean, one member would be copied to the other behind the runs.
+        words = ("--run", "--level=1", "--metadata=1.2", "--raid-devices=2", "--homehost=any", "--assume-clean")
+        return ("mdadm", "--create", _ARRAY, *words, f"--name={_NAME}", *self._members)
+
+    @property
+    def _stop(self) -> tuple[Command, Command]:
+        return ("mdadm", "--stop", _ARRAY), ("mdadm", "--zero-superblock", *self._members)
+
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:
         """Make the mirror, and mount it."""
         raid = "btrfs raid1" if self._of_btrfs else "md raid1"
-        made = Ready(folder / "mount", filesystem=self.filesystem, settings={"raid": raid})
+        made = Ready(folder / self.commands.directory, filesystem=self.filesystem, settings={"raid": raid})
         made.directory.mkdir()
-        names = self.make_members(made.steps, folder)
-        with attached(made.steps, folder, () if self.devices else names) as loops:
-            devices = loops or names
-            if self._of_btrfs:
-                mkfs(made.steps, folder, self, devices, *_RAID1)
-                self.mount(made.steps, folder, devices[0], *(f"device={device}" for device in devices))
-                try:
-                    yield made
-                finally:
-                    unmount(made.steps, folder)
-            else:
-                with _array(made.steps, folder, devices) as array:
-                    mkfs(made.steps, folder, self, [array])
-                    self.mount(made.steps, folder, array)
-                    try:
-                        yield made
-                    finally:
-                        unmount(made.steps, folder)
+        self.make_members(made, folder)
+        with attached(made, folder, self._loops), nullcontext() if self._of_btrfs else self._array(made, folder):
+            made.run(folder, *self._format)
+            try:
+                yield made
+            finally:
+                unmount(made.steps, folder)
 
-
-@contextmanager
-def _array(steps: list[Step], folder: Path, devices: Sequence[str]) -> Iterator[str]:
-    """Make an array of md. It outlives this process, and is found by its name then."""
-    taken = {path.name for path in Path("/sys/block").glob("md*")}
-    number = next(number for number in range(127, 0, -1) if f"md{number}" not in taken)
-    array = f"/dev/md{number}"
-    words = ("--run", "--level=1", "--metadata=1.2", f"--raid-devices={len(devices)}", "--homehost=any")
-    # Without --assume-clean, the members would be copied onto each other behind the runs.
-    name = f"--name={launch_name(folder)[:_NAME_LENGTH]}"
-    run_step(steps, folder, "mdadm", "--create", array, *words, "--assume-clean", name, *devices)
-    try:
-        yield array
-    finally:
-        run_step(steps, folder, "mdadm", "--stop", array, may_fail=True)
-        run_step(steps, folder, "mdadm", "--zero-superblock", *devices, may_fail=True)
+    @contextmanager
+    def _array(self, made: Ready, folder: Path) -> Iterator[None]:
+        """Join the members by md. The array outlives this process, and is found by its name then."""
+        taken = {path.name for path in Path("/sys/block").glob("md*")}
+        free = next(number for number in range(127, 0, -1) if f"md{number}" not in taken)
+        made.names |= {_ARRAY: f"/dev/md{free}", _NAME: launch_name(folder)[:_NAME_LENGTH]}
+        made.run(folder, self._create)
+        try:
+            yield
+        finally:
+            for command in self._stop:
+                run_step(made.steps, folder, *map(made.meant, command), may_fail=True)

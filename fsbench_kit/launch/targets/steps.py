@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import resource
 import subprocess
 import time
@@ -17,7 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TIMEOUT: Final = 120.0
-_LETTERS: Final = "NMOPQRST"  # stand for the numbers of loop devices, which change from run to run
+
+Command = tuple[str, ...]
+
+UMOUNT: Final[Command] = ("umount", "mount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,25 @@ class Step:
     major_faults: int
 
 
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands of a target, as they would be typed in an empty folder.
+
+    Attributes
+    ----------
+    make
+        Those that make it ready. What is known only then is called ``/dev/loopN`` and the like.
+    directory
+        Where a workload may write then, relative to the folder.
+    remove
+        Those that take it away.
+    """
+
+    make: tuple[Command, ...]
+    directory: str
+    remove: tuple[Command, ...]
+
+
 @dataclass(slots=True)
 class Ready:
     """A target that is ready for a run.
@@ -57,6 +78,10 @@ class Ready:
         The images or devices that hold its data, where the kernel does not tell.
     settings
         What else there is to say of it, by the words of `fsbench_kit.vocabulary.SETTINGS`.
+    names
+        What stands in `Commands` -> what is meant by it here and now.
+    text
+        The commands that made it ready, as they stand in `Commands`: they are the same for each run.
     """
 
     directory: Path
@@ -64,20 +89,39 @@ class Ready:
     filesystem: str | None = None
     members: tuple[Path, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    text: str = ""
 
     @property
     def storage(self) -> tuple[Path, ...]:
         """The paths under which its devices are found."""
         return self.members or (self.directory,)
 
-    @property
-    def text(self) -> str:
-        """The commands, as they would be typed in an empty directory."""
-        lines = "\n".join(" ".join(step.argv) for step in self.steps)
-        folder = self.directory.parent
-        lines = lines.replace(f"{folder}/", "$PWD/").replace(launch_name(folder), LABEL)
-        loops = list(dict.fromkeys(re.findall(r"/dev/loop\d+", lines)))
-        return re.sub(r"/dev/loop\d+", lambda match: f"/dev/loop{_LETTERS[loops.index(match[0])]}", lines)
+    def run(self, folder: Path, *commands: Command) -> None:
+        """Run commands in a folder.
+
+        Raises
+        ------
+        StepError
+            If one fails.
+        """
+        for command in commands:
+            self._note(command)
+            run_step(self.steps, folder, *map(self.meant, command))
+
+    def attempt(self, folder: Path, command: Command) -> None:
+        """Run a command that may fail."""
+        self._note(command)
+        run_step(self.steps, folder, *map(self.meant, command), may_fail=True)
+
+    def _note(self, command: Command) -> None:
+        self.text += ("\n" if self.text else "") + " ".join(command)
+
+    def meant(self, word: str) -> str:
+        """Put what is meant into a word of a command."""
+        for name, here in self.names.items():
+            word = word.replace(name, here)
+        return word
 
 
 class StepError(Exception):
@@ -113,6 +157,8 @@ def run_step(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False
         output, succeeded = done.stdout, done.returncode == 0
     except subprocess.TimeoutExpired:
         output, succeeded = f"did not end within {_TIMEOUT:g} s", False
+    except OSError as error:
+        output, succeeded = f"cannot be started: {error.strerror}", False
     elapsed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     steps.append(
         Step(
@@ -143,8 +189,8 @@ def scratch_name(scratch: Path) -> str:
     return f"{LABEL}-{scratch.name.rpartition('-')[2]}"
 
 
-def clear_device(steps: list[Step], folder: Path, name: str, signature: str | None) -> str:
-    """Remove the signatures of what was on a block device, if it may be overwritten. Return its device node.
+def check_device(made: Ready, name: str, signature: str | None) -> None:
+    """Look once more whether a block device may be overwritten, and let its name mean the node that was looked at.
 
     Raises
     ------
@@ -153,11 +199,14 @@ def clear_device(steps: list[Step], folder: Path, name: str, signature: str | No
     """
     problem = device_problem(name, signature)
     if problem is not None:
-        steps.append(Step(("check", name), problem, 0.0, 0.0, 0.0, 0, 0))
-        raise StepError(steps)
-    node = str(resolved(name))
-    run_step(steps, folder, "wipefs", "--all", node)
-    return node
+        made.steps.append(Step(("check", name), problem, 0.0, 0.0, 0.0, 0, 0))
+        raise StepError(made.steps)
+    made.names[name] = str(resolved(name))
+
+
+def clear_command(device: str) -> Command:
+    """Return the command that removes all signatures from a device, so that none is mistaken for the new one."""
+    return ("wipefs", "--all", device)
 
 
 def unmount(steps: list[Step], folder: Path) -> None:
@@ -169,7 +218,7 @@ def unmount(steps: list[Step], folder: Path) -> None:
         If that cannot be done.
     """
     # A process of the tool may still be about to end, and then the mount is in use.
-    if run_step(steps, folder, "umount", "mount", may_fail=True):
+    if run_step(steps, folder, *UMOUNT, may_fail=True):
         return
     if not run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True):
         raise LaunchError(f"an image cannot be unmounted: {steps[-1].output.strip()}", file=folder)

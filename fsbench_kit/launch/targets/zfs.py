@@ -23,13 +23,14 @@ from fsbench_kit.launch import zfs
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.schema import Truth
 from fsbench_kit.launch.targets.members import MembersTarget
-from fsbench_kit.launch.targets.steps import Ready, Step, StepError, launch_name, run_step
+from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError, launch_name, run_step
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS_FUSE, ZFS_PROGRAMS, program_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
 _OURS: Final = frozenset({"altroot", "cachefile", "canmount", "mountpoint", "readonly"})
@@ -50,6 +51,10 @@ Options = Annotated[
         examples=[["ashift=12"]],
     ),
 ]
+
+_POOL: Final = "$POOL"
+_UNMOUNT: Final = ("zfs", "unmount", _POOL)
+_DESTROY: Final = ("zpool", "destroy", "-f", _POOL)
 
 _STARTING: Final = 20.0  # seconds for a daemon to begin
 _RELEASE: Final = 10.0  # seconds for a mount to be free
@@ -100,29 +105,44 @@ class ZfsTarget(MembersTarget):
         daemon = (ZFS_FUSE,) if zfs.implementation() == "zfs-fuse" else ()
         return (*ZFS_PROGRAMS.values(), *daemon, *SYSTEM_PROGRAMS.values())
 
+    @property
+    def trims(self) -> bool:
+        """No: fstrim does not know ZFS."""
+        return False
+
+    @property
+    def commands(self) -> Commands:
+        """Make members, and of them a pool, which mounts its dataset."""
+        return Commands(make=(*self.member_commands, self._create), directory="mount", remove=(_UNMOUNT, _DESTROY))
+
+    @property
+    def _create(self) -> Command:
+        of_pool = [word for option in ("cachefile=none", *self.pool_options) for word in ("-o", option)]
+        of_dataset = [word for option in self.dataset_options for word in ("-O", option)]
+        layout = ("mirror",) if self.mirror else ()
+        return "zpool", "create", *of_pool, *of_dataset, "-m", "$PWD/mount", _POOL, *layout, *self._members
+
+    @property
+    def _members(self) -> tuple[str, ...]:
+        return self.devices or tuple(f"$PWD/{image}" for image in self.images)
+
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:
-        """Make a pool, which mounts its dataset."""
-        made = Ready(folder / "mount", filesystem="zfs")
-        names = self.make_members(made.steps, folder)
-        made.members = tuple(folder / name for name in names)  # the path of a device stays what it is
+        """Make the pool."""
+        made = Ready(folder / self.commands.directory, filesystem="zfs")
+        made.names = {"$PWD": str(folder), _POOL: launch_name(folder)}
         made.settings = {"raid": "zpool mirror"} if self.mirror else {}
+        self.make_members(made, folder)
+        made.members = tuple(Path(made.meant(member)) for member in self._members)
         with _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached:
             with reached():
                 made.settings["filesystem_version"] = _version(folder)
-                run_step(made.steps, folder, *self._create(made))
+                made.run(folder, self._create)
             try:
                 yield made
             finally:
                 with reached():
-                    _destroy(made.steps, folder)
-
-    def _create(self, made: Ready) -> tuple[str, ...]:
-        of_pool = [word for option in ("cachefile=none", *self.pool_options) for word in ("-o", option)]
-        of_dataset = [word for option in self.dataset_options for word in ("-O", option)]
-        members = [*(["mirror"] if self.mirror else []), *map(str, made.members)]
-        name = launch_name(made.directory.parent)
-        return "zpool", "create", *of_pool, *of_dataset, "-m", str(made.directory), name, *members
+                    _destroy(made, folder)
 
 
 def _sifted(options: tuple[str, ...], known: zfs.Properties, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -149,18 +169,17 @@ def _version(folder: Path) -> str:
         return f"zfs-fuse, pool version {version[1]}" if version else "zfs-fuse"
 
 
-def _destroy(steps: list[Step], folder: Path) -> None:
-    pool = launch_name(folder)
+def _destroy(made: Ready, folder: Path) -> None:
     end = time.monotonic() + _RELEASE
     # A process of the tool may still be about to end; and zfs-fuse hears of a file's last close only after that.
-    while not run_step(steps, folder, "zfs", "unmount", pool, may_fail=True):
+    while not run_step(made.steps, folder, *map(made.meant, _UNMOUNT), may_fail=True):
         if time.monotonic() > end:
-            run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True)
+            run_step(made.steps, folder, "umount", "--lazy", "mount", may_fail=True)
             break
         time.sleep(_PAUSE)
-    destroyed = run_step(steps, folder, "zpool", "destroy", "-f", pool, may_fail=True)
+    destroyed = run_step(made.steps, folder, *map(made.meant, _DESTROY), may_fail=True)
     if not destroyed and zfs.implementation() == "kernel module":  # that of zfs-fuse ends with its daemon
-        raise LaunchError(f"a pool cannot be destroyed: {steps[-1].output.strip()}", file=folder)
+        raise LaunchError(f"a pool cannot be destroyed: {made.steps[-1].output.strip()}", file=folder)
 
 
 @contextmanager

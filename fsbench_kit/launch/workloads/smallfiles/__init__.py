@@ -15,7 +15,7 @@ from fsbench_kit.launch.schema import Count, Size, short_size
 from fsbench_kit.launch.workloads.base import BaseWorkload
 
 _BLOCK: Final = 4096
-_PROGRAM: Final = Path(__file__).with_name("__main__.py")
+_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
 
 
 class Smallfiles(BaseWorkload):

@@ -1,0 +1,181 @@
+"""Makes the runs of a study that are not there yet, one after the other, and writes each down."""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.launch import environment
+from fsbench_kit.launch.events import Note, RunEnded, RunStarted
+from fsbench_kit.launch.execution import execute, rest
+from fsbench_kit.launch.observation import RECORD, Observation, versions
+from fsbench_kit.launch.provision import Provision
+from fsbench_kit.launch.targets import StepError
+from fsbench_kit.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from fsbench_kit.launch.events import Event
+    from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.study import Study
+    from fsbench_kit.launch.targets import Target
+
+_BLOCK: Final = 512  # the unit of ru_oublock in Linux
+_TARGET: Final = Path("target")
+
+
+@dataclass
+class Session:
+    """One start of a launch: the first of its study, or a later one that goes on with it.
+
+    Attributes
+    ----------
+    root
+        The project's root.
+    scratches
+        Place -> the scratch folder there. One place is the parent of the study's folder.
+    tell
+        Is called with each event.
+    begun
+        Whether the study is in its place.
+    made
+        Names of the runs that are there, and are not to be made.
+    """
+
+    study: Study
+    root: Path
+    scratches: Mapping[Path, Path]
+    tell: Callable[[Event], None]
+    begun: bool = False
+    made: list[str] = field(default_factory=list)
+
+    @property
+    def scratch(self) -> Path:
+        """The scratch folder from which finished folders can be moved to their place."""
+        return self.scratches[self.study.folder.parent]
+
+    def go_on(self, *, retry_failed: bool) -> None:
+        """Take over the runs that are there already."""
+        self.begun = True
+        records = {name: self.study.record(name) for name in self.study.made}
+        self.made += [name for name, run in records.items() if run["status"] != "failed" or not retry_failed]
+        if len(self.made) == len(self.study.cells):
+            self.tell(Note("The study is complete: all its runs are there."))
+            return
+        for sentence in self._changes(records.values()):
+            self.tell(Note(sentence))
+
+    def _changes(self, records: Iterable[dict[str, Any]]) -> Iterator[str]:
+        """Say what of the machine is not as it was in the latest of runs that were made before."""
+        before: dict[str, str] = {}
+        for run in records:
+            before |= run["settings"] | run["environment"]["before"]["versions"] | {"host": run["host"]}
+        programs = (workload.program for workload in self.study.plan.workload)
+        for key, value in (environment.machine_settings() | versions(*programs)).items():
+            if before.get(key, value) != value:
+                yield f"The machine has changed since the last run: {key} was {before[key]}, and is {value} now."
+
+    def make_runs(self) -> str | None:
+        """Make all runs that are missing, and return why it ended before the last, if it did."""
+        with Provision(self._scratch_of, reused=self.study.plan.filesystems == "reused") as provision:
+            return self._make_runs(provision)
+
+    def _scratch_of(self, target: Target) -> Path:
+        return self.scratches[target.place(self.root)]
+
+    def _make_runs(self, provision: Provision) -> str | None:
+        start = time.monotonic()
+        missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
+        for done, (order, (name, cell)) in enumerate(missing):
+            rest(self.study.plan.cool_down if done else 0)
+            elapsed = time.monotonic() - start
+            if used_up := self._used_up(elapsed):
+                return f"The budget of {used_up} was used up after {done} runs."
+            self.tell(
+                RunStarted(
+                    order=order,
+                    runs=len(self.study.cells),
+                    stage=cell.stage,
+                    round=cell.round,
+                    target=cell.target.name,
+                    workload=cell.workload.name,
+                    elapsed=elapsed,
+                    remaining=elapsed / done * (len(missing) - done) if done else None,
+                )
+            )
+            self._make_run(order, name, cell, provision)
+        return None
+
+    def _used_up(self, elapsed: float) -> str | None:
+        """Say which budget is used up, if one is. Each start of a launch has the budgets of its plan."""
+        budget = self.study.plan.budget
+        if budget.seconds is not None and elapsed > budget.seconds:
+            return f"{budget.seconds:g} s"
+        if budget.bytes is not None and _written() > budget.bytes:
+            return f"{humanise(budget.bytes, 'B')} written"
+        return None
+
+    def _make_run(self, order: int, name: str, cell: Cell, provision: Provision) -> None:
+        """Make one run. Its folder appears when it is finished, or not at all."""
+        new = self.scratch / name
+        new.mkdir()
+        seen = self._observe(cell, new, provision)
+        failure = seen.failure
+        record = seen.record(study=self.study.name, order=order)
+        (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        if self.begun:
+            self.study.add(self.scratch, new)
+        else:
+            self.study.begin(self.scratch, new)
+            self.begun = True
+        self.made.append(name)
+        folder = str(self.study.folder / name)
+        self.tell(RunEnded(order=order, runs=len(self.study.cells), folder=folder, failure=failure))
+
+    def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
+        """Make the target ready, run the tool on it, and return what there is to say of both."""
+        plan = self.study.plan
+        seen = Observation(cell, folder)
+        scratch = str(self._scratch_of(cell.target))
+        try:
+            with provision.ready(cell.target) as target:
+                seen.steps, seen.filesystem = target.steps, target.filesystem
+                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= target.settings
+                if target.steps:
+                    seen.settings["provision"] = target.text
+                if plan.trims(cell.target):
+                    seen.before["trim"] = environment.trim(target.directory)
+                seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
+                seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
+                seen.before |= environment.state(target.directory, target.storage)
+                with _link(folder / _TARGET, target.directory):
+                    argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=cell.seed)
+                    seen.execution = execute(argv, folder, timeout=plan.timeout)
+                seen.after |= environment.state(target.directory, target.storage)
+        except StepError as error:
+            seen.steps = error.steps
+        except OSError as error:  # the device is gone, or the filesystem has given up
+            seen.problem = f"the target failed: {error.strerror}"
+        return seen
+
+
+@contextmanager
+def _link(link: Path, directory: Path) -> Iterator[None]:
+    """Let a name lead to the target: then commands of two runs are the same, and say nothing of this machine."""
+    link.symlink_to(directory)
+    try:
+        yield
+    finally:
+        link.unlink()
+
+
+def _written() -> int:
+    """Return the bytes that the programs started so far have written. What else goes on is not counted."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock * _BLOCK
