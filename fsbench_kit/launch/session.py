@@ -18,7 +18,7 @@ from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDOUT, execute, rest
 from fsbench_kit.launch.observation import RECORD, Observation, versions
 from fsbench_kit.launch.provision import Provision
-from fsbench_kit.launch.stopping import Precision, Rule
+from fsbench_kit.launch.referee import Referee
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.units import humanise
 
@@ -52,9 +52,7 @@ class Session:
     made
         Names of the runs that are there, and are not to be made.
     rounds
-        How many are to be made, as far as that is decided.
-    rule
-        What decides it.
+        How many rounds there are to be, as far as that is decided.
     """
 
     study: Study
@@ -64,11 +62,9 @@ class Session:
     begun: bool = False
     made: list[str] = field(default_factory=list)
     rounds: int = field(init=False)
-    rule: Rule | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.repeats
-        self.rule = Rule.read(self.study.plan.until) if self.study.plan.until else None
 
     @property
     def scratch(self) -> Path:
@@ -105,64 +101,47 @@ class Session:
         return self.scratches[target.place(self.root)]
 
     def _make_runs(self, provision: Provision) -> str | None:
-        start, done = time.monotonic(), 0
-        cells = list(self.study.cells.items())
-        for order, (name, cell) in enumerate(cells, 1):
-            if cell.round is not None and cell.round > self.rounds:
-                break
-            if missing := name not in self.made:
-                rest(self.study.plan.cool_down if done else 0)
-                elapsed = time.monotonic() - start
-                if used_up := self._used_up(elapsed):
-                    return f"The budget of {used_up} was used up after {done} runs."
-                self.tell(
-                    RunStarted(
-                        order=order,
-                        runs=self._runs,
-                        stage=cell.stage,
-                        round=cell.round,
-                        target=cell.target.name,
-                        workload=cell.workload.name,
-                        elapsed=elapsed,
-                        remaining=elapsed / done * (self._runs - len(self.made)) if done else None,
-                    )
+        start = time.monotonic()
+        missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
+        referee = Referee(self.study, self.scratch)
+        for done, (order, (name, cell)) in enumerate(missing):
+            if cell.round is not None:
+                self._ask(referee, cell.round - 1)
+                if cell.round > self.rounds:
+                    break
+            rest(self.study.plan.cool_down if done else 0)
+            elapsed = time.monotonic() - start
+            if used_up := self._used_up(elapsed):
+                return f"The budget of {used_up} was used up after {done} runs."
+            self.tell(
+                RunStarted(
+                    order=order,
+                    runs=self._runs,
+                    stage=cell.stage,
+                    round=cell.round,
+                    target=cell.target.name,
+                    workload=cell.workload.name,
+                    elapsed=elapsed,
+                    remaining=elapsed / done * (self._runs - order + 1) if done else None,
                 )
-                self._make_run(order, name, cell, provision)
-                done += 1
-            if cell.round is not None and all(later.round != cell.round for _, later in cells[order:]):
-                goes_on_here = missing or any(later not in self.made for later, _ in cells[order : order + 1])
-                self._judge(cell.round, again=not goes_on_here)
+            )
+            self._make_run(order, name, cell, provision)
+        else:
+            self._ask(referee, self.rounds)
         return None
+
+    def _ask(self, referee: Referee, rounds: int) -> None:
+        """Ask, after so many rounds, how many there are to be."""
+        decision = referee.after(rounds)
+        if decision is not None:
+            self.rounds, note = decision
+            if note is not None:
+                self.tell(Note(note))
 
     @property
     def _runs(self) -> int:
-        """How many runs there are to make, as far as that is decided."""
+        """How many runs there are to be, those included that were made."""
         return sum(cell.round is None or cell.round <= self.rounds for cell in self.study.cells.values())
-
-    def _judge(self, rounds: int, *, again: bool) -> None:
-        """Let the plan's rule decide, after so many rounds, how many there are to be.
-
-        Where it has decided before to go on, it is asked `again` only if that decision holds for good.
-        """
-        if self.rule is None or not self.rule.looks(rounds) or (again and not self.rule.two_stages):
-            return
-        self.rounds, note = self.rule.decide(self._precision(rounds), rounds, self.study.plan.repeats)
-        if note is not None:
-            self.tell(Note(note))
-
-    def _precision(self, rounds: int) -> Precision:
-        """Ask a process of its own how precise the comparisons are after so many rounds."""
-        study = self.study.folder
-        folder = self.scratch / "precision"
-        folder.mkdir()
-        try:
-            argv = (sys.executable, "-P", "-m", "fsbench_kit.launch.precision", str(study), str(rounds))
-            done = execute(argv, folder, timeout=_PRECISION_TIMEOUT)
-            if done.failure is not None:
-                raise LaunchError(f"the plan's rule cannot be followed: {done.failure}", file=study)
-            return Precision(**json.loads((folder / STDOUT).read_text(encoding="utf-8")))
-        finally:
-            shutil.rmtree(folder)
 
     def _used_up(self, elapsed: float) -> str | None:
         """Say which budget is used up, if one is. Each start of a launch has the budgets of its plan."""
@@ -194,7 +173,7 @@ class Session:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
         plan = self.study.plan
         seen = Observation(cell, folder)
-        if plan.until:
+        if plan.until is not None:
             seen.settings["stopping_rule"] = plan.until
         scratch = str(self._scratch_of(cell.target))
         try:

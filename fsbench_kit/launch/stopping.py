@@ -108,10 +108,6 @@ class Rule:
         kind, percent = re.fullmatch(_RULE, text).groups()  # type: ignore[union-attr]  # the plan was checked
         return cls(text, two_stages=kind == "stein", width=math.log1p(float(percent) / 100))
 
-    def looks(self, rounds: int) -> bool:
-        """Whether it looks when so many rounds have been made."""
-        return rounds == PILOT or (rounds > PILOT and not self.two_stages)
-
     def decide(self, precision: Precision, rounds: int, most: int) -> tuple[int, str | None]:
         """Return how many rounds there are to be, and a sentence where that is settled now.
 

@@ -44,7 +44,6 @@ def test_one_repeat_gets_no_interval() -> None:
 
 def test_width_rule_goes_on_until_the_widest_interval_is_narrow_enough() -> None:
     rule = Rule.read("half-width 5 %")
-    assert [rule.looks(rounds) for rounds in (4, 5, 6)] == [False, True, True]
     assert rule.decide(seen(1.051), 6, 10) == (10, None)
     rounds, note = rule.decide(seen(1.049), 6, 10)
     assert (rounds, note) == (
@@ -62,7 +61,6 @@ def test_width_rule_says_when_it_was_of_no_use() -> None:
 
 def test_two_stages_look_once_and_fix_the_number() -> None:
     rule = Rule.read("stein 5%")
-    assert [rule.looks(rounds) for rounds in (4, 5, 6)] == [False, True, False]
     # t and s stay those of the pilot, so that twice the width takes four times the rounds
     assert rule.decide(seen(1.05**2), 5, 50)[0] == 20
     assert rule.decide(seen(1.01), 5, 50)[0] == 5
@@ -86,7 +84,7 @@ def seen(factor: float) -> Precision:
 RATES = "2000 2040 1960 2150 2020 2000 2010 2000"
 
 FAKE = """
-case "$2" in *target-slow*) rate=1000 ;; *)
+case $(readlink target) in *target-slow*) rate=1000 ;; *)
     echo x >> {calls}; rate=$(echo {rates} | cut -d" " -f$(wc -l < {calls})) ;;
 esac
 cat > fio.json <<END
