@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import resource
-import shutil
-import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
-from fsbench_kit.launch.execution import STDOUT, execute, rest
+from fsbench_kit.launch.execution import execute, rest
 from fsbench_kit.launch.observation import RECORD, Observation, versions
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.referee import Referee
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.study import Study
     from fsbench_kit.launch.targets import Target
 
-_PRECISION_TIMEOUT: Final = 600.0  # seconds
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
 _TARGET: Final = Path("target")
 
