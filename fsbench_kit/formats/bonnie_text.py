@@ -119,10 +119,10 @@ class Tables:
         return True
 
     def add_latencies(self, token: Token) -> bool:
-        """Take the latencies of the row above."""
+        """Take the latencies of the row above, unless it has some."""
         kind = list(self.headings)[-1] if self.headings else "io"
         row = self.rows[kind][-1] if self.rows[kind] else None
-        if row is None or _STRANGER.search(token.text.chars, row.end, token.start):
+        if row is None or row.has_latencies or _STRANGER.search(token.text.chars, row.end, token.start):
             return False
         _add_latencies(row, token, IO_PHASES if kind == "io" else FILE_PHASES)
         return True

@@ -230,6 +230,25 @@ def test_printings_that_contradict_each_other() -> None:
     assert codes(chars) == ["SECOND_PRINTING_DIFFERS"] * 2
 
 
+@pytest.mark.parametrize(
+    ("printed", "changed"),
+    [("Concurrency   4", "Concurrency   6"), ("5G:64k", "5G:84k"), ("16:1024:512/10", "96:1024:512/10")],
+)
+def test_printings_that_contradict_each_other_on_a_setting(printed: str, changed: str) -> None:
+    chars = LOGS["1.97-concurrency-chunk-sizes"]
+    assert codes(chars) == []
+    assert codes(chars.replace(printed, changed)) == ["SETTINGS_DISAGREE"]
+    of_the_line = settings(run_of(chars))
+    assert settings(run_of(chars.replace(printed, changed))) == of_the_line
+
+
+def test_a_row_has_one_row_of_latencies() -> None:
+    *_, latencies, rest = LOGS["1.97-report"].rpartition("Latency ")
+    first, line = LOGS["1.97-report"].split("289ms\n")[0] + "289ms\n", latencies + rest
+    assert codes(first) == []
+    assert codes(first + line.splitlines()[0] + "\n") == ["UNREAD_FIGURE"]
+
+
 def test_runs_that_differ_stay_apart() -> None:
     old, new = LOGS["1.03e-report"], LOGS["1.97-report"]
     assert [run.tool_version for run in runs(old + new + old)] == ["1.03e", "1.97", "1.03e"]
