@@ -62,6 +62,76 @@ def test_columns_that_were_left_out_of_an_older_version() -> None:
     assert _codes(SUBSET) == []
 
 
+AUTO = {
+    "3.397-auto": {
+        ("write", 4, 64): "283412",
+        ("freread", 4, 64): "1492919",
+        ("reread", 8, 64): "3057153",
+        ("random_write", 16, 64): "1163036",  # the next figure follows it without a space
+        ("backward_read", 16, 64): "12779447",
+        ("record_rewrite", 16, 64): "1304314",
+        ("stride_read", 32, 64): "3057153",
+        ("frewrite", 64, 64): "1304314",
+    },
+    "3.424-subset": {
+        ("write", 4096, 1048576): "145112",
+        ("rewrite", 4096, 1048576): "244871",
+        ("random_read", 4096, 1048576): "163402",
+        ("random_write", 4096, 1048576): "221733",
+        ("fread", 4096, 1048576): "1990211",
+        ("freread", 4096, 1048576): "2010456",
+        ("write", 4096, 2097152): "143808",
+        ("freread", 4096, 2097152): "2003918",
+    },
+    "3.493-auto": {
+        ("write", 64, 128): "498",
+        ("rewrite", 64, 128): "371",
+        ("read", 128, 128): "2035711",
+        ("reread", 64, 256): "12311728",
+        ("read", 128, 256): "14170264",
+        ("backward_read", 128, 256): "5006351",
+        ("fwrite", 128, 256): "952",
+        ("frewrite", 256, 256): "6571",
+    },
+    "3.506-macos-auto": {
+        ("write", 4, 1048576): "666148",
+        ("rewrite", 4, 1048576): "188602",
+        ("random_read", 4, 1048576): "4415112",
+        ("random_write", 4, 1048576): "915493",
+        ("stride_read", 4, 1048576): "3120447",
+        ("fread", 4, 1048576): "8232716",
+        ("freread", 4, 1048576): "8301994",
+        ("random_read", 1024, 1048576): "15936527",
+        ("stride_read", 1024, 1048576): "14022873",
+        ("freread", 1024, 1048576): "16530202",
+    },
+}
+COUNTS = {"3.397-auto": 5 * 13, "3.424-subset": 2 * 6, "3.493-auto": 5 * 7, "3.506-macos-auto": 2 * 7}
+
+
+@pytest.mark.parametrize("name", AUTO)
+@pytest.mark.parametrize("has_command", [True, False])
+def test_tables_of_versions_with_other_widths(name: str, has_command: bool) -> None:
+    log = (DATA / f"{name}.txt").read_text()
+    run = _run(log if has_command else re.sub(r"\tCommand line used.*\n", "", log))
+    assert run.tool_version == name.split("-")[0]
+    cells = _cells(run)
+    assert {cell: cells.get(cell) for cell in AUTO[name]} == AUTO[name]
+    assert len(cells) == COUNTS[name]
+    assert [m.value for m in run.measurements] == [int(m.text) * 1024 for m in run.measurements]
+
+
+def test_what_the_options_of_those_versions_say() -> None:
+    logs = {name: (DATA / f"{name}.txt").read_text() for name in AUTO}
+    direct = {name: [s.value for s in _run(log).settings if s.key == "direct"] for name, log in logs.items()}
+    assert direct.pop("3.506-macos-auto") == ["true", "true"]  # from its line, and from the command
+    assert set(map(tuple, direct.values())) == {("false",)}
+    assert {name: _codes(log) for name, log in logs.items()} == {
+        **dict.fromkeys(logs, []),
+        "3.506-macos-auto": ["NOT_DIRECT"],
+    }
+
+
 def test_an_interrupted_run_prints_its_report_all_the_same() -> None:
     log = (DATA / "3.430-interrupted-ops-report.txt").read_text()
     run = _run(log)
