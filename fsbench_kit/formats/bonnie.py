@@ -86,7 +86,8 @@ _NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Cha
 _MARKS: Final = re.compile(
     r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\."
     rf"{_NOT_TIMED}"
-    r"|(?:Version\s{0,9}[\w.]{1,12}[\s|]{1,19})?[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
+    r"|(?:(?:Version\s{0,9}[\w.]{1,12}|Bonnie\+\+\s+V[\w.]{1,12}\s+Benchmark\s+results)[\s|]{1,19})?"
+    r"[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
     rf"[-–—]{{0,9}}(?:Sequential\s+Input{_NOT_BONNIE}|Random\s+Create)"
     r"|format_version,bonnie_version,name|name,file_size,putc"
     r"|(?<![\w.,+-])(?:2|1\.9[678]),[12]\.\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"

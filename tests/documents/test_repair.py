@@ -96,7 +96,7 @@ def mailed_as_quotation(log: str) -> str:
 
 def on_a_page(log: str) -> str:
     return (
-        "<!DOCTYPE html>\n<html><head><title>Results</title><style>p { margin: 0 }</style>\n"
+        "<!DOCTYPE html>\n<html><head><title>Results</title><style>p { margin: 0 }</STYLE>\n"
         "<script>if (1 < 2 && 3 > 2) { var x = '</p>'; }</script></head>\n<body>\n<!-- 17 <b> -->\n"
         f'<p>Here is what we&nbsp;saw:</p>\n<pre class="log"><code>{html.escape(log)}</code></pre>\n'
         "<p>That is all.</p></body></html>\n"

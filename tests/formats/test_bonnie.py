@@ -17,7 +17,11 @@ from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Record, Run
 
 DATA = Path(__file__).parents[1] / "data" / "bonnie"
-LOGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*.[tc]*"))}
+LOGS = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in sorted(DATA.glob("*.[tc]*"))
+    if "page" not in path.name
+}
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 INSTALLED = pytest.mark.skipif(shutil.which("bonnie++") is None, reason="bonnie++ is not installed")
@@ -92,6 +96,20 @@ EXPECTED: dict[str, list[dict[str, float | str]]] = {
         by_phase(None, CUT, CUT, None, CUT, CUT),
     ],
     "2.00a-no-space": [{}],
+    "2.00a-csv2txt-three-runs": [
+        by_phase(824, 126 * KIB, 109 * KIB, 1864, 311 * KIB, CUT, 112, CUT, 118, 99, CUT, 112),
+        by_phase(1969, CUT, CUT, 3668, CUT, CUT, 392, CUT, 1530, 316, CUT, CUT),
+        by_phase(1501, CUT, CUT, 2047, CUT, CUT, 171, CUT, CUT, CUT, CUT, CUT),
+    ],
+    "2.00a-csv2txt-run-without-files": [
+        by_phase(824, 126 * KIB, 109 * KIB, 1864, 311 * KIB, CUT),
+        by_phase(None, 109 * KIB, 57.1 * KIB, None, 120 * KIB, CUT),
+        by_phase(1969, CUT, CUT, 3668, CUT, CUT),
+        by_phase(1501, CUT, CUT, 2047, CUT, CUT),
+        by_phase(*[None] * 6, 112, CUT, 118, 99, CUT, 112),
+        by_phase(*[None] * 6, 392, CUT, 1530, 316, CUT, CUT),
+        by_phase(*[None] * 6, 171, CUT, CUT, CUT, CUT, CUT),
+    ],
 }
 
 
@@ -209,6 +227,11 @@ def test_the_rates_of_files_that_98_prints_as_text_are_none() -> None:
     assert "WRONG_FIGURE" not in codes(LOGS["2.00a-two-machines"])  # which bon_csv2txt prints
 
 
+def test_whose_files_a_row_is_of_where_a_run_of_the_same_name_had_none() -> None:
+    assert codes(LOGS["2.00a-csv2txt-three-runs"]) == []
+    assert codes(LOGS["2.00a-csv2txt-run-without-files"]) == ["AMBIGUOUS_RUNS"] * 3
+
+
 def test_rates_with_a_suffix() -> None:
     text = "".join(LOGS["1.98-report"].splitlines(keepends=True)[:-1])
     found = figures(run_of(text))
@@ -295,7 +318,11 @@ MANGLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("log", [log for log in LOGS if log not in {"2.00a-two-machines", "2.00a-no-space"}])
+OF_SEVERAL_MACHINES = {log for log in LOGS if "csv2txt" in log} | {"2.00a-two-machines"}
+"""Tables in which the name of a machine stands on its row alone."""
+
+
+@pytest.mark.parametrize("log", [log for log in LOGS if log not in OF_SEVERAL_MACHINES | {"2.00a-no-space"}])
 @pytest.mark.parametrize("mangling", MANGLINGS)
 def test_mangling_changes_no_rate(log: str, mangling: str) -> None:
     chars = MANGLINGS[mangling](LOGS[log])
