@@ -303,7 +303,7 @@ class _Reader:
                 self._tables.add_heading(token)
             case "latencies":
                 if not self._tables.add_latencies(token) and token["latencies"]:
-                    self._say(token, "UNREAD_FIGURE", "No row of figures that lacks them stands above these latencies.")
+                    self._say(token, "UNREAD_FIGURE", "No row that lacks latencies stands above these.")
             case "csv_heading":
                 self._close_tables()
             case "html_heading":

@@ -123,6 +123,7 @@ class Row:
 
     @property
     def has_latencies(self) -> bool:
+        """Whether the row of latencies below it was read."""
         return any(phase.latency.chars for phase in self.phases.values())
 
     def part_glued(self, machine: str, size: str | None = None) -> None:

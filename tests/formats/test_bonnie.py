@@ -18,9 +18,7 @@ from fsbench_kit.records import Diagnostic, Measurement, Record, Run
 
 DATA = Path(__file__).parents[1] / "data" / "bonnie"
 LOGS = {
-    path.stem: path.read_text(encoding="utf-8")
-    for path in sorted(DATA.glob("*.[tc]*"))
-    if "page" not in path.name
+    path.stem: path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*.[tc]*")) if "page" not in path.name
 }
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 

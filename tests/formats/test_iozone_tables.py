@@ -114,7 +114,7 @@ COUNTS = {"3.397-auto": 5 * 13, "3.424-subset": 2 * 6, "3.493-auto": 5 * 7, "3.5
 def test_tables_of_versions_with_other_widths(name: str, has_command: bool) -> None:
     log = (DATA / f"{name}.txt").read_text()
     run = _run(log if has_command else re.sub(r"\tCommand line used.*\n", "", log))
-    assert run.tool_version == name.split("-")[0]
+    assert run.tool_version == name.partition("-")[0]
     cells = _cells(run)
     assert {cell: cells.get(cell) for cell in AUTO[name]} == AUTO[name]
     assert len(cells) == COUNTS[name]
@@ -127,7 +127,9 @@ def test_what_the_options_of_those_versions_say() -> None:
     assert direct.pop("3.506-macos-auto") == ["true", "true"]  # from its line, and from the command
     assert set(map(tuple, direct.values())) == {("false",)}
     assert {name: _codes(log) for name, log in logs.items()} == {
-        **dict.fromkeys(logs, []),
+        "3.397-auto": [],
+        "3.424-subset": [],
+        "3.493-auto": [],
         "3.506-macos-auto": ["NOT_DIRECT"],
     }
 
