@@ -37,7 +37,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats import iozone_tables, iozone_throughput
-from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.commands import command_settings, has_stray_words
 from fsbench_kit.formats.iozone_figures import BANDWIDTH, Figures, table_measure
 from fsbench_kit.formats.iozone_tables import TableReader, with_lines
 from fsbench_kit.formats.iozone_throughput import ThroughputReader
@@ -113,6 +113,8 @@ _HEADER: Final = "|".join(
     ("Command line used:", *(pattern for pattern, _ in _NUMBERS.values()), *_OPTIONS.values())
 ).replace("(?P<value>", "(?:")
 
+_AFTER_COMMAND: Final = r"(?:Output is in|Time Resolution =|Compute time)"
+
 _FAILURES: Final = (
     r"No space left on device",
     r"Input/output error",
@@ -133,9 +135,11 @@ _FAILURES: Final = (
 )
 
 _LEXER: Final = Lexer(
+    # A mail breaks it where it has spaces. The lines of iozone begin with a capital.
     command=(
-        rf"Command line used:{_S}*(?P<command>\S[^\n]*?)"
-        rf"(?={_S}*$|\s+(?:Output is in|Time Resolution =|Compute time)|\s+(?:{_HEADER}))"
+        rf"Command line used:{_S}*(?P<command>"
+        rf"\S[^\n]*(?:\n{_S}*(?![A-Z])\S[^\n]*){{1,9}}(?=\s*\n{_S}*{_AFTER_COMMAND})"
+        rf"|\S[^\n]*?(?={_S}*$|\s+{_AFTER_COMMAND}|\s+(?:{_HEADER})))"
     ),
     prompt=(
         rf"^(?P<shell>[^\n]{{0,200}}?[#$%>]{_S}+)?{_S}*(?:(?:sudo|time|nohup){_S}+){{0,3}}"
@@ -410,6 +414,9 @@ class _OpenRun:
 
     def _read_command(self, token: Token) -> Iterator[Diagnostic]:
         self.command = _command(token, "command")
+        if "\n" in (token["command"] or "") and has_stray_words(token["command"] or ""):
+            self.command = self.command[:1]
+            yield token.diagnostic("UNREAD_FIGURE", "The command line was broken inside a word.")
         if self.prompt is not None and not _arguments(self.prompt).startswith(_arguments(token)):
             message = "The command line before the log is not the one that iozone says was used."
             yield self.prompt.diagnostic("SETTINGS_DISAGREE", message)
