@@ -16,6 +16,7 @@ from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from tests.growth import is_linear
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "raw_results/published/raid1-hdd-2020"
@@ -263,6 +264,21 @@ def test_a_log_that_is_cut_gives_no_other_figures(log: str, cut: int) -> None:
 def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(LOGS[log])))
     records(LOGS[log][:at] + noise + LOGS[log][at:])
+
+
+HEADINGS = "".join(LOGS["ext4"].splitlines(keepends=True)[:3])
+ROW = LOGS["ext4"].splitlines()[3]
+
+
+@pytest.mark.parametrize("scrap", ["|", "| ", "|\n", "| 1 ", "|1", "| +++++ ", "| 1:2:3 ", "1 ", "Latency | 1us "])
+@pytest.mark.parametrize("before", [HEADINGS, f"{HEADINGS}{ROW}\nLatency "])
+def test_hostile_text_takes_linear_time(before: str, scrap: str) -> None:
+    assert is_linear(lambda chars: (records(before + chars), list(bonnie.marks(before + chars))), scrap)
+
+
+@pytest.mark.parametrize("words", ["Version 1.98 | ", "Sequential Output | ", "Per Char | ", "M/sec | % CPU | "])
+def test_headings_that_recur_take_linear_time(words: str) -> None:
+    assert is_linear(records, words)
 
 
 def test_it_recognises_its_own_logs_and_no_others() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, sniff, sysbench
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
@@ -1224,3 +1225,15 @@ General statistics:
 real 0m1.02s
 """
     assert codes(text) == ["NOT_FILEIO", "OTHER_TEXT"]
+
+
+def test_figures_that_touch_another_test_are_no_part_of_a_log() -> None:
+    stray = "12 34 56 78 90 11 reads\n"
+
+    def said(chars: str) -> list[str]:
+        found = read_document(chars.encode(), "x")
+        return [record.code for record in found if isinstance(record, Diagnostic)]
+
+    assert said(stray + OLTP) == ["OTHER_TEXT", "NOT_FILEIO"]
+    assert said(stray + MIXED) == ["UNREAD_FIGURE"]
+    assert said(stray + OLTP + MIXED) == ["UNREAD_FIGURE", "NOT_FILEIO"]
