@@ -30,6 +30,9 @@ _IDENTITIES: Final = (
     ("thread_time * threads", "event_time"),
     ("thread_time * threads", "latency_sum"),
     ("histogram", "events"),
+    ("each_thread_events", "events"),
+    ("each_thread_time", "event_time"),
+    ("each_thread_time", "latency_sum"),
 )
 """Figures that determine each other, as sums of products."""
 
@@ -79,6 +82,10 @@ def _intervals(reader: FigureReader, counted: int | None) -> dict[str, _Interval
     threads, block_size, file_size = (reader.known(key) for key in ("threads", "block_size", "file_size"))
     if threads is not None:
         known["threads"] = _Interval(threads, threads)
+        for metric in ("thread_events", "thread_time"):
+            each = [m for m in reader.report.measurements if m.scope == "thread" and m.metric == metric]
+            if len(each) == threads:
+                known[f"each_{metric}"] = _Interval(sum(m.low or 0 for m in each), sum(m.high or 0 for m in each))
     # A file's last request is shorter where blocks do not fill it, and merged requests are longer.
     if block_size and file_size is not None and file_size % block_size == 0 and "merging" not in reader.phrases:
         known["block_size"] = _Interval(block_size, block_size)
