@@ -11,7 +11,8 @@ around them, with commas between them, are those of one run. Figures have the sa
   ``bw_min`` and ``bw_max`` to KiB/s.
 - Percentiles and ``bins`` (of ``json+``) are the middles of bins, which fio 3.0 and before names by their index;
   see `fsbench_kit.formats.fio`. The bins make the percentiles once more, or the first time where none are printed.
-- fio 2.x has latencies in µs (``clat`` for ``clat_ns``), bandwidth as ``bw`` only, and ``io_bytes`` in KiB.
+- fio 2.x has latencies in µs (``clat`` for ``clat_ns``), bandwidth as ``bw`` only, and ``io_bytes`` in KiB. In
+  2.1 ``bw_agg`` is no share of the group, but ``bw_mean`` once more.
 
 Blocks of a direction in which nothing was done are filled with zeros, and are left out here. So are statistics
 over no samples. Numbers for which there is no place are named in one diagnostic for each run.
@@ -32,12 +33,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.commands import job_option
 from fsbench_kit.formats.fio import (
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from fsbench_kit.formats.text import Text
+    from fsbench_kit.formats.totals import Place
     from fsbench_kit.records import Record
     from fsbench_kit.units import Rounding
 
@@ -278,6 +282,7 @@ class _Reader:
         self.blocks: list[Block] = []
         self.failures: list[str] = []
         self.depths: dict[str | None, int] = {}
+        self.wholes: dict[Place, list[Place]] = defaultdict(list)
         self.is_client = not isinstance(self.content.get("jobs"), list)
         self.jobs = _jobs(self.content)
         self.version = _text(self.content.get("fio version")).removeprefix("fio-") or None
@@ -303,6 +308,7 @@ class _Reader:
             message = f"A figure is printed twice, the second time as {number.text}."
             yield self.diagnostic("DUPLICATE_FIGURE", message, number.position)
         yield from cross_checks(self.measurements, self.depths)
+        yield from totals.checks(self.measurements, self.wholes, has_all_parts=self.document.is_whole)
         yield from self._leftovers()
 
     def read(self) -> None:
@@ -470,6 +476,8 @@ class _Reader:
         place: dict[str, Any] = {"scope": "job", "part": part, "threads": threads, "block_size": None}
         if self.is_client:
             place |= {"scope": "all", "part": None} if _is_sum(job) else {"scope": "client"}
+        if not _is_sum(job):
+            self._add_to_wholes(job, (place["scope"], place["part"]))
         options = self._options(job)
         if options.get("iodepth", "").isdecimal():
             self.depths[place["part"]] = int(options["iodepth"])
@@ -501,6 +509,11 @@ class _Reader:
             buckets = {label: share for label, share in _object(job.get(key)).items() if _is_work({"": share})}
             bounds = partial(latency_bounds, per_second=per_second, first=first)
             self._read_shares(place | {"metric": "completion_latency"}, buckets, bounds)
+
+    def _add_to_wholes(self, job: Object, place: Place) -> None:
+        host, group = _text(job.get("hostname")), _text(job.get("groupid"))
+        self.wholes["group", f"{host}/{group}"].append(place)
+        self.wholes["all", None].append(place)
 
     def _note_failure(self, job: Object) -> None:
         name = _text(job.get("jobname"))
@@ -610,7 +623,10 @@ class _Reader:
         for key, statistic in zip(keys, ("min", "max", "mean", "stdev"), strict=True):
             rounding = _rounding(block.get(key), whole="down")
             self._figure(place, block, key, metric, statistic, unit=unit, rounding=rounding, samples=samples)
-        self._figure(place, block, f"{prefix}agg", "group_share", unit="%")
+        if _text(block.get("bw_agg")) == _text(block.get("bw_mean")) and self.is_old:
+            self._figure(place, block, f"{prefix}agg", metric, "mean", unit=unit, samples=samples, primary=False)
+        else:
+            self._figure(place, block, f"{prefix}agg", "group_share", unit="%")
 
     def _read_latency(self, block: Object, place: Object, kind: str) -> None:
         if not _is_work(block):

@@ -55,12 +55,13 @@ In client mode a job's figures are those of a client (``<host>/<job>``), and ``A
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio import (
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from fsbench_kit.formats.text import Text
+    from fsbench_kit.formats.totals import Place
     from fsbench_kit.records import Origin, Record, Scope, Status
     from fsbench_kit.units import Rounding
 
@@ -445,6 +447,7 @@ class _Reader:
         self.stopped = False
         self.ended_at: datetime | None = None
         self.group: str | None = None
+        self.wholes: dict[Place, dict[Place, None]] = defaultdict(dict)
 
         self.headers = [token for token in self.known if token.name == "header"]
         self.jobs = [job for report in self.results for job in report.jobs]
@@ -497,6 +500,11 @@ class _Reader:
         if self.known:
             self._note_gaps()
             self.diagnostics += cross_checks(self.measurements)
+            self.diagnostics += totals.checks(
+                self.measurements,
+                {whole: list(parts) for whole, parts in self.wholes.items()},
+                has_all_parts=self._has_all_jobs(),
+            )
         yield from self.diagnostics
 
     def _read_report(self, report: _Report) -> None:
@@ -564,9 +572,19 @@ class _Reader:
 
     def _lacks_jobs(self) -> bool:
         """Whether fio started more processes than the jobs' lines account for."""
+        started, told = self._processes()
+        return bool(started and told) and started > told
+
+    def _has_all_jobs(self) -> bool:
+        """Whether the jobs' lines account for all the processes that fio started."""
+        started, told = self._processes()
+        return 0 < started == told and not self.has_clients
+
+    def _processes(self) -> tuple[int, int]:
+        """Return how many processes fio started, or 0 if it does not say, and how many the jobs' lines are of."""
         started = [token["what"] or "" for token in self.known if token.name == "started"]
         counts = [int(job["jobs"] or "1") for job in self.jobs]
-        return bool(started and counts) and sum(map(int, re.findall(r"\d+", started[0]))) > sum(counts)
+        return sum(map(int, re.findall(r"\d+", started[0]))) if started else 0, sum(counts)
 
     def _blocks(self) -> Iterator[Block]:
         for (part, operation, metric), points in self.series.items():
@@ -798,6 +816,9 @@ class _Reader:
             jobs=int(token["jobs"]) if token["jobs"] is not None else None,
             block_sizes=self._block_sizes() if is_sum else self._block_sizes(token["group"], name),
         )
+        if not is_sum:
+            self.wholes["group", self._of_client(token["group"])][self.place.scope, self.place.part] = None
+            self.wholes["all", None][self.place.scope, self.place.part] = None
         if int(token["error"] or "") != 0:
             self.failed = True
             self.diagnostics.append(token.diagnostic("RUN_FAILED", f"The job {name} ended with an error."))
@@ -1011,6 +1032,8 @@ class _Reader:
         self.group = token["group"]
 
     def _group_place(self, token: Token) -> dict[str, Any]:
+        if not self.jobs:
+            self.wholes["group", self._of_client(self.group)]["job", None] = None
         jobs = [job["jobs"] for job in self.jobs if job["group"] == self.group and _job_name(job) != _ALL_CLIENTS]
         is_known = jobs and None not in jobs and len(self.results) == 1
         return {

@@ -50,6 +50,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.fio import (
     LATENCIES,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fsbench_kit.formats.text import Text
+    from fsbench_kit.formats.totals import Place
     from fsbench_kit.records import Record
     from fsbench_kit.units import Rounding
 
@@ -472,6 +474,7 @@ class _Reader:
         yield from self._remarks()
         yield from self.diagnostics
         yield from cross_checks(self.measurements)
+        yield from totals.checks(self.measurements, self._groups(), has_all_parts=self._is_one_run())
 
     def _run(self) -> Run:
         is_whole = all(line.is_whole for line in self.lines)
@@ -510,6 +513,18 @@ class _Reader:
                     lines=[self.text.line(fields["bytes"].position) for fields in points],
                 )
 
+    def _groups(self) -> dict[Place, list[Place]]:
+        """Return the jobs of each group."""
+        groups: dict[Place, list[Place]] = {}
+        for line, part in zip(self.lines, self.parts, strict=True):
+            groups.setdefault(("group", str(line.group)), []).append(("job", part))
+        return groups
+
+    def _is_one_run(self) -> bool:
+        """Whether the lines are surely of one run: they are the only ones of their groups, or name the disks."""
+        disks = (field for disk in self.lines[0].disks for field in disk[1:])
+        return len(self.lines) == len({line.group for line in self.lines}) or _is_work(disks)
+
     def _remarks(self) -> Iterator[Diagnostic]:
         for line in self.lines:
             if not line.is_whole:
@@ -523,9 +538,7 @@ class _Reader:
             if _count(line.errors):
                 message = f"{line.errors[0].text} requests of the job {line.name} failed."
                 yield self._diagnostic("RUN_FAILED", message, [line])
-        disks = (field for disk in self.lines[0].disks for field in disk[1:])
-        groups = {line.group for line in self.lines}
-        if len(self.reports) == 1 and len(self.lines) > len(groups) and not _is_work(disks):
+        if len(self.reports) == 1 and not self._is_one_run():
             message = "The lines can be of several jobs or of several runs; they are taken for jobs of one run."
             yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
 

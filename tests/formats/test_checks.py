@@ -75,14 +75,6 @@ def test_latency_is_submission_and_completion(latency: float, expected: int) -> 
     assert codes(*measurements) == ["FIGURES_DISAGREE"] * expected
 
 
-@pytest.mark.parametrize(("share", "mean", "expected"), [(0.5, 50, 0), (0.5, 60, 1), (1, 110, 0), (0.9, 110, 1)])
-def test_a_share_is_that_of_a_group(share: float, mean: float, expected: int) -> None:
-    of_job: dict[str, Any] = {"scope": "job", "part": "a"}
-    group = figure("bandwidth", 100, scope="group", part="0")
-    printed = figure("group_share", share, **of_job), figure("bandwidth", mean, statistic="mean", **of_job)
-    assert codes(group, *printed) == ["FIGURES_DISAGREE"] * expected
-
-
 def test_parts_and_operations_are_not_mixed() -> None:
     assert codes(figure("latency", 3, statistic="min"), figure("latency", 1, statistic="max", part="b")) == []
     assert (
