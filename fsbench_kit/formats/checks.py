@@ -197,12 +197,12 @@ def reach(item: Measurement) -> Interval | None:
     """
     if item.low is None or item.high is None:
         return None
-    low, high = item.low * (1 - _FLOATING), item.high * (1 + _FLOATING)
-    if item.low < item.high:
-        was_cut = item.value == item.low
-        slack = 0 if was_cut else _SLACK * (item.high - item.low) / 2 + _SINGLE * item.high
-        return low - slack, item.high * (1 - _FLOATING) if was_cut else high + slack
-    return low, high
+    if item.low == item.high:
+        return item.low, item.high
+    if item.value == item.low:
+        return item.low * (1 - _FLOATING), item.high * (1 - _FLOATING)
+    slack = _SLACK * (item.high - item.low) / 2 + _SINGLE * abs(item.high)
+    return item.low - slack, item.high + slack
 
 
 def overlap(one: Interval | None, other: Interval | None) -> bool:

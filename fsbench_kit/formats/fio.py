@@ -74,6 +74,20 @@ def _bin_width(value: int) -> int:
     return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
 
 
+def has_bin(smallest: int, largest: int) -> bool:
+    """Whether a bin has its middle between two values, both included, so that fio prints such a value.
+
+    >>> has_bin(127, 127), has_bin(3184, 3184), has_bin(3185, 3215), has_bin(3185, 3216)
+    (True, True, False, True)
+    """
+    width = _bin_width(smallest)
+    start = smallest - smallest % width
+    if start + width // 2 >= smallest:
+        return start + width // 2 <= largest
+    following = start + width
+    return following + _bin_width(following) // 2 <= largest
+
+
 def bin_value(index: int) -> int:
     """Return the middle of a bin that goes by its index, as fio prints it.
 

@@ -50,6 +50,7 @@ from fsbench_kit.formats.fio import (
     beside,
     bin_value,
     depth_bounds,
+    has_bin,
     latency_bounds,
     part_names,
     percentile_bounds,
@@ -185,7 +186,8 @@ def _continues(run: list[Decoded], later: Decoded) -> bool:
     earlier = run[-1]
     pairs = list(zip(_jobs(earlier.content), _jobs(later.content), strict=False))
     same_jobs = len(_jobs(earlier.content)) == len(_jobs(later.content)) or not later.is_whole
-    if not pairs or not same_jobs or earlier.content.get("fio version") != later.content.get("fio version"):
+    versions = {version for document in (earlier, later) if (version := _version(document.content))}
+    if not pairs or not same_jobs or len(versions) > 1:
         return False
     growth = [_growth(one, other) for one, other in pairs]
     known = [item for item in growth if item is not None]
@@ -285,8 +287,8 @@ class _Reader:
         self.wholes: dict[Place, list[Place]] = defaultdict(list)
         self.is_client = not isinstance(self.content.get("jobs"), list)
         self.jobs = _jobs(self.content)
-        self.version = _text(self.content.get("fio version")).removeprefix("fio-") or None
-        self.is_old = (self.version or "").startswith(("1.", "2.")) and not (self.version or "").startswith("2.99")
+        self.version = _version(self.content)
+        self.is_old = self._is_old()
 
     def records(self) -> Iterator[Record]:
         """Yield the run and the diagnostics."""
@@ -302,6 +304,10 @@ class _Reader:
             yield self.diagnostic(
                 "INCOMPLETE_LOG", "The document breaks off; what stands before is read.", self.document.end
             )
+        if self.version is None:
+            yield self.diagnostic(
+                "INCOMPLETE_LOG", "The document does not name fio's version.", self.document.start
+            )
         for start, end in self.document.strange:
             yield from beside(self.text, start, end)
         for number in self.document.repeated:
@@ -310,6 +316,13 @@ class _Reader:
         yield from cross_checks(self.measurements, self.depths)
         yield from totals.checks(self.measurements, self.wholes, has_all_parts=self.document.is_whole)
         yield from self._leftovers()
+
+    def _is_old(self) -> bool:
+        """Whether it is fio 2.x, whose latencies are in µs and have keys that do not name their unit."""
+        if self.version is not None:
+            return self.version.startswith(("1.", "2.")) and not self.version.startswith("2.99")
+        directions = (_object(job.get(operation)) for job in self.jobs for operation in _DIRECTIONS)
+        return not any(key.endswith("_ns") for block in directions for key in block)
 
     def read(self) -> None:
         """Read the figures and settings of the document."""
@@ -639,7 +652,7 @@ class _Reader:
             self._figure(place, block, key, metric, statistic, unit=unit, rounding=rounding, samples=samples)
         for rank, number in _object(block.get("percentile")).items():
             value = _count(number)
-            if value is not None and (known := _rank(rank)) is not None:
+            if value is not None and self._is_bin(value) and (known := _rank(rank)) is not None:
                 number.is_read = True
                 self._percentile(place, metric, known, self._bin_bounds(value), number)
         self._read_bins(block, place, metric)
@@ -665,6 +678,10 @@ class _Reader:
             )
         )
 
+    def _is_bin(self, value: int) -> bool:
+        """Whether a bin has this value in the middle; fio 2.x has printed others."""
+        return self.is_old or has_bin(value, value)
+
     def _bin_bounds(self, value: int) -> Bounds:
         per_second = 10**6 if self.is_old else 10**9
         low, high = percentile_bounds(value, value)
@@ -679,9 +696,12 @@ class _Reader:
             count = _count(number)
             if count is None or not re.fullmatch(r"[0-9]{1,19}", name):
                 continue
+            value = bin_value(int(name)) if goes_by_index else int(name)
+            if not self._is_bin(value):
+                continue  # it is named with the numbers that found no place
             number.is_read = True
             if count:
-                bins.append((bin_value(int(name)) if goes_by_index else int(name), count, number))
+                bins.append((value, count, number))
         of = {key: place[key] for key in ("scope", "part", "operation")}
         for value, count, number in bins:
             low, high = self._bin_bounds(value)
@@ -757,6 +777,10 @@ _NO_FIGURES: Final = {
 
 def _jobs(document: Object) -> list[Object]:
     return _objects(document.get("jobs", document.get("client_stats")))
+
+
+def _version(document: Object) -> str | None:
+    return _text(document.get("fio version")).removeprefix("fio-") or None
 
 
 def _is_sum(job: Object) -> bool:

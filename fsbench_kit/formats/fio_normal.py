@@ -70,6 +70,7 @@ from fsbench_kit.formats.fio import (
     LATENCIES,
     TOOL,
     depth_bounds,
+    has_bin,
     latency_bounds,
     part_names,
     percentile_bounds,
@@ -912,6 +913,11 @@ class _Reader:
         for share in ("level_share", "priority_share"):
             self._figure(token, place, share, "operation_share", unit="%")
         for cell in _cells(token, "cells", r"(?P<p>\d+(?:\.\d+)?)th=\s*\[\s*(?P<value>\d+)\s*\]"):
+            printed = int(cell["value"] or "")
+            smallest, largest = max(0, (printed - 1) * per_unit + 1), printed * per_unit
+            if ticks_per_second == 10**9 and not has_bin(smallest, largest):  # fio 2.x has printed others
+                self._not_understood(cell)
+                continue
             item = cell.measurement(
                 "value",
                 metric=LATENCIES[token["kind"] or ""],
@@ -919,8 +925,7 @@ class _Reader:
                 unit=unit,
                 **place,
             )
-            printed = int(item.text)
-            low, high = percentile_bounds(max(0, (printed - 1) * per_unit + 1), printed * per_unit)
+            low, high = percentile_bounds(smallest, largest)
             self.measurements.append(
                 replace(item, low=low / ticks_per_second, high=high / ticks_per_second)
                 if high is not None

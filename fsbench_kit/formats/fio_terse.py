@@ -57,6 +57,7 @@ from fsbench_kit.formats.fio import (
     TOOL,
     beside,
     depth_bounds,
+    has_bin,
     holds_other_text,
     latency_bounds,
     part_names,
@@ -660,6 +661,12 @@ class _Reader:
                 continue
             rank, value = fields[name].text.split("%=")
             if float(rank) == 0:
+                continue
+            if self.clocks == (10**9,) and not has_bin(int(value) * 1000, int(value) * 1000 + 999):
+                message = f"{fields[name].text} is no percentile that fio can print."
+                self.diagnostics.append(
+                    Diagnostic(code="UNREAD_FIGURE", message=message, line=self.text.line(fields[name].position))
+                )
                 continue
             low, high = _percentile_bounds(int(value), self.clocks)
             self.measurements.append(

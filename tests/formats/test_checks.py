@@ -32,6 +32,14 @@ def test_work_over_time_is_the_rate() -> None:
     assert codes(figure("iops", 102, 103), figure("operations", 1000), figure("runtime", 0)) == []
 
 
+def test_a_figure_that_was_cut_is_below_the_next_one() -> None:
+    """2002 KiB in 2 s would have been printed as 1001 KiB/s."""
+    work, rate = figure("runtime", 2), figure("bandwidth", 1000, 1001)
+    assert codes(rate, work, figure("bytes", 2001.9)) == []
+    assert codes(rate, work, figure("bytes", 2002)) == ["FIGURES_DISAGREE"]
+    assert codes(rate, work, figure("bytes", 2000)) == []
+
+
 def test_requests_of_one_size_make_the_bandwidth() -> None:
     assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1100, 1200)) == []
     assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1300, 1400)) == ["FIGURES_DISAGREE"]

@@ -580,7 +580,7 @@ def test_latencies_of_each_priority(name: str, metric: str, high: str, low: str)
     )
     assert value(run, "read", metric, "mean", part=high) == pytest.approx(500.10 * US)
     assert value(run, "read", metric, "max", part=low) == pytest.approx(4010 * US)
-    assert value(run, "read", metric, "p50", part="p") == pytest.approx(690 * US)
+    assert value(run, "read", metric, "p50", part="p") == pytest.approx(693 * US)
     assert value(run, "read", metric, "p50", part=high) == pytest.approx(494 * US)
     assert value(run, "read", metric, "p99", part=low) == pytest.approx(1090 * US)
     assert value(run, "read", "operation_share", part=high) == pytest.approx(0.501)
@@ -889,6 +889,13 @@ def test_mangled_copies_have_the_same_figures(path: Path, mangling: str) -> None
         ]
 
     assert figures(MANGLINGS[mangling](intact)) == figures(intact)
+
+
+def test_a_percentile_that_is_no_bin_is_not_read() -> None:
+    """In µs 688.1 to 696.3 make a bin, which prints as 693."""
+    text = (DATA / "3.19-high-and-low-priority.txt").read_text().replace("[  693]", "[  698]")
+    (said,) = diagnostics(list(fio_normal.parse(Text(text))))
+    assert (said.code, said.excerpt) == ("UNREAD_FIGURE", "50.00th=[ 698]")
 
 
 def test_a_percentile_in_the_last_bin_is_only_bounded_below() -> None:
