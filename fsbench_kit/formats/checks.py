@@ -192,16 +192,14 @@ def _interval(item: Measurement) -> Interval | None:
 def reach(item: Measurement) -> Interval | None:
     """Return the values that a figure may have been computed from.
 
-    What was rounded may have been shortened before. What was cut is less than its upper end, and what is exact is
-    a whole number.
+    What was rounded may have been shortened before; what was cut is less than its upper end.
     """
     if item.low is None or item.high is None:
         return None
-    if item.low == item.high:
-        return item.low, item.high
-    if item.value == item.low:
-        return item.low * (1 - _FLOATING), item.high * (1 - _FLOATING)
-    slack = _SLACK * (item.high - item.low) / 2 + _SINGLE * abs(item.high)
+    floating = _FLOATING * abs(item.high)
+    if item.value == item.low < item.high:
+        return item.low - floating, item.high - 10 * floating  # which it does not reach, whatever floats do
+    slack = _SLACK * (item.high - item.low) / 2 + _SINGLE * abs(item.high) if item.low < item.high else floating
     return item.low - slack, item.high + slack
 
 
