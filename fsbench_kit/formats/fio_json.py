@@ -52,7 +52,7 @@ from fsbench_kit.formats.fio import (
     depth_bounds,
     has_bin,
     latency_bounds,
-    part_names,
+    part_names_with_idle,
     percentile_bounds,
     report_time,
 )
@@ -327,7 +327,8 @@ class _Reader:
     def read(self) -> None:
         """Read the figures and settings of the document."""
         names = [self._name(job) for job in self.jobs]
-        for job, name, part in zip(self.jobs, names, part_names(names), strict=True):
+        parts = part_names_with_idle(zip(names, map(_has_worked, self.jobs), strict=True))
+        for job, name, part in zip(self.jobs, names, parts, strict=True):
             self._read_job(job, part, self._threads(job, names.count(name)))
         self._read_settings()
         for disk in _objects(self.content.get("disk_util")):
@@ -589,7 +590,7 @@ class _Reader:
             self.bins.append(Bin(low=low, high=high, share=share, line=line, **place))
 
     def _read_direction(self, block: Object, place: Object) -> None:
-        if _is_work({key: block.get(key) for key in ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")}):
+        if _is_work(_work(block)):
             self._read_rates(block, place)
         elif isinstance(block.get("runtime"), Number):
             block["runtime"].is_read = True  # for how long nothing was done
@@ -779,6 +780,11 @@ def _jobs(document: Object) -> list[Object]:
     return _objects(document.get("jobs", document.get("client_stats")))
 
 
+def _has_worked(job: Object) -> bool:
+    """Whether a job made a request."""
+    return any(_is_work(_work(_object(job.get(operation)))) for operation in _DIRECTIONS)
+
+
 def _version(document: Object) -> str | None:
     return _text(document.get("fio version")).removeprefix("fio-") or None
 
@@ -814,6 +820,11 @@ def _count(value: object) -> int | None:
 def _is_work(block: Object) -> bool:
     """Whether a block holds anything but zeros."""
     return any(isinstance(value, Number) and value.text.strip("-0.") for value in block.values())
+
+
+def _work(direction: Object) -> Object:
+    """Return what tells whether there were requests."""
+    return {key: direction.get(key) for key in ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")}
 
 
 def _rounding(value: object, whole: Rounding = "exact") -> Rounding:

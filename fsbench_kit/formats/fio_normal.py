@@ -75,6 +75,7 @@ from fsbench_kit.formats.fio import (
     part_names,
     percentile_bounds,
     report_time,
+    undescribed,
 )
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
@@ -114,7 +115,7 @@ def _pair(name: str, word: str | None = None) -> str:
     return rf"{word}= (?P<{name}_read>\d+)/(?P<{name}_write>\d+)"
 
 
-_JOB: Final = r"(?P<name>(?:^[^\S\n]{0,80}+|(?<=>\s))[^\s:<][^\n:<]{0,79}?|All\s+clients|\S{1,100}): "
+_JOB: Final = r"(?P<name>(?:^[^\S\n]{0,80}+|(?<=>\s))[^\s:<][^\n<]{0,79}?|All\s+clients|\S{1,100}): "
 _SHARES: Final = r"(?P<shares>(?:>=)?\d+= [\d.]+%(?: , (?:>=)?\d+= [\d.]+%)*)"
 _LATENCY_UNIT: Final = r"\( (?P<unit>nsec|usec|msec) \)"
 _OPERATION: Final = r"(?P<operation>read|write|trim|mixed)"
@@ -149,7 +150,7 @@ _LEXER: Final = Lexer(
     ),
     trouble=(
         r"fio: (?:pid= \d+, err= -?\d+/[^,\n]{1,200}, func= [^,\n]{1,200}, "
-        r"error= (?:Unknown\s+error\s+-?\d+|[A-Z][\w/]*(?:\s[A-Za-z/]+(?![\w:.-]))*)|"
+        r"error= (?:Unknown\s+error\s+-?\d+|[A-Z][\w/]*(?:\s(?!Run\s)[A-Za-z/]+(?![\w:.-]))*)|"
         r"io_u error on file [^\n]{1,500}?, buflen= \d+|"
         r"pid= \d+, got signal= \d+)|"
         r"client <[^>\n]{1,100}>: exited with (?:error|signal) \d+|"
@@ -313,7 +314,7 @@ class _Report:
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
+    return undescribed(_MARKS, chars)
 
 
 def parse(text: Text) -> Iterator[Record]:

@@ -60,8 +60,9 @@ from fsbench_kit.formats.fio import (
     has_bin,
     holds_other_text,
     latency_bounds,
-    part_names,
+    part_names_with_idle,
     percentile_bounds,
+    undescribed,
 )
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import quantity
@@ -84,7 +85,7 @@ _MARK: Final = re.compile(
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARK.finditer(chars))
+    return undescribed(_MARK, chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -218,6 +219,13 @@ class _Line:
         """Return what only grows while a run goes on."""
         work = [fields[name] for fields in self.directions.values() for name in ("bytes", "runtime")]
         return [int(field.text) for field in (*work, *self.cpu[2:])]
+
+    def has_worked(self) -> bool:
+        """Whether the job made a request."""
+        names = ("bytes", "bandwidth", "iops", "clat_max", "lat_max")
+        return any(
+            _is_work(fields[name] for name in names if name in fields) for fields in self.directions.values()
+        )
 
     def runtime(self) -> int:
         """Return for how long the job ran, in ms."""
@@ -452,7 +460,7 @@ class _Reader:
         self.text = text
         self.reports = reports
         self.lines = reports[-1]
-        self.parts = list(part_names(line.name for line in self.lines))
+        self.parts = list(part_names_with_idle((line.name, line.has_worked()) for line in self.lines))
         self.has_several = len({line.name for line in self.lines}) > 1
         self.settings: list[Setting] = []
         self.measurements: list[Measurement] = []
