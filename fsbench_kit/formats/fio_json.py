@@ -56,6 +56,7 @@ from fsbench_kit.formats.fio import (
     percentile_bounds,
     report_time,
 )
+from fsbench_kit.formats.fio_requests import over_requests
 from fsbench_kit.formats.loose_json import Decoded, Number, Object, decode
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import quantity, size
@@ -282,6 +283,7 @@ class _Reader:
         self.measurements: list[Measurement] = []
         self.bins: list[Bin] = []
         self.blocks: list[Block] = []
+        self.over_requests: list[Diagnostic] = []
         self.failures: list[str] = []
         self.depths: dict[str | None, int] = {}
         self.wholes: dict[Place, list[Place]] = defaultdict(list)
@@ -313,6 +315,7 @@ class _Reader:
         for number in self.document.repeated:
             message = f"A figure is printed twice, the second time as {number.text}."
             yield self.diagnostic("DUPLICATE_FIGURE", message, number.position)
+        yield from self.over_requests
         yield from cross_checks(self.measurements, self.depths)
         yield from totals.checks(self.measurements, self.wholes, has_all_parts=self.document.is_whole)
         yield from self._leftovers()
@@ -334,6 +337,7 @@ class _Reader:
         for disk in _objects(self.content.get("disk_util")):
             self._read_disk(disk)
         self._read_idleness(_object(self.content.get("cpu_idleness")))
+        self.measurements, self.over_requests = over_requests(self.measurements)
 
     def _name(self, job: Object) -> str:
         name = _text(job.get("jobname"))

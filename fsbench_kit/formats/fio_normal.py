@@ -77,6 +77,7 @@ from fsbench_kit.formats.fio import (
     report_time,
     undescribed,
 )
+from fsbench_kit.formats.fio_requests import over_requests
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import quantity, size
@@ -496,6 +497,8 @@ class _Reader:
         for report in self.reports:
             self._read_report(report)
         self._read_threads()
+        self.measurements, said = over_requests(self.measurements)
+        self.diagnostics += said
         if self.measurements or self.failed:
             yield self._run()
             yield from self._blocks()
