@@ -1,7 +1,7 @@
 """The command ``fsbench``: thin, every command is a few lines over the package.
 
 Exit status: 0 for success; 2 where some input could not be used (what could be is still done) or the request was
-wrong; 1 where a launch or a report failed.
+wrong; 1 where a launch or a report failed. ``compare --gate`` has more of them, see there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 
 from fsbench_kit import archive, tables
+from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
@@ -139,6 +140,13 @@ def compare_command(
     *,
     margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
     to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate",
+            help="Exit with 1 where a figure is worse, 4 where some have no comparison, 3 where some are open.",
+        ),
+    ] = False,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
     dataset = archive.read(*paths)
@@ -154,6 +162,33 @@ def compare_command(
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
     _exit_if_some_input_was_unusable(dataset)
+    if gate:
+        _gate(comparison)
+
+
+_GATE: Final = (
+    (1, {"worse"}, "worse"),
+    (4, {"not comparable"}, "not comparable"),
+    (3, {"inconclusive", "single runs", "bound only"}, "undecided"),
+)
+"""Exit status, the verdicts that lead to it, and their name: the first that a comparison has counts."""
+
+
+def _gate(comparison: pl.DataFrame) -> None:
+    """Pass where nothing is worse and everything is decided; otherwise exit with what keeps it from passing."""
+    for status, verdicts, name in _GATE:
+        found = comparison.filter(pl.col("verdict").is_in(list(verdicts))).height
+        if found:
+            err.print(f"gate: {found} of {comparison.height} comparisons are {name}")
+            raise typer.Exit(status)
+    err.print(f"gate: none of {comparison.height} comparisons is worse")
+
+
+@app.command("audit")
+def audit_command(paths: Paths) -> None:
+    """Hold what articles claim against the figures that they print."""
+    for _, claims in audit(*paths).group_by("study", maintain_order=True):
+        out.print(tables.audit_table(claims))
 
 
 def _write(comparison: pl.DataFrame, to: Path) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import settings, stats
+from fsbench_kit.confounders import Confounders
 from fsbench_kit.errors import RequestError
 from fsbench_kit.vocabulary import METRICS, REASONS
 
@@ -139,7 +140,7 @@ def compare(
             f"no {factor} is known of these runs",
             hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
         )
-    context = _Context(factor, settings.Confounders(dataset, factor), confidence, margin)
+    context = _Context(factor, Confounders(dataset, factor), confidence, margin)
     return _verdicts(list(_rows(figures, baseline, context)), confidence)
 
 
@@ -187,7 +188,7 @@ class _Context:
     """What all rows of one comparison share."""
 
     factor: str
-    confounders: settings.Confounders
+    confounders: Confounders
     confidence: float
     margin: float
 
@@ -226,6 +227,7 @@ def _compare_sides(
     )
     for code, details in context.confounders.between(baseline, candidate):
         row.because(code, *details)
+    row.footnotes += context.confounders.notes(baseline, candidate)
     averaged = set(baseline["averaged_over"].drop_nulls()) | set(candidate["averaged_over"].drop_nulls())
     row.footnotes += [f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged]
 

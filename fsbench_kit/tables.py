@@ -648,6 +648,22 @@ def reasons_table(comparison: pl.DataFrame) -> Table:
     return Table(caption, columns, (Group(None, explained),))
 
 
+def audit_table(audit: pl.DataFrame) -> Table:
+    """Make the table of an audit: what is said, what came of it, and why.
+
+    Parameters
+    ----------
+    audit
+        What `fsbench_kit.claims.audit` returned, or some rows of it.
+    """
+    columns = (Column("what is said"), Column("verdict"), Column("evidence"), Column("why"))
+    rows = audit.select("says", "verdict", "evidence", "reason").rows()
+    in_lines = tuple(
+        tuple(" ".join(text.split()) for text in row) for row in rows
+    )  # names in logs can hold anything
+    return Table(", ".join(audit["study"].unique(maintain_order=True)), columns, (Group(None, in_lines),))
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages whose results end up in a report."""
     packages = ("fsbench-kit", "altair", "numpy", "polars", "scipy")

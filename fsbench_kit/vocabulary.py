@@ -201,6 +201,11 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "cpus": SettingWord("system", "Number of processors."),
     "memory": SettingWord("system", "Main memory, in bytes where the figure is exact, else as stated."),
     "device": SettingWord("system", "Block device or devices under the filesystem."),
+    "disks": SettingWord(
+        "system", "The disks that hold the filesystem, by the names that commands and logs give."
+    ),
+    "log_device": SettingWord("system", "A disk of its own for the filesystem's log."),
+    "cache_device": SettingWord("system", "A disk that caches for the filesystem."),
     "controller": SettingWord("system", "Controller of the device."),
     "scheduler": SettingWord("system", "I/O scheduler of the device."),
     "governor": SettingWord("system", "Frequency governor of the processors."),
@@ -216,6 +221,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "filesystem_version": SettingWord("target", "Version of the filesystem's implementation."),
     "filesystem_tools": SettingWord("target", "Version of the filesystem's tools."),
     "mount_options": SettingWord("target", "Options of the mount."),
+    "mkfs_options": SettingWord("target", "Options with which the filesystem was made."),
     "provision": SettingWord("target", "The commands that made and mounted the filesystem."),
     # labels
     "job_name": SettingWord("label", "Name of a job."),
@@ -240,9 +246,14 @@ machine's state that a launch recorded; the study's facts; what an article state
 
 
 def setting_kind(key: str) -> SettingKind:
-    """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload."""
+    """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload.
+
+    Those of ZFS and of mirrors made by md belong to the target.
+    """
     word = SETTINGS.get(key)
-    return word.kind if word is not None else "workload"
+    if word is not None:
+        return word.kind
+    return "target" if key.startswith(("zfs.", "zpool.", "md.")) else "workload"
 
 
 Severity = Literal["note", "warning", "error"]
@@ -328,6 +339,11 @@ REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
         "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
     ),
     "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "UNEQUAL_WORK": ("verdict withheld", "One side did all of its work, and the other was stopped before that."),
+    "BLOCKING_SUBMIT": (
+        "verdict withheld",
+        "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
+    ),
     "CACHED": (
         "verdict withheld",
         "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",

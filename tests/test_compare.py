@@ -1,6 +1,7 @@
 """Comparisons say what runs can show, and refuse the rest with a reason."""
 
 import math
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -332,11 +333,49 @@ def test_direct_io_of_the_iozone_study(of_published: pl.DataFrame) -> None:
     rows = of_published.filter(study="iozone-ssd-2015", level="zfs", metric="bandwidth", operation="read")
     assert rows.height == 10
     assert rows["footnotes"].list.contains("direct differs: true against false.").all()
+    assert rows["footnotes"].list.contains("log_device differs: not known against sdb2.").all()
+    assert rows["footnotes"].list.contains("tool_build differs: linux-AMD64 against freebsd.").all()
 
 
-def test_a_censored_phase_of_bonnie_is_a_bound(of_published: pl.DataFrame) -> None:
+def test_what_goes_past_direct_io_in_the_iozone_study(of_published: pl.DataFrame) -> None:
+    note = "iozone makes these requests through the page cache, although direct I/O was asked for."
+    rows = of_published.filter(study="iozone-ssd-2015", level="zfs")
+    noted = set(rows.filter(pl.col("footnotes").list.contains(note))["operation"])
+    assert noted == {"fwrite", "frewrite", "fread", "freread"}
+
+
+def test_disks_of_the_nvme_study(of_published: pl.DataFrame) -> None:
+    # nvme7n1 is in the log's disk statistics, nvme6n1 in the command that made the pool
+    rows = of_published.filter(study="fio-nvme-2021")
+    assert rows["footnotes"].list.contains("disks differs: nvme7n1 against nvme6n1.").all()
+
+
+def test_unequal_work_of_the_raid_study(of_published: pl.DataFrame) -> None:
+    # 16 KiB: ZFS did its 8 GiB in 519 s (5731 + 2461 MiB), ext4 was cut at 600 s (1247 + 535 MiB)
+    rows = of_published.filter(study="raid1-hdd-2020", tool="fio", metric="iops")
+    unequal = {
+        (row["block_size"], row["level"]): "UNEQUAL_WORK" in row["reasons"] for row in rows.iter_rows(named=True)
+    }
+    assert unequal == {(16384, "xfs"): False, (16384, "zfs"): True, (131072, "xfs"): False, (131072, "zfs"): False}
+    told = rows.filter(block_size=16384, level="zfs")["footnotes"][0].to_list()
+    assert "zfs did all its work: 8 GiB in 519 s." in told
+    assert "ext4 was stopped by its time limit: 1.74 GiB in 600 s." in told
+
+
+def test_submission_that_blocked_in_the_raid_study(of_published: pl.DataFrame) -> None:
+    # slat 68.985 ms of 68.991 ms
+    rows = of_published.filter(study="raid1-hdd-2020", metric="completion_latency", level="zfs", operation="read")
+    assert rows.height > 0
+    assert rows["reasons"].list.contains("BLOCKING_SUBMIT").all()
+    assert "BLOCKING_SUBMIT" not in of_published.filter(metric="latency")["reasons"].explode().to_list()
+
+
+def test_a_censored_phase_of_bonnie_is_a_bound(published: Path) -> None:
     # ext4 +++++: 16 * 1024 files in under 0.5 s, more than 32768/s; XFS 12755/s
-    row = of_published.filter(tool="bonnie++", operation="sequential_delete", metric="file_rate", level="xfs")
+    # had the two been on the same disks
+    data = fsb.read(published / "raid1-hdd-2020")
+    data = replace(data, settings=data.settings.filter(pl.col("key") != "disks"))
+    row = fsb.compare(data).filter(tool="bonnie++", operation="sequential_delete", metric="file_rate", level="xfs")
     (row,) = row.iter_rows(named=True)
     assert row["verdict"] == "bound only"
     assert row["ratio"] is None

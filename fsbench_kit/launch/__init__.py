@@ -6,8 +6,8 @@
 
     result = launch(read_plan(Path("plans/first-steps.toml")), root=Path.cwd())
 
-What a plan may say is in `plan` and `workloads`; what this machine can do is in `tools`. The doing is in `runner`,
-a process that `launcher` starts, with `targets`, `execution` and `observation`.
+What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do is in `tools`. The doing is
+in `runner`, a process that `launcher` starts, with `execution` and `observation`.
 """
 
 from __future__ import annotations

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.launch.environment import machine_settings
 from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
-from fsbench_kit.launch.plan import LoopTarget
-from fsbench_kit.launch.tools import MKFS_PROGRAMS, WORKLOAD_PROGRAMS
+from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fsbench_kit.launch.plan import Cell
+    from fsbench_kit.launch.schedule import Cell
     from fsbench_kit.launch.targets import Step
 
 RECORD: Final = "run.json"
@@ -56,11 +55,10 @@ class Observation:
         program = WORKLOAD_PROGRAMS.get(self.cell.workload.program or "")
         if program is not None:
             self.before["versions"][program.name] = program.version
-        if isinstance(self.cell.target, LoopTarget):
-            self.filesystem = self.cell.target.filesystem
-            tools = MKFS_PROGRAMS[f"mkfs.{self.filesystem}"].version
-            if tools is not None:
-                self.settings["filesystem_tools"] = tools
+        self.filesystem = self.cell.target.expected_filesystem
+        for program in self.cell.target.programs[:1]:
+            if program.version is not None:
+                self.settings["filesystem_tools"] = program.version
 
     @property
     def logs(self) -> list[str]:

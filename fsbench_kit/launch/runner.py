@@ -14,13 +14,14 @@ import resource
 import shutil
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch import environment, targets
+from fsbench_kit.launch import environment
+from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, RunEnded, RunStarted, to_line
 from fsbench_kit.launch.execution import (
     LifelineError,
@@ -29,16 +30,19 @@ from fsbench_kit.launch.execution import (
     guard_lifeline,
 )
 from fsbench_kit.launch.observation import RECORD, Observation
-from fsbench_kit.launch.plan import Plan, plan_text, schedule
+from fsbench_kit.launch.plan import Plan, plan_text
 from fsbench_kit.launch.processes import MARK
+from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.scratch import scratch
+from fsbench_kit.launch.stopping import caution
+from fsbench_kit.launch.targets import RUNS, StepError
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from fsbench_kit.launch.events import Event
-    from fsbench_kit.launch.plan import Cell
+    from fsbench_kit.launch.schedule import Cell
 
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
@@ -102,14 +106,14 @@ def _tell(event: Event) -> None:
 def _launch(request: Request) -> str | None:
     """Do the launch, and return why it ended before its plan was done, if it did."""
     root = Path(request.root)
-    runs = (root / targets.RUNS).resolve()
+    runs = (root / RUNS).resolve()
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
     asked = Plan.model_validate(request.plan)
-    plan, notes = targets.choose(asked, root, isolation_problem=request.isolation_problem)
-    places = dict.fromkeys([runs, *(targets.place(target, root) for target in plan.target)])
+    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem)
+    places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])
     with ExitStack() as stack:
         scratches = {
             place: stack.enter_context(scratch(place, launcher=request.launcher, mark=os.environ[MARK]))
@@ -119,7 +123,7 @@ def _launch(request: Request) -> str | None:
         study.create(replace=request.replace)
         try:
             _tell(Planned(study.name, str(study.folder), len(study.cells)))
-            for note in notes:
+            for note in filter(None, (caution(plan.repeats), *notes)):
                 _tell(Note(note))
             return study.make_runs()
         finally:
@@ -197,9 +201,9 @@ class _Study:
         for order, cell in enumerate(self.cells, 1):
             check_lifeline()
             elapsed = time.monotonic() - start
-            if elapsed > budget.seconds:
+            if budget.seconds is not None and elapsed > budget.seconds:
                 return f"The budget of {budget.seconds:g} s was used up after {order - 1} runs."
-            if _written() > budget.bytes:
+            if budget.bytes is not None and _written() > budget.bytes:
                 return f"The budget of {humanise(budget.bytes, 'B')} written was used up after {order - 1} runs."
             mean = elapsed / (order - 1) if order > 1 else None
             _tell(
@@ -238,9 +242,9 @@ class _Study:
     def _observe(self, cell: Cell, folder: Path) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
         seen = Observation(cell, folder)
-        scratch_folder = self.scratches[targets.place(cell.target, self.root)]
+        scratch_folder = self.scratches[cell.target.place(self.root)]
         try:
-            with targets.ready(cell.target, scratch_folder / "target") as target:
+            with _folder(scratch_folder / "target") as place, cell.target.ready(place) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
                 seen.settings |= environment.storage_settings(target.directory)
                 if target.steps:
@@ -253,9 +257,18 @@ class _Study:
                 argv = cell.workload.argv(target.directory, filesystem=target.filesystem, seed=seed)
                 seen.execution = execute(argv, folder, timeout=self.plan.timeout)
                 seen.after |= environment.state(target.directory)
-        except targets.StepError as error:
+        except StepError as error:
             seen.steps = error.steps
         return seen
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[Path]:
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def _written() -> int:

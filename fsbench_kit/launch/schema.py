@@ -6,7 +6,8 @@ made from these two.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -30,15 +31,27 @@ Size = Annotated[
 ]
 """A size in bytes. Suffixes are powers of 1024."""
 
+_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
 Name = Annotated[
     str,
     Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        pattern=_NAME,
         description='a name of letters, digits, ".", "_" and "-" that starts with a letter or digit',
         examples=["ext4"],
     ),
 ]
 """A name that can be part of a folder's name."""
+
+
+def named(table: Any, *keys: str) -> Any:
+    """Give a table without a name the first of these values that can be one."""
+    if not isinstance(table, dict) or "name" in table:
+        return table
+    values = (table.get(key) for key in keys)
+    name = next((value for value in values if isinstance(value, str) and re.search(_NAME, value)), None)
+    return table if name is None else {"name": name, **table}
+
 
 Count = Annotated[int, Field(ge=1, description="a whole number of at least 1", examples=[6])]
 Seconds = Annotated[float, Field(gt=0, description="a number of seconds above 0", examples=[60])]

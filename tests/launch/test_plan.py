@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsbench_kit.errors import InputError
-from fsbench_kit.launch.plan import LoopTarget, plan_text, read_plan, schedule
+from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.targets import LoopTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 GOOD = """\
 id = "quick"
 title = "Two filesystems"
-rounds = 6
+repeats = 6
 seed = 5
 
 [budget]
@@ -52,27 +55,29 @@ size = "4k"
 """
 
 SIZE = 'a size: a number of bytes, or text like "4k", "512M" or "2G"'
+NAME = 'a name of letters, digits, ".", "_" and "-" that starts with a letter or digit'
 COUNT = "a whole number of at least 1"
 
 MISTAKES = {
-    "below the range": ("rounds = 6", "rounds = -3", 3, f'"rounds" must be {COUNT}, not -3'),
-    "text for a number": ("rounds = 6", 'rounds = "6"', 3, f'"rounds" must be {COUNT}, not "6"'),
+    "below the range": ("repeats = 6", "repeats = -3", 3, f'"repeats" must be {COUNT}, not -3'),
+    "text for a number": ("repeats = 6", 'repeats = "6"', 3, f'"repeats" must be {COUNT}, not "6"'),
     "truth for a number": ("iodepth = 8", "iodepth = true", 28, f'"iodepth" must be {COUNT}, not true'),
-    "a key is missing": ("rounds = 6\n", "", None, f'"rounds" is missing from the plan: {COUNT}'),
+    "a key is missing": ('id = "quick"\n', "", None, f'"id" is missing from the plan: {NAME}'),
     "a key of a table is missing": ('bs = "4k"\n', "", 22, f'"bs" is missing from [[workload]]: {SIZE}'),
     "a table is missing": (
-        '[budget]\nseconds = 60\nbytes = "1G"\n',
+        GOOD[GOOD.index("[[workload]]") :],
         "",
         None,
-        '"budget" is missing from the plan: a table with "seconds" and "bytes"',
+        '"workload" is missing from the plan: a list of tables, each under a [[workload]] of its own, '
+        "and at least one",
     ),
     "an unknown key": ("iodepth = 8", "iodpeth = 8", 28, '"iodpeth" is not a key of [[workload]]'),
     "an unknown table": ("[[target]]", "[[targets]]", 10, '"targets" is not a key of the plan'),
     "a key in the wrong table": (
         "seconds = 60",
-        "seconds = 60\nrounds = 6",
+        "seconds = 60\nrepeats = 6",
         8,
-        '"rounds" is not a key of [budget]',
+        '"repeats" is not a key of [budget]',
     ),
     "an unknown kind": (
         '"loop"\nname = "xfs"',
@@ -92,8 +97,7 @@ MISTAKES = {
         'name = "small"',
         'name = "../small"',
         32,
-        '"name" must be a name of letters, digits, ".", "_" and "-" that starts with a letter or digit, '
-        'not "../small"',
+        f'"name" must be {NAME}, not "../small"',
     ),
     "equal names": ('name = "xfs"', 'name = "ext4"', 18, 'two [[target]] are called "ext4"'),
     "a device for mkfs": (
@@ -159,14 +163,14 @@ def test_mistake_is_named_with_its_place(
 @pytest.mark.parametrize(
     ("right", "wrong", "hint"),
     [
-        ("rounds = 6", "rounds = 0", "Write for example: rounds = 6"),
+        ("repeats = 6", "repeats = 0", "Write for example: repeats = 6"),
         ("iodepth = 8", "iodpeth = 8", 'Did you mean "iodepth"? Known are: name, optional, tool, rw, bs, '),
         ("[[target]]", "[[targets]]", 'Did you mean "target"? '),
         ('filesystem = "xfs"', 'filesystem = "xsf"', 'Did you mean "xfs"?'),
         ('tool = "fio"', 'tool = "foi"', 'Did you mean "fio"?'),
         (
             "seconds = 60",
-            "seconds = 60\nrounds = 6",
+            "seconds = 60\nrepeats = 6",
             "It is a key of the whole plan: write it above the first table.",
         ),
         ('size = "1M"', 'size = "1G"', 'Write for example: size = "1366M"'),
@@ -184,8 +188,46 @@ def test_hint_of_an_image_that_is_too_small_is_enough(write: Callable[[str], Pat
     )
 
 
+SHORT = """\
+id = "short"
+[[target]]
+kind = "loop"
+filesystem = "xfs"
+size = "512M"
+[[workload]]
+tool = "smallfiles"
+files = 100
+size = "4k"
+"""
+
+
+def test_short_plan_says_what_it_leaves_open_when_it_is_written_down(write: Callable[[str], Path]) -> None:
+    plan = read_plan(write(SHORT))
+    assert (plan.title, plan.repeats, plan.target[0].name, plan.workload[0].name) == (
+        "short",
+        10,
+        "xfs",
+        "smallfiles",
+    )
+    written = tomllib.loads(plan_text(plan))
+    assert (written["title"], written["repeats"], written["seed"]) == ("short", 10, 1)
+    assert (written["target"][0]["name"], written["workload"][0]["name"]) == ("xfs", "smallfiles")
+
+
+def test_names_that_are_left_out_must_differ_too(write: Callable[[str], Path]) -> None:
+    workload = SHORT[SHORT.index("[[workload]]") :]
+    with pytest.raises(InputError, match=r'plan\.toml:10: two \[\[workload\]\] are called "smallfiles"'):
+        read_plan(write(SHORT + workload))
+
+
+def test_unknown_filesystem_is_one_mistake_where_it_is_the_name_too(write: Callable[[str], Path]) -> None:
+    with pytest.raises(InputError) as raised:
+        read_plan(write(SHORT.replace('"xfs"', '"../xfs"')))
+    assert (raised.value.line, raised.value.hint) == (4, 'Did you mean "xfs"?')
+
+
 def test_all_mistakes_are_told_at_once(write: Callable[[str], Path]) -> None:
-    path = write(GOOD.replace("rounds = 6", "rounds = 0").replace("iodepth = 8", "iodpeth = 8"))
+    path = write(GOOD.replace("repeats = 6", "repeats = 0").replace("iodepth = 8", "iodpeth = 8"))
     with pytest.raises(InputError) as raised:
         read_plan(path)
     assert f'{path}:28: "iodpeth" is not a key of [[workload]]' in str(raised.value)
@@ -243,7 +285,7 @@ def test_rounds_differ_in_order(write: Callable[[str], Path]) -> None:
 
 def test_no_place_in_a_round_is_reserved(make_plan: Callable[..., Plan]) -> None:
     targets = [{"kind": "directory", "name": name, "directory": "."} for name in "abcd"]
-    plan = make_plan(target=targets, rounds=400)
+    plan = make_plan(target=targets, repeats=400)
     firsts = Counter(cell[1] for cell in names(plan)[::4])
     # 100 each is expected; the chance that one is beyond 60 to 140 is below 1e-4.
     assert all(60 <= firsts[name] <= 140 for name in "abcd")

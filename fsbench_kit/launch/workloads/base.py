@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from fsbench_kit.launch.schema import Name, Table, Truth
+from pydantic import model_validator
+
+from fsbench_kit.launch.schema import Name, Table, Truth, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ class BaseWorkload(Table, ABC):
     Attributes
     ----------
     name
-        What its runs are called.
+        What its runs are called; without it, as its tool.
     optional
         Whether it is left out, with a note, where its program is missing. Otherwise its runs are recorded as
         failed there.
@@ -32,6 +34,11 @@ class BaseWorkload(Table, ABC):
 
     name: Name
     optional: Truth = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, table: Any) -> Any:
+        return named(table, "tool")
 
     @abstractmethod
     def argv(self, directory: Path, *, filesystem: str | None, seed: int) -> Sequence[str]:
