@@ -59,7 +59,7 @@ def logs() -> dict[str, Path]:
     fixtures = {
         f"{path.parent.name}/{path.name}": path
         for path in (ROOT / "tests" / "data").glob("*/*.*")
-        if path.parent.name != "other"
+        if path.parent.name not in {"fio_log", "other"}
     }
     published = {
         f"published/{path.relative_to(ROOT / 'raw_results' / 'published')}": path
