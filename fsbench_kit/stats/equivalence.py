@@ -38,9 +38,8 @@ def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
     Two one-sided tests: Schuirmann, D. J. (1987), J. Pharmacokinet. Biopharm. 15, 657-680. A 100(1 - 2 alpha) %
     interval inside the margin is the same decision as both tests at alpha, see `tost_p`.
 
-    Measured with `welch_log` and a margin of 5 % (``benchmarks/coverage.py``) for 2, 3, 5, 10, 30 runs a side, in
-    percent called equal: when the truth lies at the margin, never above 5; when the sides are truly equal, 17, 53,
-    93, 100, 100 at a noise of 2 %, but 1, 2, 5, 34, 97 at 5 %: few noisy runs hardly ever show equivalence.
+    Few noisy runs hardly ever show equivalence: at a noise of 5 %, five runs a side show it within 5 % in one
+    case of twenty (``docs/coverage.md``, and `power_of_equivalence`).
     """
     limit = checked_log(margin)
     if (estimate.confidence < 0.9).any():

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 MIN_CELLS: Final = 12
 """Cells with a spread below which there is nothing to borrow from."""
 
+MIN_DF: Final = 60
+"""Degrees of freedom of all cells together below which the common variance was measured to be too unsure: thirty
+cells of two runs a side, or sixty of two pairs."""
+
 NOISIER: Final = 2.0
 """How many times the common standard deviation makes a cell noisier than most."""
 
@@ -39,7 +43,7 @@ class Prior:
     df: float
 
 
-def variance_prior(variance: Floats, df: Floats) -> Prior:
+def variance_prior(variance: Floats, df: Floats) -> Prior | None:
     """Fit a scaled F distribution to the variances of cells.
 
     Parameters
@@ -48,20 +52,18 @@ def variance_prior(variance: Floats, df: Floats) -> Prior:
         Of each cell, shape ``(cells,)``; cells without spread or without degrees of freedom take no part: their
         spread is below what their tool prints.
 
-    Raises
-    ------
-    ValueError
-        If fewer than `MIN_CELLS` cells take part.
+    Returns
+    -------
+    Prior or None
+        ``None`` where fewer than `MIN_CELLS` cells take part, or they have fewer than `MIN_DF` degrees of freedom.
 
     Notes
     -----
     Smyth, G. K. (2004), Stat. Appl. Genet. Mol. Biol. 3, article 3, section 6.2: moments of log variances.
     """
     taken = (variance > 0) & (df > 0)
-    if taken.sum() < MIN_CELLS:
-        raise ValueError(
-            f"{taken.sum()} cells with a spread; this method needs at least {MIN_CELLS} to borrow from"
-        )
+    if taken.sum() < MIN_CELLS or df[taken].sum() < MIN_DF:
+        return None
     half_df = df[taken] / 2
     logs = np.log(variance[taken]) - psi(half_df) + np.log(half_df)
     excess = float(logs.var(ddof=1) - polygamma(1, half_df).mean())
@@ -77,8 +79,8 @@ def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Ratio
     Parameters
     ----------
     a, b
-        As in `welch_log`, of cells of one kind, at least `MIN_CELLS` of them. The sides of a cell are taken to be
-        equally noisy.
+        As in `welch_log`, of cells of one kind: at least `MIN_CELLS` of them, and `MIN_DF` degrees of freedom
+        together, or there is no interval. The sides of a cell are taken to be equally noisy.
     confidence
         Of the interval.
 
@@ -90,7 +92,7 @@ def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Ratio
     Raises
     ------
     ValueError
-        If there are fewer than two runs on a side or too few cells with a spread, or a value has no logarithm.
+        If there are fewer than two runs on a side, or a value has no logarithm.
 
     Notes
     -----
@@ -124,7 +126,7 @@ def moderated_paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -
     Parameters
     ----------
     a, b
-        As in `paired_log`, of at least `MIN_CELLS` cells of one kind.
+        As in `paired_log`, of as many cells of one kind as `moderated_log` needs.
     confidence
         Of the interval.
 
@@ -136,8 +138,7 @@ def moderated_paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -
     Raises
     ------
     ValueError
-        If the sides are not equally long, there are fewer than two pairs or too few cells with a spread, or a
-        value has no logarithm.
+        If the sides are not equally long, there are fewer than two pairs, or a value has no logarithm.
     """
     ratios = paired_logs(a, b, at_least=2)
     n, still = ratios.n, ratios.without_spread
@@ -169,6 +170,8 @@ class _Spread:
 def _moderate(variance: Floats, degrees: ArrayLike) -> _Spread:
     df = np.asarray(degrees, dtype=np.float64)
     prior = variance_prior(np.ravel(variance), np.ravel(df))
+    if prior is None:
+        return _Spread(np.full_like(variance, np.nan), df, {Caveat.TOO_FEW_CELLS: True})
     if np.isinf(prior.df):
         moderated, total = np.where(np.isnan(variance), np.nan, prior.variance), np.full_like(variance, np.inf)
     else:

@@ -146,9 +146,7 @@ def prediction_log(single: ArrayLike, many: ArrayLike, confidence: float = 0.95)
     The interval for one further observation, t_{k-1} s sqrt(1 + 1/k), on logarithms: Hahn, G. J. (1969),
     JASA 64, 878-888.
 
-    Measured coverage at nominal 95 % (``benchmarks/coverage.py``, 4,000 repetitions, error 0.3 points) for k of
-    3, 5, 10, 30: lognormal 95, 95, 95, 95; single side twice as noisy 86, 79, 72, 70; a slow mode on both sides
-    88, 93, 92, 92.
+    Where the single side is twice as noisy it covers 86 to 69 % (``docs/coverage.md``).
     """
     logs = runs(many, "many", at_least=MIN_FOR_PREDICTION).log()
     k, still = logs.n, logs.without_spread
