@@ -3,8 +3,8 @@
     python -m benchmarks.coverage [--repetitions 10000] [--families 1000] [--seed 1]
 
 Each method is held to its own estimand, whose truth is taken from a large sample of the same distribution. A row
-falls short if a coverage lies more than 1.5 points below the level that the method says it achieves; where one does
-so for no reason that `FALLS_SHORT` states, no page is written.
+falls short if a coverage lies more than 1.5 points below the level that the method says it achieves; where one
+does so for no reason that `FALLS_SHORT` states, no page is written.
 """
 
 from __future__ import annotations
@@ -233,8 +233,9 @@ def independent_sides(rng: Rng, repetitions: int) -> Table:
         ]
     return Table(
         "Independent sides",
-        "Runs per side. *Bimodal*: a fifth of the runs at 0.6 of the others, noise .03. *Stall*: a tenth of the runs "
-        "takes three times as long. *Half like the last*: each run takes half of its deviation from the one before.",
+        "Runs per side. *Bimodal*: a fifth of the runs at 0.6 of the others, noise .03. *Stall*: a tenth of the "
+        "runs takes three times as long. *Half like the last*: each run takes half of its deviation from the one "
+        "before.",
         tuple(map(str, sorted((*RUNS, 6)))),
         rows,
     )
@@ -457,7 +458,7 @@ def _by_error(series: Floats, error: Floats, quantile: float) -> Cell:
 
 
 def grouped_jobs(rng: Rng, repetitions: int) -> Table:
-    """Try the band of a summary that pools jobs, for jobs that are independent, that stall together, or compete."""
+    """Try the band of a summary that pools jobs, for jobs that stall alone, together, or in turn."""
     rows: dict[str, list[Cell | None]] = {}
     for jobs in (1, 4, 16):
         few, n = min(repetitions, 2000), 120
@@ -523,8 +524,8 @@ def families(rng: Rng, count: int) -> Table:
                     wrong[name][place] += (stats.holm(p(a, b)) <= 0.05).any()
         shares += [(f"{data}: {name}", *map(_percent, by_n / count)) for name, by_n in wrong.items()]
     text = (
-        f"Percent of {count} families of {CELLS_IN_FAMILY} comparisons of equals in which Holm's correction at 5 % "
-        f"calls any of them different, by runs per side; the error is {_percent(np.sqrt(0.05 * 0.95 / count))}."
+        f"Percent of {count} families of {CELLS_IN_FAMILY} comparisons of equals in which Holm's correction at "
+        f"5 % calls any of them different, by runs per side; the error is {_percent(np.sqrt(0.05 * 0.95 / count))}."
     )
     return Table("Families of comparisons", text, tuple(map(str, RUNS)), shares=shares)
 
@@ -631,7 +632,7 @@ def main() -> None:
         "# How often the intervals hold",
         "",
         "Coverage in percent of nominal 95 % intervals, in brackets the median ratio of their ends; “of” gives the",
-        "level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below that level.",
+        "level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below it.",
         "An empty cell: the method refuses so few runs.",
         f"{options.repetitions} repetitions, so the error is {error:.2f} points (seed {options.seed}).",
     ]  # fmt: skip

@@ -24,22 +24,20 @@ Ints: TypeAlias = NDArray[np.int64]
 class Caveat(StrEnum):
     """What a reader of an interval should know; the value is a sentence for people."""
 
-    TOO_FEW = "Too few runs for this method: it gives no interval." TOO_FEW_CELLS = "Too few cells of this kind to
-    borrow the spread between runs from." TWO_RUNS = "Only two runs on a side: the spread between runs is hardly
-    known." TWO_PAIRS = "Only two pairs: the spread between pairs is hardly known." TWO_BLOCKS = "Only two blocks
-    have runs of both sides: the spread between blocks is hardly known." LOPSIDED = "Two or three runs against
-    many: the interval covers less than it states; add runs to the small side." NO_SPREAD = "All values of a side
-    are equal: rounding hides the spread between its runs." EQUAL_NOISE_ASSUMED = "The single run is assumed to be
-    as noisy as the repeated ones; nothing here can tell." SPREAD_BORROWED = "The spread between runs is in part
-    that of the other cells." NOISIER_THAN_MOST = (
-        "This cell is more than twice as noisy as most: an interval that borrows from them is short."
-    )
+    TOO_FEW = "Too few runs for this method: it gives no interval."
+    TOO_FEW_CELLS = "Too few cells of this kind to borrow the spread between runs from."
+    TWO_RUNS = "Only two runs on a side: the spread between runs is hardly known."
+    TWO_PAIRS = "Only two pairs: the spread between pairs is hardly known."
+    TWO_BLOCKS = "Only two blocks have runs of both sides: the spread between blocks is hardly known."
+    LOPSIDED = "Few runs against many: the interval covers less than it states; add runs to the small side."
+    NO_SPREAD = "All values of a side are equal: rounding hides the spread between its runs."
+    EQUAL_NOISE_ASSUMED = "The single run is assumed to be as noisy as the repeated ones; nothing here can tell."
+    SPREAD_BORROWED = "The spread between runs is in part that of the other cells."
+    NOISIER_THAN_MOST = "This cell is more than twice as noisy as most: its interval, which borrows, is too short."
     OPEN_END = "Too few values for both ends of the interval: one is open."
     WITHIN_RUN = "Variation within this run alone: what another run would give is not in the interval."
     JOBS_POOLED = "The tool pools the jobs' spreads: the interval allows for jobs that stall together."
-    INDEPENDENT_VALUES_ASSUMED = (
-        "The values are taken as independent: if slow ones come in bursts, it is too short."
-    )
+    INDEPENDENT_VALUES_ASSUMED = "The values are taken as independent: slow ones in bursts make it too short."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
