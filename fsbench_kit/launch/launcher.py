@@ -29,7 +29,7 @@ from fsbench_kit.launch.targets import RUNS
 from fsbench_kit.launch.tools import ISOLATION, isolation_problem, program_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from fsbench_kit.launch.plan import Plan
 
@@ -77,6 +77,7 @@ def launch(
     root: Path,
     study: str | None = None,
     replace: bool = False,
+    devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
     """Make the runs of a plan, and write each to ``<root>/raw_results/runs/<study>/``.
@@ -95,6 +96,8 @@ def launch(
         studies.
     replace
         Whether an earlier launch of the same name is to be replaced. Otherwise that is an error.
+    devices
+        The block devices of the plan whose content may be destroyed.
     progress
         Is called with each event.
 
@@ -112,7 +115,7 @@ def launch(
         raise RequestError(what, hint='A name consists of letters, digits, ".", "_" and "-".')
     if not root.is_dir():
         raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
-    return _run(plan, root, name, progress, replace=replace)
+    return _run(plan, root, name, progress, devices=devices, replace=replace)
 
 
 def resume(
@@ -120,6 +123,7 @@ def resume(
     *,
     root: Path,
     retry_failed: bool = False,
+    devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
     """Go on with a study whose launch ended before its plan was done: make the runs that are missing, in order.
@@ -135,6 +139,8 @@ def resume(
         The project's root.
     retry_failed
         Whether runs that failed are made again, and replaced. Otherwise they stay as they are.
+    devices
+        The block devices of the plan whose content may be destroyed.
     progress
         Is called with each event.
 
@@ -149,7 +155,7 @@ def resume(
         the machine no longer has all that the plan names.
     """
     found = find_study(root / RUNS, study)
-    return _run(found.plan, root, found.name, progress, resume=True, retry_failed=retry_failed)
+    return _run(found.plan, root, found.name, progress, devices=devices, resume=True, retry_failed=retry_failed)
 
 
 def _run(
@@ -158,6 +164,7 @@ def _run(
     study: str,
     progress: Callable[[Event], None] | None,
     *,
+    devices: Sequence[str],
     replace: bool = False,
     resume: bool = False,
     retry_failed: bool = False,
@@ -172,6 +179,7 @@ def _run(
         retry_failed=retry_failed,
         owner=asdict(Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())),
         isolation_problem=problem,
+        devices=list(devices),
     )
     command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
     told = _Told()

@@ -116,7 +116,10 @@ def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape)
 def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     mistake = error.get("ctx", {}).get("error")
     if isinstance(mistake, MistakeError):
-        return _Explanation(str(mistake), mistake.at.line(text), mistake.hint)
+        place = mistake.at
+        if error["loc"]:  # a table does not know its own place
+            place = replace(shape.place(error["loc"])[0], key=place.key)
+        return _Explanation(str(mistake), place.line(text), mistake.hint)
     at, model = shape.place(error["loc"])
     line = at.line(text)
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:

@@ -53,6 +53,8 @@ class Request:
         An `Owner` as JSON holds it.
     isolation_problem
         Why this process has no mounts and processes of its own, or ``None`` where it has.
+    devices
+        The block devices that were named besides the plan.
     """
 
     plan: dict[str, Any]
@@ -63,6 +65,7 @@ class Request:
     retry_failed: bool
     owner: dict[str, Any]
     isolation_problem: str | None
+    devices: list[str]
 
 
 def main() -> int:
@@ -105,7 +108,7 @@ def _launch(request: Request) -> str | None:
     except OSError as error:
         raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
     asked = Plan.model_validate(request.plan)
-    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem)
+    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem, devices=request.devices)
     if request.resume and plan != asked:
         what = "the study cannot be gone on with, because this machine no longer has all that its plan names"
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
@@ -128,7 +131,10 @@ def _launch(request: Request) -> str | None:
 def _lock(stack: ExitStack, study: Study, root: Path, owner: Owner) -> None:
     """Lock the study, and all devices to which its runs write."""
     stack.enter_context(locked(f"the study {study.folder}", owner))
-    devices = {name for target in study.plan.target for name in device_names(target.place(root))}
+    paths = {
+        path for target in study.plan.target for path in (target.place(root), *map(Path, target.block_devices))
+    }
+    devices = {name for path in paths for name in device_names(path)}
     for name in sorted(devices):
         stack.enter_context(locked(name, owner))
 

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.environment import mounts
+from fsbench_kit.launch.leftovers import remove_leftovers
 from fsbench_kit.launch.processes import end_marked
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def _sweep(folder: Path) -> None:
     owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))
     with suppress(Timeout), FileLock(folder / _LOCK, blocking=False):
         end_marked(owner["mark"])
+        remove_leftovers(folder)
         if not any(mount.point.is_relative_to(folder) for mount in mounts()):
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -176,18 +176,19 @@ class Session:
         try:
             with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory)
+                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= target.settings
                 if target.steps:
                     seen.settings["provision"] = target.text
                 if plan.trims(cell.target):
                     seen.before["trim"] = environment.trim(target.directory)
                 seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
-                seen.before |= environment.state(target.directory)
+                seen.before |= environment.state(target.directory, target.storage)
                 with _link(folder / TARGET, target.directory):
                     argv = cell.workload.argv(TARGET, filesystem=target.filesystem, seed=cell.seed)
                     seen.execution = execute(argv, folder, timeout=plan.timeout)
-                seen.after |= environment.state(target.directory)
+                seen.after |= environment.state(target.directory, target.storage)
         except StepError as error:
             seen.steps = error.steps
         except OSError as error:  # the device is gone, or the filesystem has given up

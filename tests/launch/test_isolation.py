@@ -17,7 +17,7 @@ import pytest
 
 from fsbench_kit.launch import Plan, launch, launcher, tools
 from fsbench_kit.launch.schedule import schedule
-from fsbench_kit.launch.targets.loop import MKFS, LoopFilesystem
+from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
 from fsbench_kit.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def scratch_folders(root: Path) -> list[str]:
 
 
 def test_every_filesystem_of_a_plan_can_be_made() -> None:
-    assert set(MKFS) == set(LoopFilesystem.__args__)
+    assert set(MKFS) == set(Filesystem.__args__)
     assert {f"mkfs.{name}" for name in MKFS} == set(tools.MKFS_PROGRAMS)
 
 
