@@ -55,7 +55,9 @@ def named(table: Any, *keys: str) -> Any:
 
 Count = Annotated[int, Field(ge=1, description="a whole number of at least 1", examples=[6])]
 Whole = Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[1])]
-Seconds = Annotated[float, Field(gt=0, description="a number of seconds above 0", examples=[60])]
+Seconds = Annotated[
+    float, Field(gt=0, allow_inf_nan=False, description="a number of seconds above 0", examples=[60])
+]
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 
 
