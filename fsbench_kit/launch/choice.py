@@ -95,7 +95,7 @@ def _distinct(targets: tuple[Target, ...], root: Path) -> tuple[Target, ...]:
 
 
 def _refuse_too_little_space(plan: Plan, root: Path) -> None:
-    largest = max(workload.space for workload in plan.workload)
+    largest = max(workload.space or 0 for workload in plan.workload)
     for target in plan.target:
         need = largest if target.capacity is None else target.capacity
         directory = target.place(root)

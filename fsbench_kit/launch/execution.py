@@ -65,8 +65,15 @@ def check_lifeline() -> None:
         raise LifelineError
 
 
-def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
-    """Run a tool in a folder, with its output in `STDOUT` and `STDERR` there.
+def execute(
+    argv: Sequence[str],
+    directory: Path,
+    *,
+    timeout: float,
+    stdout: Path,
+    stderr: Path,
+) -> Execution:
+    """Run a tool in a directory, with its output added to two files, which may be the same.
 
     Raises
     ------
@@ -79,14 +86,14 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
         now = datetime.now(UTC)
         return Execution(tuple(argv), None, _not_installed(argv[0]), now, now, 0.0)
     started_at, start = datetime.now(UTC), time.perf_counter()
-    with (folder / STDOUT).open("wb") as stdout, (folder / STDERR).open("wb") as stderr:
+    with stdout.open("ab") as out, stderr.open("ab") as err:
         process = subprocess.Popen(
             [*_mortality(), *argv],
-            cwd=folder,
+            cwd=directory,
             env=program_environment(),
             stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
+            stdout=out,
+            stderr=err,
         )
     try:
         in_time = _wait(process, timeout)
@@ -99,7 +106,7 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
     if not in_time:
         failure = f"{argv[0]} did not end within {timeout:g} s, and was ended"
     elif exit_code:
-        failure = _failure(argv[0], exit_code, folder / STDERR)
+        failure = _failure(argv[0], exit_code, stderr)
     return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
 
 

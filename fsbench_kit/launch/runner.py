@@ -24,25 +24,30 @@ from fsbench_kit.launch import environment
 from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, RunEnded, RunStarted, to_line
 from fsbench_kit.launch.execution import (
+    STDERR,
+    STDOUT,
     LifelineError,
     check_lifeline,
     execute,
     guard_lifeline,
 )
-from fsbench_kit.launch.observation import RECORD, Observation
+from fsbench_kit.launch.observation import CLEANUP, PREPARATION, RECORD, Observation
 from fsbench_kit.launch.plan import Plan, plan_text
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.targets import RUNS, StepError
+from fsbench_kit.launch.workloads import Ground
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fsbench_kit.launch.events import Event
+    from fsbench_kit.launch.execution import Execution
     from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.workloads import Argv, Work
 
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
@@ -226,6 +231,8 @@ class _Study:
         new = self.scratch / name
         new.mkdir()
         seen = self._observe(cell, new)
+        if seen.execution is not None and seen.execution.failure is None:
+            cell.workload.conclude(new, seen.steps)
         failure = seen.failure
         record = seen.record(study=self.name, order=order)
         (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -244,22 +251,50 @@ class _Study:
         seen = Observation(cell, folder)
         scratch_folder = self.scratches[cell.target.place(self.root)]
         try:
-            with _folder(scratch_folder / "target") as place, cell.target.ready(place) as target:
+            with (
+                _folder(self.scratch / "beside") as beside,
+                _folder(scratch_folder / "target") as place,
+                cell.target.ready(place) as target,
+            ):
                 seen.steps, seen.filesystem = target.steps, target.filesystem
                 seen.settings |= environment.storage_settings(target.directory)
                 if target.steps:
                     seen.settings["provision"] = target.text
-                seen.before["caches"] = environment.settle(drop_caches=self.plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line
-                seen.before |= environment.state(target.directory)
-                # All targets get the same work within a round.
-                seed = self.plan.seed + cell.round
-                argv = cell.workload.argv(target.directory, filesystem=target.filesystem, seed=seed)
-                seen.execution = execute(argv, folder, timeout=self.plan.timeout)
-                seen.after |= environment.state(target.directory)
+                devices = environment.devices_under(target.directory)
+                ground = Ground(
+                    directory=target.directory,
+                    beside=beside,
+                    filesystem=target.filesystem,
+                    device_size=devices[0].size if devices else None,
+                    seed=self.plan.seed + cell.round,  # all targets get the same work within a round
+                )
+                self._work(cell.workload.work(ground), ground, seen)
         except StepError as error:
             seen.steps = error.steps
         return seen
+
+    def _work(self, work: Work, ground: Ground, seen: Observation) -> None:
+        """Run the commands of a run, and observe the machine around the one that is measured."""
+        directory = ground.directory if work.on_target else seen.folder
+
+        def run(argv: Argv, stdout: str, stderr: str) -> Execution:
+            paths = {"stdout": seen.folder / stdout, "stderr": seen.folder / stderr}
+            return execute(argv, directory, timeout=self.plan.timeout, **paths)
+
+        for name, text in work.files.items():
+            (seen.folder / name).write_text(text, encoding="utf-8")
+        for argv in work.before:
+            seen.preparation.append(run(argv, PREPARATION, PREPARATION))
+            if seen.preparation[-1].failure is not None:
+                break
+        else:
+            seen.before["caches"] = environment.settle(drop_caches=self.plan.drop_caches)
+            seen.before |= environment.state(ground.directory)
+            seen.execution = run(work.measured, STDOUT, STDERR)
+            seen.after |= environment.state(ground.directory)
+        for argv in work.after:
+            seen.cleanup.append(run(argv, CLEANUP, CLEANUP))
 
 
 @contextmanager

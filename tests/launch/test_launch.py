@@ -54,6 +54,8 @@ KEYS = [
     "settings",
     "environment",
     "provision",
+    "preparation",
+    "cleanup",
     "sha256",
 ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
-from fsbench_kit.launch.workloads import Smallfiles
+from fsbench_kit.launch.workloads import Ground, Smallfiles
 from fsbench_kit.launch.workloads.smallfiles import __main__ as program
 from fsbench_kit.records import Diagnostic, Run
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+
+def ground(directory: Path, *, filesystem: str = "xfs") -> Ground:
+    return Ground(directory=directory, beside=directory, filesystem=filesystem, seed=1)
 
 
 class Watcher:
@@ -107,7 +111,7 @@ def test_a_full_filesystem_is_said_on_standard_error(
 
 def test_filesystem_is_named_as_one_word(tmp_path: Path) -> None:
     workload = Smallfiles(tool="smallfiles", name="small", files=1, size="4k")
-    assert "--filesystem=fuse_sshfs" in workload.argv(tmp_path, filesystem="fuse.sshfs", seed=1)
+    assert "--filesystem=fuse_sshfs" in workload.work(ground(tmp_path, filesystem="fuse.sshfs")).measured
 
 
 def test_space_covers_what_files_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +123,7 @@ def test_space_covers_what_files_take(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_program_needs_nothing_but_python(tmp_path: Path) -> None:
     workload = Smallfiles(tool="smallfiles", name="small", files=3, size="1M")
-    python, program, *options = workload.argv(tmp_path, filesystem="xfs", seed=1)
+    python, program, *options = workload.work(ground(tmp_path)).measured
     # -I and -S: no packages, not even those that are installed
     done = subprocess.run([python, "-I", "-S", program, *options], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("# datasize: 1m\n")

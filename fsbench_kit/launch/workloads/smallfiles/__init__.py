@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from fsbench_kit.launch.schema import Count, Size, short_size
-from fsbench_kit.launch.workloads.base import BaseWorkload
+from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
 
 _BLOCK: Final = 4096
 _PROGRAM: Final = Path(__file__).with_name("__main__.py")
@@ -25,16 +25,18 @@ class Smallfiles(BaseWorkload):
     files: Count
     size: Size
 
-    def argv(self, directory: Path, *, filesystem: str | None, seed: int) -> tuple[str, ...]:
+    def work(self, ground: Ground) -> Work:
         """Return the command line; the log needs a filesystem's name, as one word."""
-        return (
-            sys.executable,
-            str(_PROGRAM),
-            f"--directory={directory}",
-            f"--filesystem={re.sub(r'[^A-Za-z0-9_]', '_', filesystem or 'unknown')}",
-            f"--files={self.files}",
-            f"--size={short_size(self.size)}",
-            f"--seed={seed}",
+        return Work(
+            measured=(
+                sys.executable,
+                str(_PROGRAM),
+                f"--directory={ground.directory}",
+                f"--filesystem={re.sub(r'[^A-Za-z0-9_]', '_', ground.filesystem or 'unknown')}",
+                f"--files={self.files}",
+                f"--size={short_size(self.size)}",
+                f"--seed={ground.seed}",
+            )
         )
 
     @property
