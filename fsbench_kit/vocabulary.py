@@ -192,6 +192,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
         "workload", "Whether the figures of all jobs of a group are printed as one: true or false."
     ),
     "stride": SettingWord("workload", "Distance between two strided reads, in records."),
+    "compressibility": SettingWord("workload", "Share of the data that can be compressed away."),
     "open_flags": SettingWord("workload", "Extra flags with which files are opened, as the tool prints them."),
     # system
     "host": SettingWord("system", "Name of the machine."),

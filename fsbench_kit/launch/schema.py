@@ -55,6 +55,10 @@ def named(table: Any, *keys: str) -> Any:
 
 
 Count = Annotated[int, Field(ge=1, description="a whole number of at least 1", examples=[6])]
+Compressibility = Annotated[
+    int,
+    Field(ge=0, le=99, description="a percentage from 0 (random bytes) to 99", examples=[50]),
+]
 Seconds = Annotated[float, Field(gt=0, description="a number of seconds above 0", examples=[60])]
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -130,3 +131,12 @@ class BaseWorkload(Table, ABC):
     def expected_seconds(self) -> float | None:
         """The seconds that its measured command takes; ``None`` where that is for the machine to show."""
         return self.least_seconds or None
+
+
+def one_word(filesystem: str | None) -> str:
+    """Return the name of a filesystem as the logs of the kit's own workloads have it.
+
+    >>> one_word("fuse.sshfs"), one_word(None)
+    ('fuse_sshfs', 'unknown')
+    """
+    return re.sub(r"[^A-Za-z0-9_]", "_", filesystem or "unknown")

@@ -25,6 +25,7 @@ from pydantic import Field, model_validator
 from fsbench_kit.launch.mistakes import MistakeError, Place
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+from fsbench_kit.units import humanise
 
 Mode = Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
 
@@ -100,7 +101,8 @@ class Sysbench(BaseWorkload):
         # sysbench makes each file as large as total / number, and ends where that is less than a block.
         files, block = self.file_num or 128, self.file_block_size or 16384
         if self.file_total_size // files < block:
-            what = f"{files} files of {block} bytes at least are more than {self.file_total_size} bytes"
+            total = humanise(self.file_total_size, "B")
+            what = f"{files} files of {humanise(block, 'B')} at least are more than {total}"
             hint = "Raise it, or plan fewer files (file_num) or smaller requests (file_block_size)."
             raise MistakeError(what, Place(key="file_total_size"), hint=hint)
         return self
