@@ -132,7 +132,7 @@ def test_each_thread_does_its_share_in_a_process_of_its_own(tmp_path: Path) -> N
 
 
 def test_thread_that_fails_fails_the_step(tmp_path: Path) -> None:
-    shares = [{"delete": lambda path=path: os.unlink(path)} for path in (tmp_path / "a", tmp_path / "b")]
+    shares = [{"delete": lambda path=path: path.unlink()} for path in (tmp_path / "a", tmp_path / "b")]
     (tmp_path / "a").touch()
     with pytest.raises(FileNotFoundError, match="b"):
         program._together(shares)("delete")
@@ -146,7 +146,7 @@ def test_data_can_be_compressed_by_their_share(
     log = run(tmp_path, files=300, size="8k", compressibility=percent)
     contents = [*watcher.seen[1].values(), *watcher.seen[2].values()]
     packed = sum(len(zlib.compress(content)) for content in contents)
-    assert packed / (8192 * len(contents)) == pytest.approx(1 - percent / 100, abs=0.01)
+    assert packed / (8192 * len(contents)) == pytest.approx(1 - percent / 100, abs=0.02)  # zlib adds some
     blocks = [content[start : start + 4096] for content in contents for start in (0, 4096)]
     assert len(set(blocks)) == len(blocks)
     records = list(log_format.parse(Text(log)))

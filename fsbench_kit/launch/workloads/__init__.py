@@ -11,6 +11,7 @@ from pydantic import Field
 
 from fsbench_kit.launch.workloads.base import Argv, BaseWorkload, Ground, Work
 from fsbench_kit.launch.workloads.bonnie import Bonnie
+from fsbench_kit.launch.workloads.filetree import Filetree
 from fsbench_kit.launch.workloads.fio import Fio
 from fsbench_kit.launch.workloads.iozone import Iozone
 from fsbench_kit.launch.workloads.smallfiles import Smallfiles
@@ -20,6 +21,7 @@ __all__ = [
     "Argv",
     "BaseWorkload",
     "Bonnie",
+    "Filetree",
     "Fio",
     "Ground",
     "Iozone",
@@ -29,5 +31,5 @@ __all__ = [
     "Workload",
 ]
 
-Workload = Annotated[Fio | Bonnie | Sysbench | Iozone | Smallfiles, Field(discriminator="tool")]
+Workload = Annotated[Fio | Bonnie | Sysbench | Iozone | Smallfiles | Filetree, Field(discriminator="tool")]
 """What a plan says of any workload, and what the runner needs to know of it."""

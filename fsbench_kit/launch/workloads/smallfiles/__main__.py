@@ -1,9 +1,9 @@
 """Creates, rewrites, reads and deletes many files, and times each step and the sync after it.
 
 All files lie in one directory and are visited in the order of their names; several threads, which are processes,
-have an equal share of them each, in a row. No file is synced by itself: after each step comes one ``syncfs(2)`` of the
-whole filesystem, timed apart. The rewrite puts new data over the old without truncating. The read comes right
-after, so it is served from the page cache; its sync writes back times of access.
+have an equal share of them each, in a row. No file is synced by itself: after each step comes one ``syncfs(2)``
+of the whole filesystem, timed apart. The rewrite puts new data over the old without truncating. The read comes
+right after, so it is served from the page cache; its sync writes back times of access.
 
 No two blocks of 4 KiB are the same, so that they cannot be deduplicated. They are random bytes, which cannot be
 compressed, but for the share of zeros that is asked for, which lie together in each 4 KiB. The same seed gives the
@@ -159,7 +159,10 @@ def _together(shares: Sequence[Steps]) -> Callable[[str], None]:
 def _serve(end: Connection, steps: Steps) -> None:
     """Do the steps that the other end asks for, and tell what became of each."""
     while True:
-        name = end.recv()
+        try:
+            name = end.recv()
+        except EOFError:
+            return
         try:
             steps[name]()
         except OSError as error:
