@@ -128,7 +128,7 @@ def _zpool(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "zpool.layout", word
         elif word in _CLASSES:
             key = _CLASSES[word]
-        elif not word.startswith("/") or word.startswith("/dev/"):  # else it is a file
+        elif "/" not in word or word.startswith("/dev/"):  # else it is a file
             yield key, word.removeprefix("/dev/")
 
 

@@ -138,11 +138,12 @@ def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape)
 
 def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     mistake = error.get("ctx", {}).get("error")
-    if isinstance(mistake, MistakeError) and not error["loc"]:
-        return _Explanation(str(mistake), mistake.at.line(text), mistake.hint)
-    at, model = shape.place(error["loc"])
     if isinstance(mistake, MistakeError):
-        return _Explanation(str(mistake), replace(at, key=mistake.at.key or at.key).line(text), mistake.hint)
+        place = mistake.at
+        if error["loc"]:  # a table does not know its own place
+            place = replace(shape.place(error["loc"])[0], key=place.key)
+        return _Explanation(str(mistake), place.line(text), mistake.hint)
+    at, model = shape.place(error["loc"])
     if isinstance(mistake, MissingKeyError):
         at = replace(at, key=mistake.key)
     line = at.line(text)

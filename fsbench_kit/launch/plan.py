@@ -35,13 +35,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
 from fsbench_kit.errors import InputError
 from fsbench_kit.launch.mistakes import MistakeError, Place, Shape, as_input_error, excerpt, tagged
-from fsbench_kit.launch.schema import Count, Name, Seconds, Size, Table, Truth
+from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.schema import Count, Name, Seconds, Size, Table, Truth, Whole
+from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.workloads import Workload
 from fsbench_kit.units import humanise
@@ -77,17 +79,33 @@ class Plan(Table):
         Names of the study. Without a title, that is its id.
     repeats
         How often each workload runs on each target. One run of each is a round; runs of one round are a block.
+    until
+        A rule that may end the launch after fewer rounds: ``half-width N %``, when the intervals of all ratios to
+        the first target reach no further than N % to either side; ``stein N %``, after as many rounds as that
+        takes, judged by the first five.
     seed
         Decides the order of the runs, and the data that they write.
     budget
         What the launch may use up; without it, it goes on until its plan is done.
     timeout
         Seconds after which a run is ended and counts as failed.
+    warm_up
+        Rounds before those that count. Their runs are kept, marked, and left out of comparisons.
+    cool_down
+        Seconds of rest before each run but the first.
+    filesystems
+        Whether each run gets a fresh filesystem, or all runs on a target the same one. Either way a run begins in
+        an empty directory.
     drop_caches
         Whether the kernel's caches are dropped before each run, where that is permitted. Say ``false`` on a
         machine that others use.
+    trim
+        Whether, before each run, the device beneath is told what its filesystem does not use. Where the plan does
+        not say, that is done for filesystems that the launch made, unless a device is preconditioned.
     target, otherwise, workload
         What to run, and on what. `otherwise` stands in for all of `target` where one of these cannot be had.
+    precondition
+        Workloads that are run once on each target before all else, in this order: to fill an SSD, for example.
     """
 
     id: Name
@@ -95,33 +113,62 @@ class Plan(Table):
         default_factory=lambda fields: fields["id"]
     )
     repeats: Count = 10
+    until: Until | None = None
     seed: Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[20240501])] = 1
     timeout: Seconds = 300
+    warm_up: Whole = 0
+    cool_down: Annotated[float, Field(ge=0, description="a number of seconds of at least 0", examples=[5])] = 0
+    filesystems: Annotated[
+        Literal["fresh", "reused"], Field(description='"fresh" or "reused"', examples=["fresh"])
+    ] = "fresh"
     drop_caches: Truth = True
+    trim: Truth | None = None
     budget: Annotated[Budget, Field(description='a table with "seconds" or "bytes" or both')] = Budget()
     target: Annotated[tuple[Target, ...], _tables("target", at_least=1)]
     otherwise: Annotated[tuple[Target, ...], _tables("otherwise")] = ()
     workload: Annotated[tuple[Workload, ...], _tables("workload", at_least=1)]
+    precondition: Annotated[tuple[Workload, ...], _tables("precondition")] = ()
 
     @model_validator(mode="after")
     def _fits_together(self) -> Plan:
-        for key in ("target", "otherwise", "workload"):
+        for key in ("target", "otherwise", "workload", "precondition"):
             _refuse_equal_names(key, [table.name for table in getattr(self, key)])
         for key in ("target", "otherwise"):
             for number, target in enumerate(getattr(self, key)):
-                for workload in self.workload if target.capacity is not None else ():
+                for workload in (*self.precondition, *self.workload) if target.capacity is not None else ():
                     _refuse_overfull(Place(key, number, "size"), target.capacity, workload)
+        if self.precondition and self.trim:
+            what = "trimming would undo what [[precondition]] does to a device"
+            raise MistakeError(what, Place(key="trim"), hint="Write: trim = false")
+        self._refuse_idle_rule()
         self._refuse_over_budget()
         return self
 
+    def _refuse_idle_rule(self) -> None:
+        if self.until is None:
+            return
+        at = Place(key="until")
+        if self.repeats <= PILOT:
+            what = f"a rule looks after {PILOT} rounds, and there are no more than {self.repeats} repeats"
+            raise MistakeError(
+                what, at, hint="Raise repeats, which is the most that there will be, or drop the rule."
+            )
+        if len(self.target) == 1:
+            what = "a rule looks at ratios to the first target, and there is no other"
+            raise MistakeError(what, at, hint="Add a [[target]], or drop the rule.")
+
+    def trims(self, target: Target) -> bool:
+        """Whether the device beneath a target is trimmed before each run."""
+        return target.trims and not self.precondition if self.trim is None else self.trim
+
     def _refuse_over_budget(self) -> None:
-        runs = self.repeats * len(self.target)
-        seconds = runs * sum(w.least_seconds for w in self.workload)
+        runs = schedule(self)
+        seconds = self.cool_down * (len(runs) - 1) + sum(run.workload.least_seconds for run in runs)
         if self.budget.seconds is not None and seconds > self.budget.seconds:
             what = f"the runs take {seconds:g} s at least, and the budget is {self.budget.seconds:g} s"
             at = Place("budget", key="seconds")
             raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or shorter runs.")
-        written = runs * sum(w.least_written for w in self.workload)
+        written = sum(run.workload.least_written for run in runs)
         if self.budget.bytes is not None and written > self.budget.bytes:
             what = f"the runs write {_bytes(written)} at least, and the budget is {_bytes(self.budget.bytes)}"
             at = Place("budget", key="bytes")
@@ -213,5 +260,6 @@ _SHAPE: Final = Shape(
         "target": tagged(Target, "kind"),
         "otherwise": tagged(Target, "kind"),
         "workload": tagged(Workload, "tool"),
+        "precondition": tagged(Workload, "tool"),
     },
 )

@@ -17,7 +17,7 @@ import pytest
 
 from fsbench_kit.launch import Plan, launch, launcher, tools
 from fsbench_kit.launch.schedule import schedule
-from fsbench_kit.launch.targets.loop import MKFS, LoopFilesystem
+from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
 from fsbench_kit.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def scratch_folders(root: Path) -> list[str]:
 
 
 def test_every_filesystem_of_a_plan_can_be_made() -> None:
-    assert set(MKFS) == set(LoopFilesystem.__args__)
+    assert set(MKFS) == set(Filesystem.__args__)
     assert {f"mkfs.{name}" for name in MKFS} == set(tools.MKFS_PROGRAMS)
 
 
@@ -125,6 +125,18 @@ class TestLoopImages:
             "losetup --direct-io=on /dev/loopN"
         }
         assert all("noatime" in record(run)["settings"]["mount_options"] for run in result.runs)
+
+    def test_reused_filesystem_is_made_once(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        result = launch(
+            make_plan(target=[loop("ext4")], repeats=2, filesystems="reused", trim=True), root=tmp_path
+        )
+        assert result.failures == {}
+        assert_no_traces(tmp_path)
+        assert scratch_folders(tmp_path) == []
+        first, second = (record(run) for run in result.runs)
+        assert [step["argv"][0] for step in first["provision"]] == ["fallocate", "mkfs.ext4", "mount", "losetup"]
+        assert first["provision"] == second["provision"]
+        assert "trimmed" in second["environment"]["before"]["trim"]
 
     def test_target_that_cannot_be_made_ready(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         wrong = {**loop("ext4"), "name": "wrong", "mkfs_options": ["--no-such-option"]}

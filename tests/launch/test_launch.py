@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,12 +16,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
-from fsbench_kit.launch import Plan, launch, launcher, read_plan, tools
+from fsbench_kit.launch import Plan, launch, launcher, locks, read_plan, tools
 from fsbench_kit.launch.events import Finished, Note, Planned, RunEnded, RunStarted
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.stopping import caution
@@ -37,6 +39,7 @@ RUNS = Path("raw_results", "runs")
 KEYS = [
     "schema",
     "study",
+    "stage",
     "round",
     "order",
     "target",
@@ -121,7 +124,7 @@ def test_record_of_a_run(tmp_path: Path, make_plan: Callable[..., Plan]) -> None
     assert (
         found["filesystem"] == subprocess.run(findmnt, capture_output=True, text=True, check=True).stdout.strip()
     )
-    assert found["argv"][2].startswith(f"--directory={tmp_path}/.fsbench-scratch-")
+    assert found["argv"][2] == "--directory=target"
     assert found["settings"].keys() <= SETTINGS.keys()
     assert all(isinstance(value, str) for value in found["settings"].values())
     assert found["host"] == os.uname().nodename
@@ -172,7 +175,8 @@ def test_existing_study_is_refused_and_stays(tmp_path: Path, make_plan: Callable
         launch(plan, root=tmp_path, study="first")
     assert str(raised.value).splitlines() == [
         f'{tmp_path / RUNS / "first"}: there is a study "first" already, and raw results are not overwritten',
-        "Name the study differently, give no name to have the time in it, or ask to replace it.",
+        "Go on with it by --resume, name the study differently, give no name to have the time in it, or ask to "
+        "replace it.",
     ]
     assert (run / "run.json").read_bytes() == before
     assert_nothing_else(tmp_path, "first")
@@ -461,18 +465,21 @@ def test_two_launches_at_once(
 ) -> None:
     fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; echo {{}} > fio.json")
     refusals = []
+    elsewhere = tmp_path / "programs" / "elsewhere"
+    elsewhere.mkdir()
 
     def start_another(event: Event) -> None:
         if isinstance(event, RunStarted):
             with pytest.raises(LaunchError) as raised:
-                launch(make_plan(), root=tmp_path, study="second")
+                launch(make_plan(), root=elsewhere, study="second")
             refusals.append(str(raised.value))
             (tmp_path / "programs" / "done").touch()
 
     launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first", progress=start_another)
+    (devices,) = {locks.device_names(tmp_path)}
+    owner = f"process {os.getpid()} of {psutil.Process().username()}: {shlex.join(sys.orig_argv)}"
     assert refusals == [
-        f"{tmp_path / RUNS}: another launch is at work here (process {os.getpid()})\n"
-        "Wait until it is done, or end that process."
+        f"another launch is at work on {min(devices)} ({owner})\nWait until it is done, or end that process."
     ]
     assert_nothing_else(tmp_path, "first")
 
@@ -526,3 +533,63 @@ def test_bundled_first_steps_need_no_privileges(tmp_path: Path) -> None:
     (run,) = (tmp_path / RUNS / "first").glob("0*")
     assert record(run)["status"] == "ok"
     assert_whole(run)
+
+
+# ---- order
+
+
+def test_warm_up_comes_first_and_counts_as_no_round(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    events: list[Event] = []
+    result = launch(make_plan(warm_up=2, repeats=1), root=tmp_path, progress=events.append)
+    found = [record(run) for run in result.runs]
+    assert [(run["stage"], run["round"]) for run in found] == [("warm-up", None)] * 2 + [("measured", 1)]
+    assert [event.stage for event in events if isinstance(event, RunStarted)] == ["warm-up"] * 2 + ["measured"]
+    seeds = [next(word for word in run["argv"] if word.startswith("--seed=")) for run in found]
+    assert len(set(seeds)) == 3
+
+
+def test_preconditioning_is_done_once_on_each_target(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    fill = [
+        {"tool": "smallfiles", "name": name, "files": files, "size": "64k"} for name, files in (("a", 4), ("b", 2))
+    ]
+    there = {**HERE, "name": "there"}
+    plan = make_plan(target=[HERE, there], precondition=fill, warm_up=1, repeats=1)
+    found = [record(run) for run in launch(plan, root=tmp_path).runs]
+    assert [(run["stage"], run["target"], run["workload"], run["round"]) for run in found[:4]] == [
+        ("precondition", "here", "a", None),
+        ("precondition", "here", "b", None),
+        ("precondition", "there", "a", None),
+        ("precondition", "there", "b", None),
+    ]
+    assert [run["stage"] for run in found[4:]] == ["warm-up"] * 2 + ["measured"] * 2
+
+
+def test_runs_rest_in_between(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    runs = [record(run) for run in launch(make_plan(cool_down=0.3), root=tmp_path).runs]
+    gap = datetime.fromisoformat(runs[1]["started_at"]) - datetime.fromisoformat(runs[0]["ended_at"])
+    assert gap >= timedelta(seconds=0.3)
+
+
+def test_reused_directory_is_empty_for_each_run(
+    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
+) -> None:
+    fake_fio('ls -A "${2#--directory=}" >&2; touch "${2#--directory=}/left"; echo {} > fio.json')
+    result = launch(make_plan(workload=[fio], repeats=2, filesystems="reused"), root=tmp_path)
+    assert [(run / "stderr.txt").read_text() for run in result.runs] == ["", ""]
+    assert_nothing_else(tmp_path, result.study)
+
+
+def test_trim_that_is_not_possible_is_no_failure(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        pytest.skip("there is no filesystem in memory, which cannot be trimmed")
+    directory = memory / tmp_path.name
+    directory.mkdir()
+    try:
+        there = {**HERE, "directory": str(directory)}
+        result = launch(make_plan(target=[there], repeats=1, trim=True), root=tmp_path)
+    finally:
+        shutil.rmtree(directory)
+    (run,) = result.runs
+    assert record(run)["status"] == "ok"
+    assert record(run)["environment"]["before"]["trim"].startswith("not trimmed: ")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.schema import Truth
 from fsbench_kit.launch.targets.base import BaseTarget, Directory
-from fsbench_kit.launch.targets.steps import Ready
+from fsbench_kit.launch.targets.steps import Commands, Ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +38,6 @@ class DirectoryTarget(BaseTarget):
         """Return the directory itself."""
         return (root / self.directory).resolve()
 
-    def problem(self, root: Path) -> str | None:
-        """Say whether it is there."""
-        return None if self.place(root).is_dir() else f"{self.place(root)} is not a directory"
-
     @property
     def expected_filesystem(self) -> str | None:
         """What is mounted there."""
@@ -52,10 +48,24 @@ class DirectoryTarget(BaseTarget):
         """What is free there."""
         return None
 
+    def claim(self, space: int) -> int:
+        """Return what the workload's files hold."""
+        return space
+
     @property
     def programs(self) -> tuple[Program, ...]:
         """None."""
         return ()
+
+    @property
+    def trims(self) -> bool:
+        """No: that would be about all that is free on somebody's filesystem."""
+        return False
+
+    @property
+    def commands(self) -> Commands:
+        """None."""
+        return Commands(make=(), directory=".", remove=())
 
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import resource
 import subprocess
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.devices import LABEL, device_problem, resolved
 from fsbench_kit.launch.tools import program_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _TIMEOUT: Final = 120.0
+
+Command = tuple[str, ...]
+
+UMOUNT: Final[Command] = ("umount", "mount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,25 @@ class Step:
     major_faults: int
 
 
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands of a target, as they would be typed in an empty folder.
+
+    Attributes
+    ----------
+    make
+        Those that make it ready. What is known only then is called ``/dev/loopN`` and the like.
+    directory
+        Where a workload may write then, relative to the folder.
+    remove
+        Those that take it away.
+    """
+
+    make: tuple[Command, ...]
+    directory: str
+    remove: tuple[Command, ...]
+
+
 @dataclass(slots=True)
 class Ready:
     """A target that is ready for a run.
@@ -50,17 +74,54 @@ class Ready:
         The commands that were run for it so far; after the run, also those that took it away.
     filesystem
         What is mounted there.
+    members
+        The images or devices that hold its data, where the kernel does not tell.
+    settings
+        What else there is to say of it, by the words of `fsbench_kit.vocabulary.SETTINGS`.
+    names
+        What stands in `Commands` -> what is meant by it here and now.
+    text
+        The commands that made it ready, as they stand in `Commands`: they are the same for each run.
     """
 
     directory: Path
     steps: list[Step] = field(default_factory=list)
     filesystem: str | None = None
+    members: tuple[Path, ...] = ()
+    settings: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    text: str = ""
 
     @property
-    def text(self) -> str:
-        """The commands, as they would be typed in an empty directory."""
-        lines = "\n".join(" ".join(step.argv) for step in self.steps)
-        return re.sub(r"/dev/loop\d+", "/dev/loopN", lines)
+    def storage(self) -> tuple[Path, ...]:
+        """The paths under which its devices are found."""
+        return self.members or (self.directory,)
+
+    def run(self, folder: Path, *commands: Command) -> None:
+        """Run commands in a folder.
+
+        Raises
+        ------
+        StepError
+            If one fails.
+        """
+        for command in commands:
+            self._note(command)
+            run_step(self.steps, folder, *map(self.meant, command))
+
+    def attempt(self, folder: Path, command: Command) -> None:
+        """Run a command that may fail."""
+        self._note(command)
+        run_step(self.steps, folder, *map(self.meant, command), may_fail=True)
+
+    def _note(self, command: Command) -> None:
+        self.text += ("\n" if self.text else "") + " ".join(command)
+
+    def meant(self, word: str) -> str:
+        """Put what is meant into a word of a command."""
+        for name, here in self.names.items():
+            word = word.replace(name, here)
+        return word
 
 
 class StepError(Exception):
@@ -96,6 +157,8 @@ def run_step(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False
         output, succeeded = done.stdout, done.returncode == 0
     except subprocess.TimeoutExpired:
         output, succeeded = f"did not end within {_TIMEOUT:g} s", False
+    except OSError as error:
+        output, succeeded = f"cannot be started: {error.strerror}", False
     elapsed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     steps.append(
         Step(
@@ -111,3 +174,51 @@ def run_step(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False
     if not (succeeded or may_fail):
         raise StepError(steps)
     return succeeded
+
+
+def launch_name(folder: Path) -> str:
+    """Return the name for what is made in a target's folder and outlives a process: that of its scratch folder.
+
+    By it, `fsbench_kit.launch.leftovers` finds what a killed launch has left.
+    """
+    return f"{scratch_name(folder.parent)}-{folder.name}"
+
+
+def scratch_name(scratch: Path) -> str:
+    """Return how the names begin of what outlives the launch that a scratch folder belongs to."""
+    return f"{LABEL}-{scratch.name.rpartition('-')[2]}"
+
+
+def check_device(made: Ready, name: str, signature: str | None) -> None:
+    """Look once more whether a block device may be overwritten, and let its name mean the node that was looked at.
+
+    Raises
+    ------
+    StepError
+        If it may not.
+    """
+    problem = device_problem(name, signature)
+    if problem is not None:
+        made.steps.append(Step(("check", name), problem, 0.0, 0.0, 0.0, 0, 0))
+        raise StepError(made.steps)
+    made.names[name] = str(resolved(name))
+
+
+def clear_command(device: str) -> Command:
+    """Return the command that removes all signatures from a device, so that none is mistaken for the new one."""
+    return ("wipefs", "--all", device)
+
+
+def unmount(steps: list[Step], folder: Path) -> None:
+    """Unmount what is mounted on ``mount`` in a folder.
+
+    Raises
+    ------
+    LaunchError
+        If that cannot be done.
+    """
+    # A process of the tool may still be about to end, and then the mount is in use.
+    if run_step(steps, folder, *UMOUNT, may_fail=True):
+        return
+    if not run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True):
+        raise LaunchError(f"an image cannot be unmounted: {steps[-1].output.strip()}", file=folder)

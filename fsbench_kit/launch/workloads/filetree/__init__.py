@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Step
 
 _BLOCK: Final = 4096
-_PROGRAM: Final = Path(__file__).with_name("__main__.py")
+_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
 
 
 class Filetree(BaseWorkload):

@@ -17,7 +17,7 @@ from fsbench_kit.launch.schema import Compressibility, Count, Size, short_size
 from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work, one_word
 
 _BLOCK: Final = 4096
-_PROGRAM: Final = Path(__file__).with_name("__main__.py")
+_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
 
 
 class Smallfiles(BaseWorkload):
