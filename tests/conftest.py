@@ -1,5 +1,6 @@
 """What several tests need: the project's folders, small studies written on the spot, a browser."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 from fsbench_kit.compare import COLUMNS
+from fsbench_kit.launch.locks import LOCKS
 
 SMALLFILES_LOG = """\
 # datasize: 4k
@@ -17,6 +19,12 @@ SMALLFILES_LOG = """\
 file_create 1000
 write: {rate}/sec, write/{elapsed} secs, write_sync/0.100 secs
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_locks(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let tests launch beside each other, and beside a launch of the one who runs them."""
+    os.environ[LOCKS] = str(tmp_path_factory.mktemp("locks"))
 
 
 @pytest.fixture(scope="session")

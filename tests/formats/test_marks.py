@@ -21,7 +21,11 @@ def test_case_is_ignored_in_words_too() -> None:
     assert list(Marks({"rate": r"(?i:rate)\s*\d"})("a RATE 1")) == []
 
 
-MARKS = {name(each): each._MARKS for each in FORMATS if isinstance(getattr(each, "_MARKS", None), Marks)}
+MARKS = {
+    name(each): marks
+    for each in FORMATS
+    if isinstance(marks := getattr(each, "_MARKS", None) or getattr(each, "MARKS", None), Marks)
+}
 
 
 @pytest.mark.parametrize("marks", MARKS.values(), ids=MARKS)
