@@ -29,7 +29,7 @@ _PROSE_WORDS_PER_DIGIT: Final = 1.5
 """The lines that tools print hold more digits than that, or none at all."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _PUNCTUATION: Final = ",.;:!?)\"'"
-_NO_WORD: Final = re.compile(r"\(\?P<\w+>|\\[a-zA-Z]")
+_NO_WORD: Final = re.compile(r"\(\?P<\w+>|\\[a-zA-Z]|\[[^\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,4 +205,4 @@ def reads_as_prose(chars: str, tool_words: frozenset[str] = frozenset()) -> bool
     if not tool_words:
         return len(words) >= max(_PROSE_WORDS, _PROSE_WORDS_PER_DIGIT * sum(map(str.isdigit, chars)))
     others = sum(word.strip(_PUNCTUATION).lower() not in tool_words for word in words)
-    return others >= _PROSE_WORDS and others > max(len(words) - others, len(_NUMBER.findall(chars)))
+    return len(words) >= _PROSE_WORDS and others > max(len(words) - others, len(_NUMBER.findall(chars)))
