@@ -16,13 +16,14 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
 from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
+from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ STUDY_FILE: Final = "study.toml"
 RUN_FILE: Final = "run.json"
 
 Name = Annotated[str, StringConstraints(min_length=1)]
+Relation = Literal[
+    "ratio", "difference", "percent_less", "greater", "less", "rank", "value", "at_most", "at_least", "setting"
+]
 
 
 class _Table(BaseModel):
@@ -84,11 +88,60 @@ class LogFacts(_Table):
     stated_command_file: str | None = None
 
 
+Choice = Annotated[dict[str, str | int | list[str | int]], Field(default_factory=dict)]
+"""Which figures are meant: a column's value, or each of several."""
+
+
 class ClaimFacts(_Table):
-    """``[[claim]]``: a sentence of the article."""
+    """``[[claim]]``: a sentence of the article, and what it says as data.
+
+    Attributes
+    ----------
+    says
+        The sentence.
+    relation
+        What it says of figures: that those of `of` are `size` times those of `than` (``ratio``), greater by `size`
+        (``difference``), less by `size` of them (``percent_less``), ``greater`` or ``less`` than them, in place
+        `size` among all filesystems (``rank``, the best being 1), equal to `size` (``value``), at most or at least
+        `size` (``at_most``, ``at_least``). Or of runs: that they have the setting `setting` of `size`, or all the
+        same one where there is no `size` (``setting``).
+    metric, statistic
+        Of which figures.
+    where
+        In which cells: columns of the measurements, and ``pattern``. A list stands for each of its values; there
+        must be a figure for each, or the claim cannot be computed as a whole.
+    of, than
+        Whose figures; without `than`, those of every other filesystem.
+    size
+        The stated size as the article gives it, with its unit: ``2``, ``20 MB/s``, ``85 %``.
+    band
+        What counts as that size, from the first up to the second, where that is not what rounds to its digits.
+    mostly
+        Whether the sentence says "usually", so that more than half of the cells are enough.
+    """
 
     id: Name
     says: Name
+    relation: Relation
+    metric: Name | None = None
+    statistic: Name = "value"
+    where: Choice
+    of: Choice
+    than: Choice
+    size: Name | None = None
+    band: tuple[Name, Name] | None = None
+    mostly: bool = False
+    setting: Name | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> ClaimFacts:
+        """Refuse a claim that lacks what its relation needs."""
+        needed = {"setting": ("setting",), "greater": ("metric",), "less": ("metric",)}
+        for key in needed.get(self.relation, ("metric", "size")):
+            if getattr(self, key) is None:
+                message = f'claim "{self.id}" has the relation "{self.relation}", which needs "{key}"'
+                raise ValueError(message)
+        return self
 
 
 class Study(_Table):
@@ -119,8 +172,11 @@ class RunFacts(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     study: str
-    round: int
+    stage: Literal["precondition", "warm-up", "measured"] = "measured"
+    round: int | None
     order: int
+    target: str | None = None
+    workload: str | None = None
     tool: str
     filesystem: str | None
     host: str | None
@@ -199,6 +255,21 @@ def read_study(folder: Path) -> Study:
     return study
 
 
+def study_folders(*paths: str | Path) -> Iterator[Path]:
+    """Yield the folders of studies at or below some paths.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    found = [file.parent for path in paths for file in sorted(Path(path).rglob(STUDY_FILE))]
+    if not found:
+        names = ", ".join(str(path) for path in paths)
+        raise InputError(f"there is no study in {names}", hint=f"A study is a folder with a {STUDY_FILE}.")
+    yield from found
+
+
 def _companions(study: Study) -> Iterator[str]:
     """Name the files of a study that hold commands, not logs."""
     yield from (log.stated_command_file for log in study.log if log.stated_command_file is not None)
@@ -269,7 +340,7 @@ def _with_study(log: Log, folder: Path, study: Study, facts: LogFacts) -> Log:
         host=study.system.get("host"),
         settings=(*_settings(study.system, "study"), *_workload(study, facts.tool), *commands),
         filesystem_settings={
-            name: tuple(_settings(_filesystem_words(table, folder), "study"))
+            name: tuple(_target_settings(_filesystem_words(table, folder), "study"))
             for name, table in study.filesystems.items()
         },
     )
@@ -322,8 +393,11 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             records=records,
             study=facts.study,
             origin=_origin(folder),
+            stage=facts.stage,
             round=facts.round,
             order=facts.order,
+            target=facts.target,
+            workload=facts.workload,
             filesystem=facts.filesystem,
             host=facts.host,
             started_at=_naive_utc(facts.started_at),
@@ -332,7 +406,7 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             status=facts.status,
             exit_code=facts.exit_code,
             settings=(
-                *_settings(facts.settings, "environment"),
+                *_target_settings(facts.settings, "environment"),
                 Setting(key="command", value=" ".join(facts.argv), origin="command"),
             ),
         )
@@ -340,6 +414,13 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
 
 def _settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
     return (Setting(key=key, value=value, origin=origin) for key, value in table.items())
+
+
+def _target_settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
+    """Yield settings, among them those that the commands stand for which made the target."""
+    made = provision_settings(table.get("provision", ""), origin=origin)
+    yield from (setting for setting in made if setting.key not in table)
+    yield from _settings(table, origin)
 
 
 def _naive_utc(moment: datetime) -> datetime:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.units import quantity
-from fsbench_kit.vocabulary import SETTINGS, SettingKind, setting_kind
+from fsbench_kit.vocabulary import setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from fsbench_kit.dataset import Dataset
 
@@ -69,11 +68,9 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
         `NOT_KNOWN`). Labels, and settings of which only one side is known by nature of where they stand, are
         included; `kind` tells.
     """
-    of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
-    of_settings = effective(dataset.settings).filter(~pl.col("key").is_in(_RUN_FACTS))
-    known = pl.concat([of_runs, of_settings.select(of_runs.columns)])
+    facts = known(dataset)
     sides = [
-        known.filter(pl.col("run_id").is_in(list(runs)))
+        facts.filter(pl.col("run_id").is_in(list(runs)))
         .group_by("key", maintain_order=True)
         .agg(pl.col("value").unique().sort().str.join(" | ").alias(side))
         for side, runs in (("baseline", baseline), ("candidate", candidate))
@@ -83,7 +80,7 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
         .join(sides[1], on="key", how="full", coalesce=True)
         .filter(pl.col("baseline").ne_missing(pl.col("candidate")))
         .with_columns(
-            pl.col("key").replace_strict(_KINDS, default="workload").alias("kind"),
+            pl.col("key").map_elements(setting_kind, return_dtype=pl.String).alias("kind"),
             pl.col("baseline", "candidate").fill_null(NOT_KNOWN),
         )
         .select("key", "kind", "baseline", "candidate")
@@ -91,10 +88,31 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
     )
 
 
+def known(dataset: Dataset) -> pl.DataFrame:
+    """Return all that is known of runs: columns ``run_id``, ``key``, ``value``.
+
+    Besides the settings these are facts of the run itself, and the disks and jobs of which its log has figures.
+    """
+    of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
+    of_settings = effective(dataset.settings).filter(~pl.col("key").is_in(_RUN_FACTS)).select(of_runs.columns)
+    in_logs = (_parts(dataset, of_settings, key, scope) for key, scope in (("disks", "disk"), ("job_name", "job")))
+    return pl.concat([of_runs, of_settings, *in_logs])
+
+
+def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.DataFrame:
+    """Return the parts of which a log has figures as a setting, where nothing else gives its run that setting."""
+    named = pl.col("run_id").is_in(known.filter(pl.col("key") == key)["run_id"].implode())
+    # the kernel numbers loop devices and disks in memory as it likes
+    chance = (pl.col("scope") == "disk") & pl.col("part").str.contains("^(loop|ram)")
+    return (
+        dataset.measurements.filter(pl.col("scope") == scope, pl.col("part").is_not_null(), ~chance, ~named)
+        .group_by("run_id", maintain_order=True)
+        .agg(pl.lit(key).alias("key"), pl.col("part").unique().sort().str.join(" ").alias("value"))
+    )
+
+
 _RUN_FACTS: Final = ("host", "tool_version")
 """Columns of a run that count as settings when runs are compared."""
-
-_KINDS: Final[dict[str, SettingKind]] = {key: setting_kind(key) for key in SETTINGS}
 
 CELL: Final = (
     "study",
@@ -115,7 +133,7 @@ CELL: Final = (
 named as confounders."""
 
 _SIZES: Final = ("block_size", "file_size", "threads")
-_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files")
+_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files", "stopping_rule")
 
 
 def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
@@ -134,7 +152,7 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
         The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. A
         size that the figure does not carry is that of the run's settings. A part's name is null where its run
         has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
-        of `CELL`.
+        of `CELL`, and the filesystem where the factor is the target that has it.
     """
     known = wide(dataset.settings, _KEYS)
     if factor in dataset.runs.columns:
@@ -150,120 +168,13 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
         .with_columns(
             pl.col("scope").cast(pl.String),
             pl.when(parts > 1).then("part").alias("part"),
-            *(pl.coalesce(size, _integer(f"{size}_setting")).alias(size) for size in _SIZES),
+            *(pl.coalesce(size, integer(f"{size}_setting")).alias(size) for size in _SIZES),
         )
     )
-    if factor not in CELL:
-        return figures
-    return figures.with_columns(pl.lit(None, figures.schema[factor]).alias(factor))
+    labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
+    return figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
 
 
-def _integer(column: str) -> pl.Expr:
+def integer(column: str) -> pl.Expr:
+    """Read a setting's text as a whole number; null where it is none."""
     return pl.col(column).cast(pl.Int64, strict=False)
-
-
-Confounder = tuple[str, list[str]]
-"""A key of `fsbench_kit.vocabulary.REASONS`, and the sentences that say what was found."""
-
-
-class Confounders:
-    """Finds what besides a factor sets two sides of a comparison apart, or makes it untrustworthy.
-
-    Parameters
-    ----------
-    dataset
-        The runs.
-    factor
-        The factor, whose own difference is no confounder.
-    """
-
-    def __init__(self, dataset: Dataset, factor: str) -> None:
-        self._dataset = dataset
-        self._factor = factor
-        self._found: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
-
-    def between(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> Iterator[Confounder]:
-        """Yield the confounders of two sides, given as rows of `cells`."""
-        if mismatches := self._mismatches(baseline, candidate):
-            yield "CONFIG_MISMATCH", mismatches
-        if _in_blocks(baseline, candidate):
-            yield "BLOCKED_ORDER", []
-        if _concurrent(baseline, candidate):
-            yield "CONCURRENT_RUNS", []
-        if _cached(baseline) or _cached(candidate):
-            yield "CACHED", []
-
-    def _mismatches(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> list[str]:
-        """Name the settings that are known of both sides and differ; those that come with a target may."""
-        sides = frozenset(baseline["run_id"]), frozenset(candidate["run_id"])
-        if sides not in self._found:  # many cells share their runs
-            found = differences(self._dataset, *sides).filter(
-                pl.col("kind").is_in(["workload", "system"]),
-                pl.col("key") != self._factor,
-                pl.col("baseline") != NOT_KNOWN,
-                pl.col("candidate") != NOT_KNOWN,
-            )
-            self._found[sides] = [
-                f"{key} differs: {first} against {second}."
-                for key, first, second in found.select("key", "baseline", "candidate").rows()
-            ]
-        return self._found[sides]
-
-
-def _in_blocks(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
-    """Whether all runs of one side came before all runs of the other, with more than one on each."""
-    if min(baseline.height, candidate.height) < 2:
-        return False
-    a, b = baseline["started_at"].sort(), candidate["started_at"].sort()
-    if a.null_count() or b.null_count():
-        return False
-    return bool(a[-1] < b[0] or b[-1] < a[0])
-
-
-def _concurrent(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
-    """Whether a run of one side ran at the same time, on the same host, as a run of the other."""
-    length = pl.duration(milliseconds=pl.col("duration") * 1000)
-    sides = [
-        side.select(
-            "host",
-            start=pl.coalesce("started_at", pl.col("ended_at") - length),
-            end=pl.coalesce("ended_at", pl.col("started_at") + length),
-        ).drop_nulls()
-        for side in (baseline, candidate)
-    ]
-    overlap = (pl.col("start") < pl.col("end_right")) & (pl.col("start_right") < pl.col("end"))
-    return not sides[0].join(sides[1], on="host").filter(overlap).is_empty()
-
-
-_NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
-"""Operations that read or write no data of files."""
-
-_DATA_SIZE: Final = pl.coalesce(
-    _integer("total_size"),
-    pl.when(pl.col("tool") == "smallfiles").then(_integer("files") * pl.col("block_size")),
-    pl.when(pl.col("tool") == "fio").then(pl.col("file_size") * pl.col("threads")),
-    "file_size",
-)
-"""How much data a run works on, in bytes."""
-
-
-def _cached(side: pl.DataFrame) -> bool:
-    """Whether the data are less than twice the memory, where both are known, and direct I/O is not."""
-    exposed = side.filter(~pl.col("operation").str.contains(_NO_DATA), pl.col("direct").ne_missing("true")).select(
-        "memory", data_size=_DATA_SIZE
-    )
-    return any(
-        data_size is not None and (memory := _bytes(stated)) is not None and data_size < 2 * memory
-        for stated, data_size in exposed.unique().rows()
-    )
-
-
-def _bytes(memory: str | None) -> int | None:
-    """Read a size of memory; of one that is stated in GB take the least that it can mean, powers of 1000."""
-    if memory is None or memory.isdecimal():
-        return None if memory is None else int(memory)
-    number, *unit = memory.split()
-    try:
-        return int(quantity(number, *unit).value)
-    except (ValueError, TypeError):
-        return None

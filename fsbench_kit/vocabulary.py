@@ -146,6 +146,14 @@ OPERATIONS: Final[dict[str, str]] = {
     "remove_trees": "Both trees removed.",
     "tree_tasks": "All tasks on the tree together.",
     "umount": "Filesystem unmounted.",
+    "copy_large_file_sync": "The sync after the large file was copied.",
+    "recopy_large_file_sync": "The sync after it was copied again.",
+    "remove_large_files_sync": "The sync after both were removed.",
+    "copy_tree_sync": "The sync after the tree was copied.",
+    "recopy_tree_sync": "The sync after it was copied again.",
+    "list_tree_sync": "The sync after it was listed.",
+    "find_in_tree_sync": "The sync after it was searched.",
+    "remove_trees_sync": "The sync after both trees were removed.",
     "capacity_initial": "The state right after mkfs.",
     "capacity_residual": "The state after all files were removed.",
 }
@@ -192,6 +200,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
         "workload", "Whether the figures of all jobs of a group are printed as one: true or false."
     ),
     "stride": SettingWord("workload", "Distance between two strided reads, in records."),
+    "compressibility": SettingWord("workload", "Share of the data that can be compressed away."),
     "open_flags": SettingWord("workload", "Extra flags with which files are opened, as the tool prints them."),
     # system
     "host": SettingWord("system", "Name of the machine."),
@@ -201,6 +210,11 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "cpus": SettingWord("system", "Number of processors."),
     "memory": SettingWord("system", "Main memory, in bytes where the figure is exact, else as stated."),
     "device": SettingWord("system", "Block device or devices under the filesystem."),
+    "disks": SettingWord(
+        "system", "The disks that hold the filesystem, by the names that commands and logs give."
+    ),
+    "log_device": SettingWord("system", "A disk of its own for the filesystem's log."),
+    "cache_device": SettingWord("system", "A disk that caches for the filesystem."),
     "controller": SettingWord("system", "Controller of the device."),
     "scheduler": SettingWord("system", "I/O scheduler of the device."),
     "governor": SettingWord("system", "Frequency governor of the processors."),
@@ -216,6 +230,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "filesystem_version": SettingWord("target", "Version of the filesystem's implementation."),
     "filesystem_tools": SettingWord("target", "Version of the filesystem's tools."),
     "mount_options": SettingWord("target", "Options of the mount."),
+    "mkfs_options": SettingWord("target", "Options with which the filesystem was made."),
     "provision": SettingWord("target", "The commands that made and mounted the filesystem."),
     # labels
     "job_name": SettingWord("label", "Name of a job."),
@@ -225,6 +240,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "fio.steadystate_attained": SettingWord("label", "Whether the load became steady: true or false."),
     "fio.steadystate_criterion": SettingWord("label", "What was held against the limit for a steady load."),
     "seed": SettingWord("label", "Seed of the tool's random numbers."),
+    "stopping_rule": SettingWord("label", "The rule by which a launch decided how many rounds to make."),
     "bonnie++.-q": SettingWord("label", "Whether bonnie++ was quiet: true."),
     "bonnie++.-u": SettingWord("label", "The user that bonnie++ ran as."),
     "bonnie++.-g": SettingWord("label", "The group that bonnie++ ran as."),
@@ -234,15 +250,23 @@ SETTINGS: Final[dict[str, SettingWord]] = {
 """Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
 counts as workload, unless it is listed here."""
 
+STAGES: Final = ("precondition", "warm-up", "measured")
+"""What a launched run was for: those before the first round are kept, and not compared."""
+
 ORIGINS: Final = ("log", "command", "environment", "study", "stated")
 """Where a setting is known from, the strongest first: the log's own words; the command line that ran; the
 machine's state that a launch recorded; the study's facts; what an article states."""
 
 
 def setting_kind(key: str) -> SettingKind:
-    """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload."""
+    """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload.
+
+    Those of ZFS and of mirrors made by md belong to the target.
+    """
     word = SETTINGS.get(key)
-    return word.kind if word is not None else "workload"
+    if word is not None:
+        return word.kind
+    return "target" if key.startswith(("zfs.", "zpool.", "md.")) else "workload"
 
 
 Severity = Literal["note", "warning", "error"]
@@ -328,6 +352,11 @@ REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
         "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
     ),
     "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "UNEQUAL_WORK": ("verdict withheld", "One side did all of its work, and the other was stopped before that."),
+    "BLOCKING_SUBMIT": (
+        "verdict withheld",
+        "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
+    ),
     "CACHED": (
         "verdict withheld",
         "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",

@@ -1,5 +1,6 @@
 """What several tests need: the project's folders, small studies written on the spot, a browser."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from fsbench_kit.compare import COLUMNS
+from fsbench_kit.launch.locks import LOCKS
 
 settings.register_profile("untimed", deadline=None)  # a busy machine is no fault
 settings.load_profile("untimed")
@@ -21,6 +23,12 @@ SMALLFILES_LOG = """\
 file_create 1000
 write: {rate}/sec, write/{elapsed} secs, write_sync/0.100 secs
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_locks(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let tests launch beside each other, and beside a launch of the one who runs them."""
+    os.environ[LOCKS] = str(tmp_path_factory.mktemp("locks"))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Comparisons say what runs can show, and refuse the rest with a reason."""
 
 import math
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -43,7 +44,9 @@ def _rates(*rates: float, filesystem: str, rounds: bool = False, **facts: object
                 data=f"{filesystem}{number:04d}{rate}".encode(),
                 records=[run],
                 study=str(facts.get("study", "s")),
+                stage=facts.get("stage"),  # type: ignore[arg-type]
                 round=number if rounds else None,
+                target=facts.get("target"),  # type: ignore[arg-type]
                 host="h",
                 status=str(facts.get("status", "ok")),
                 started_at=facts.get("started_at", START + timedelta(minutes=order)),  # type: ignore[arg-type]
@@ -87,6 +90,40 @@ def test_runs_of_the_same_rounds_are_pairs() -> None:
     assert "pair" in str(row["method"])
     assert row["estimand"] == "geometric mean of paired ratios"
     assert row["verdict"] == "better"
+
+
+def test_runs_before_the_first_round_are_left_out_and_counted() -> None:
+    sides = [_rates(100, 110, filesystem="ext4", rounds=True), _rates(200, 220, filesystem="xfs", rounds=True)]
+    warm = [_rates(1, 2, filesystem=name, stage="warm-up") for name in ("ext4", "xfs")]
+    fill = _rates(3, filesystem="xfs", stage="precondition")
+    row = _row(*sides, *warm, fill)
+    assert (row["ratio"], row["n_baseline"], row["n_candidate"]) == (pytest.approx(2), 2, 2)
+    assert row["footnotes"][:2] == ["4 warm-up runs were left out.", "1 precondition runs were left out."]  # type: ignore[index]
+
+
+def test_a_rule_that_ended_the_launch_is_named() -> None:
+    rule = {"stopping_rule": "half-width 5 %"}
+    row = _row(*(_rates(100, 110, filesystem=name, rounds=True, settings=rule) for name in ("ext4", "xfs")))
+    assert 'Rounds were made until the rule "half-width 5 %" was content' in row["footnotes"][0]  # type: ignore[index]
+    assert row["verdict"] != "not comparable"
+
+
+def test_targets_of_one_filesystem_can_be_compared_and_of_two_as_well() -> None:
+    for filesystems in (("xfs", "xfs"), ("ext4", "xfs")):
+        sides = [
+            _rates(*rates, filesystem=filesystem, rounds=True, target=target)
+            for rates, filesystem, target in zip(((100, 110), (200, 220)), filesystems, ("a", "b"), strict=True)
+        ]
+        row = _row(*sides, factor="target")
+        assert (row["baseline"], row["level"], row["ratio"]) == ("a", "b", pytest.approx(2))
+
+
+def test_settings_that_were_averaged_over_are_named() -> None:
+    old = _rates(100, 101, filesystem="ext4", settings={"kernel": "6.1"})
+    new = _rates(102, 103, filesystem="ext4", settings={"kernel": "6.5"})
+    row = _row(old + new, _rates(100, 101, filesystem="xfs", settings={"kernel": "6.1"}))
+    assert "The runs of ext4 differ among themselves in kernel: 6.1, 6.5." in row["footnotes"]
+    assert not [note for note in row["footnotes"] if "runs of xfs" in note]
 
 
 def test_runs_without_rounds_are_two_samples() -> None:
@@ -332,11 +369,49 @@ def test_direct_io_of_the_iozone_study(of_published: pl.DataFrame) -> None:
     rows = of_published.filter(study="iozone-ssd-2015", level="zfs", metric="bandwidth", operation="read")
     assert rows.height == 10
     assert rows["footnotes"].list.contains("direct differs: true against false.").all()
+    assert rows["footnotes"].list.contains("log_device differs: not known against sdb2.").all()
+    assert rows["footnotes"].list.contains("tool_build differs: linux-AMD64 against freebsd.").all()
 
 
-def test_a_censored_phase_of_bonnie_is_a_bound(of_published: pl.DataFrame) -> None:
+def test_what_goes_past_direct_io_in_the_iozone_study(of_published: pl.DataFrame) -> None:
+    note = "iozone makes these requests through the page cache, although direct I/O was asked for."
+    rows = of_published.filter(study="iozone-ssd-2015", level="zfs")
+    noted = set(rows.filter(pl.col("footnotes").list.contains(note))["operation"])
+    assert noted == {"fwrite", "frewrite", "fread", "freread"}
+
+
+def test_disks_of_the_nvme_study(of_published: pl.DataFrame) -> None:
+    # nvme7n1 is in the log's disk statistics, nvme6n1 in the command that made the pool
+    rows = of_published.filter(study="fio-nvme-2021")
+    assert rows["footnotes"].list.contains("disks differs: nvme7n1 against nvme6n1.").all()
+
+
+def test_unequal_work_of_the_raid_study(of_published: pl.DataFrame) -> None:
+    # 16 KiB: ZFS did its 8 GiB in 519 s (5731 + 2461 MiB), ext4 was cut at 600 s (1247 + 535 MiB)
+    rows = of_published.filter(study="raid1-hdd-2020", tool="fio", metric="iops")
+    unequal = {
+        (row["block_size"], row["level"]): "UNEQUAL_WORK" in row["reasons"] for row in rows.iter_rows(named=True)
+    }
+    assert unequal == {(16384, "xfs"): False, (16384, "zfs"): True, (131072, "xfs"): False, (131072, "zfs"): False}
+    told = rows.filter(block_size=16384, level="zfs")["footnotes"][0].to_list()
+    assert "zfs did all its work: 8 GiB in 519 s." in told
+    assert "ext4 was stopped by its time limit: 1.74 GiB in 600 s." in told
+
+
+def test_submission_that_blocked_in_the_raid_study(of_published: pl.DataFrame) -> None:
+    # slat 68.985 ms of 68.991 ms
+    rows = of_published.filter(study="raid1-hdd-2020", metric="completion_latency", level="zfs", operation="read")
+    assert rows.height > 0
+    assert rows["reasons"].list.contains("BLOCKING_SUBMIT").all()
+    assert "BLOCKING_SUBMIT" not in of_published.filter(metric="latency")["reasons"].explode().to_list()
+
+
+def test_a_censored_phase_of_bonnie_is_a_bound(published: Path) -> None:
     # ext4 +++++: 16 * 1024 files in under 0.5 s, more than 32768/s; XFS 12755/s
-    row = of_published.filter(tool="bonnie++", operation="sequential_delete", metric="file_rate", level="xfs")
+    # had the two been on the same disks
+    data = fsb.read(published / "raid1-hdd-2020")
+    data = replace(data, settings=data.settings.filter(pl.col("key") != "disks"))
+    row = fsb.compare(data).filter(tool="bonnie++", operation="sequential_delete", metric="file_rate", level="xfs")
     (row,) = row.iter_rows(named=True)
     assert row["verdict"] == "bound only"
     assert row["ratio"] is None

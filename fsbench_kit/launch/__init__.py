@@ -6,16 +6,30 @@
 
     result = launch(read_plan(Path("plans/first-steps.toml")), root=Path.cwd())
 
-What a plan may say is in `plan` and `workloads`; what this machine can do is in `tools`. The doing is in `runner`,
-a process that `launcher` starts, with `targets`, `execution` and `observation`.
+What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do is in `tools`. The doing is
+in `runner`, a process that `launcher` starts: `locks`, `scratch`, then `session`, with `execution`, `observation`
+and `study`.
 """
 
 from __future__ import annotations
 
 from fsbench_kit.launch.events import Event
-from fsbench_kit.launch.launcher import LaunchResult, launch
+from fsbench_kit.launch.launcher import LaunchResult, launch, resume
 from fsbench_kit.launch.plan import Plan, read_plan
 from fsbench_kit.launch.progress import shown
+from fsbench_kit.launch.rehearsal import Rehearsal, rehearse
 from fsbench_kit.launch.tools import Machine, machine
 
-__all__ = ["Event", "LaunchResult", "Machine", "Plan", "launch", "machine", "read_plan", "shown"]
+__all__ = [
+    "Event",
+    "LaunchResult",
+    "Machine",
+    "Plan",
+    "Rehearsal",
+    "launch",
+    "machine",
+    "read_plan",
+    "rehearse",
+    "resume",
+    "shown",
+]

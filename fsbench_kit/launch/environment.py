@@ -8,16 +8,22 @@ from __future__ import annotations
 import os
 import platform
 import re
+import stat
+import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import psutil
 
+from fsbench_kit.launch.tools import program_environment
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _SECTOR: Final = 512  # the unit of /sys/block/*/stat, whatever the device's own sectors are
+_TRIM_TIMEOUT: Final = 120.0
 _DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 
 
@@ -80,6 +86,12 @@ class Device:
         """Whether a loop device reads and writes its file past the page cache."""
         return _read(self.folder / "loop" / "dio") == "1"
 
+    @property
+    def size(self) -> int | None:
+        """Its size in bytes."""
+        sectors = _read(self.folder / "size")
+        return int(sectors) * _SECTOR if sectors else None
+
     def counters(self) -> dict[str, int]:
         """Return the bytes read from and written to it since the machine started."""
         fields = (_read(self.folder / "stat") or "").split()
@@ -109,20 +121,19 @@ def mount_of(path: Path) -> Mount:
     return [mount for mount in over if len(mount.point.parts) == deepest][-1]  # the last one hides the others
 
 
-def devices_under(path: Path) -> tuple[Device, ...]:
-    """Return the block devices under a path, from the filesystem's own down to that under a loop device's file.
+def devices_under(*paths: Path) -> tuple[Device, ...]:
+    """Return the block devices under paths: the filesystem's own, those that they are made of, and so on.
 
-    Empty where there is none, as in memory or on a network.
+    A path of a block device stands for that device. Empty where there is none, as in memory or on a network.
     """
     found: list[Device] = []
-    while True:
-        device = _device(mount_of(path).device)
-        if device is None or device in found:
-            return tuple(found)
-        found.append(device)
-        if device.backing_file is None:
-            return tuple(found)
-        path = device.backing_file
+    waiting = [device for path in paths for device in _devices_of(path)]
+    while waiting:
+        device = waiting.pop(0)
+        if device not in found:
+            found.append(device)
+            waiting += _devices_below(device)
+    return tuple(found)
 
 
 def machine_settings() -> dict[str, str]:
@@ -141,29 +152,40 @@ def machine_settings() -> dict[str, str]:
     return {key: value for key, value in known.items() if value}
 
 
-def storage_settings(directory: Path) -> dict[str, str]:
+def storage_settings(directory: Path, storage: Sequence[Path]) -> dict[str, str]:
     """Return what is known of the storage under a directory, by the same words.
 
     Numbers of loop devices are left out: they change from run to run and mean nothing.
+
+    Parameters
+    ----------
+    directory
+        A directory on a filesystem.
+    storage
+        What holds its data: the directory itself where the kernel tells, else images or devices.
     """
-    devices = devices_under(directory)
-    described = [_description(device) for device in devices]
+    devices = devices_under(*storage)
+    files = [f"image on {mount_of(path).filesystem}" for path in storage if path.is_file()]
+    described = Counter([*files, *map(_description, devices)])
     known = {
-        "device": " on ".join(described),
+        "device": " on ".join(f"{number} x {what}" if number > 1 else what for what, number in described.items()),
         "scheduler": ", ".join(device.scheduler or "unknown" for device in devices),
         "mount_options": mount_of(directory).options,
     }
     return {key: value for key, value in known.items() if value}
 
 
-def state(directory: Path) -> dict[str, Any]:
-    """Return what changes from run to run: load, memory, free space, what devices have done so far."""
+def state(directory: Path, storage: Sequence[Path]) -> dict[str, Any]:
+    """Return what changes from run to run: load, memory, free space, what devices have done so far.
+
+    The parameters are those of `storage_settings`.
+    """
     space = os.statvfs(directory)
     return {
         "load_average": list(os.getloadavg()),
         "memory_available": psutil.virtual_memory().available,
         "free_bytes": space.f_bavail * space.f_frsize,
-        "devices": {device.name: device.counters() for device in devices_under(directory)},
+        "devices": {device.name: device.counters() for device in devices_under(*storage)},
     }
 
 
@@ -185,6 +207,34 @@ def settle(*, drop_caches: bool) -> str:
     return "dropped"
 
 
+def trim(directory: Path) -> str:
+    """Tell the device beneath a directory what its filesystem does not use.
+
+    Returns
+    -------
+    str
+        How much it was, in ``fstrim``'s words, or why that could not be.
+    """
+    try:
+        done = subprocess.run(
+            ["fstrim", "--verbose", directory],
+            env=program_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_TRIM_TIMEOUT,
+            check=False,
+        )
+    except FileNotFoundError:
+        return "not trimmed: the program fstrim is missing"
+    except subprocess.TimeoutExpired:
+        return f"not trimmed: fstrim did not end within {_TRIM_TIMEOUT:g} s"
+    said = done.stdout.strip().removeprefix("fstrim: ").removeprefix(f"{directory}: ")
+    return said if done.returncode == 0 else f"not trimmed: {said}"
+
+
 def _operating_system() -> str | None:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME")
@@ -192,10 +242,26 @@ def _operating_system() -> str | None:
         return None
 
 
-def _device(number: tuple[int, int]) -> Device | None:
+def _devices_of(path: Path) -> Iterator[Device]:
+    status = path.stat()
+    is_device = stat.S_ISBLK(status.st_mode)
+    number = (os.major(status.st_rdev), os.minor(status.st_rdev)) if is_device else mount_of(path).device
     link = Path(f"/sys/dev/block/{number[0]}:{number[1]}")
     if not link.exists():
-        return None
+        return
+    yield _device(link)
+    # btrfs may have more than one, of which the kernel names one as the mount's source.
+    for sibling in Path("/sys/fs/btrfs").glob(f"*/devices/{link.resolve().name}"):
+        yield from (_device(other) for other in sorted(sibling.parent.iterdir()) if other != sibling)
+
+
+def _devices_below(device: Device) -> Iterator[Device]:
+    if device.backing_file is not None:
+        yield from _devices_of(device.backing_file)
+    yield from (_device(folder) for folder in sorted((device.folder / "slaves").glob("*")))
+
+
+def _device(link: Path) -> Device:
     folder = link.resolve()
     backing = _read(folder / "loop" / "backing_file")
     return Device(folder.name, folder, Path(backing) if backing else None)

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from fsbench_kit.launch.schedule import Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The launch begins: how many runs there will be, and where they go."""
+    """The launch begins: how many runs there will be, where they go, and how many are done already."""
 
     study: str
     folder: str
     runs: int
+    done: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,8 @@ class RunStarted:
 
     order: int
     runs: int
-    round: int
+    stage: Stage
+    round: int | None
     target: str
     workload: str
     elapsed: float

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import select
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -16,14 +17,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
+import psutil
+
 from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, RunEnded, from_line
+from fsbench_kit.launch.locks import Owner
 from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.runner import Request
+from fsbench_kit.launch.study import find_study
+from fsbench_kit.launch.targets import RUNS
 from fsbench_kit.launch.tools import ISOLATION, isolation_problem, program_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from fsbench_kit.launch.plan import Plan
 
@@ -43,6 +49,8 @@ class LaunchResult:
         Its folder, with one folder for each run.
     planned
         How many runs there were to make.
+    done
+        How many of them were there already.
     runs
         The folders of those that were made, in order.
     failures
@@ -56,6 +64,7 @@ class LaunchResult:
     study: str
     folder: Path
     planned: int
+    done: int
     runs: tuple[Path, ...]
     failures: dict[Path, str]
     notes: tuple[str, ...]
@@ -68,6 +77,7 @@ def launch(
     root: Path,
     study: str | None = None,
     replace: bool = False,
+    devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
     """Make the runs of a plan, and write each to ``<root>/raw_results/runs/<study>/``.
@@ -86,6 +96,8 @@ def launch(
         studies.
     replace
         Whether an earlier launch of the same name is to be replaced. Otherwise that is an error.
+    devices
+        The block devices of the plan whose content may be destroyed.
     progress
         Is called with each event.
 
@@ -95,7 +107,7 @@ def launch(
         If `study` cannot be the name of a folder, or `root` is none.
     LaunchError
         If the launch cannot start: a target cannot be had, space is lacking, the study exists, another launch is
-        at work in the same place. Or if its process was killed.
+        at work on the same device. Or if its process was killed.
     """
     name = study or f"{plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
@@ -103,14 +115,71 @@ def launch(
         raise RequestError(what, hint='A name consists of letters, digits, ".", "_" and "-".')
     if not root.is_dir():
         raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
+    return _run(plan, root, name, progress, devices=devices, replace=replace)
+
+
+def resume(
+    study: str | None = None,
+    *,
+    root: Path,
+    retry_failed: bool = False,
+    devices: Sequence[str] = (),
+    progress: Callable[[Event], None] | None = None,
+) -> LaunchResult:
+    """Go on with a study whose launch ended before its plan was done: make the runs that are missing, in order.
+
+    The plan is the study's own ``plan.toml``. To have more rounds, or another budget, change it there: the order
+    of the runs that were made stays the same. Each start has the whole budget.
+
+    Parameters
+    ----------
+    study
+        Its name; without one, the unfinished study that got a run last.
+    root
+        The project's root.
+    retry_failed
+        Whether runs that failed are made again, and replaced. Otherwise they stay as they are.
+    devices
+        The block devices of the plan whose content may be destroyed.
+    progress
+        Is called with each event.
+
+    Raises
+    ------
+    RequestError
+        If there is no such study.
+    InputError
+        If its plan cannot be read.
+    LaunchError
+        If the launch cannot start, as with `launch`; or if the plan no longer leads to the runs that are there, or
+        the machine no longer has all that the plan names.
+    """
+    found = find_study(root / RUNS, study)
+    return _run(found.plan, root, found.name, progress, devices=devices, resume=True, retry_failed=retry_failed)
+
+
+def _run(
+    plan: Plan,
+    root: Path,
+    study: str,
+    progress: Callable[[Event], None] | None,
+    *,
+    devices: Sequence[str],
+    replace: bool = False,
+    resume: bool = False,
+    retry_failed: bool = False,
+) -> LaunchResult:
     problem = isolation_problem()
     request = Request(
         plan=plan.model_dump(mode="json"),
         root=str(root.resolve()),
-        study=name,
+        study=study,
         replace=replace,
-        launcher=os.getpid(),
+        resume=resume,
+        retry_failed=retry_failed,
+        owner=asdict(Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())),
         isolation_problem=problem,
+        devices=list(devices),
     )
     command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
     told = _Told()
@@ -221,6 +290,7 @@ class _Told:
             study=self.planned.study,
             folder=Path(self.planned.folder),
             planned=self.planned.runs,
+            done=self.planned.done,
             runs=tuple(Path(run.folder) for run in self.ended),
             failures={Path(run.folder): run.failure for run in self.ended if run.failure},
             notes=tuple(self.notes),

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.launch.environment import machine_settings
 from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
-from fsbench_kit.launch.plan import LoopTarget
-from fsbench_kit.launch.tools import MKFS_PROGRAMS, WORKLOAD_PROGRAMS
+from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fsbench_kit.launch.plan import Cell
+    from fsbench_kit.launch.schedule import Cell
     from fsbench_kit.launch.targets import Step
 
 RECORD: Final = "run.json"
+PREPARATION: Final = "preparation.txt"
+CLEANUP: Final = "cleanup.txt"
 SCHEMA: Final = 1
 
 
@@ -35,8 +36,13 @@ class Observation:
         What there is to say of the target and the machine.
     before, after
         The state of the machine around the run.
+    preparation, cleanup
+        What became of the commands around the one that is measured; what they said is in `PREPARATION` and
+        `CLEANUP`.
     execution
         What became of the tool; ``None`` as long as it was not started.
+    problem
+        What became of the target, where that is why the run failed.
     """
 
     cell: Cell
@@ -46,21 +52,20 @@ class Observation:
     settings: dict[str, str] = field(default_factory=machine_settings)
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
+    preparation: list[Execution] = field(default_factory=list)
     execution: Execution | None = None
+    cleanup: list[Execution] = field(default_factory=list)
+    problem: str | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
         for name in (STDOUT, STDERR):
             (self.folder / name).touch()
-        self.before["versions"] = {"fsbench_kit": version("fsbench-kit")}
-        program = WORKLOAD_PROGRAMS.get(self.cell.workload.program or "")
-        if program is not None:
-            self.before["versions"][program.name] = program.version
-        if isinstance(self.cell.target, LoopTarget):
-            self.filesystem = self.cell.target.filesystem
-            tools = MKFS_PROGRAMS[f"mkfs.{self.filesystem}"].version
-            if tools is not None:
-                self.settings["filesystem_tools"] = tools
+        self.before["versions"] = versions(self.cell.workload.program)
+        self.filesystem = self.cell.target.expected_filesystem
+        for program in self.cell.target.programs[:1]:
+            if program.version is not None:
+                self.settings["filesystem_tools"] = program.version
 
     @property
     def logs(self) -> list[str]:
@@ -70,12 +75,18 @@ class Observation:
     @property
     def failure(self) -> str | None:
         """Why the run is not ``ok``."""
+        if self.preparation and self.preparation[-1].failure is not None:
+            return f"the run could not be prepared: {self.preparation[-1].failure}"
+        if self.execution is not None and self.execution.failure is not None:
+            return self.execution.failure
+        if self.problem is not None:
+            return self.problem
         if self.execution is None:
             step = self.steps[-1]
             return f"the target could not be made ready: {' '.join(step.argv)}: {step.output.strip()}"
-        if self.execution.failure is None and self.logs != list(self.cell.workload.logs):
+        if self.logs != list(self.cell.workload.logs):
             return f"{self.cell.workload.tool} ended without its log"
-        return self.execution.failure
+        return None
 
     def record(self, *, study: str, order: int) -> dict[str, Any]:
         """Return the content of ``run.json``; to be called when the run's folder holds all other files."""
@@ -86,6 +97,7 @@ class Observation:
         return {
             "schema": SCHEMA,
             "study": study,
+            "stage": self.cell.stage,
             "round": self.cell.round,
             "order": order,
             "target": self.cell.target.name,
@@ -106,8 +118,30 @@ class Observation:
                 "after": self.after | ({"failure": self.failure} if self.failure else {}),
             },
             "provision": [asdict(step) for step in self.steps],
-            "sha256": {path.name: _sha256(path) for path in sorted(self.folder.iterdir())},
+            "preparation": [_told(command) for command in self.preparation],
+            "cleanup": [_told(command) for command in self.cleanup],
+            "sha256": {
+                str(path.relative_to(self.folder)): _sha256(path)
+                for path in sorted(self.folder.rglob("*"))
+                if path.is_file()
+            },
         }
+
+
+def _told(command: Execution) -> dict[str, Any]:
+    return {
+        "argv": list(command.argv),
+        "exit_code": command.exit_code,
+        "failure": command.failure,
+        "started_at": command.started_at.isoformat(),
+        "duration": command.duration,
+    }
+
+
+def versions(*programs: str | None) -> dict[str, str]:
+    """Return the versions of the kit and of the programs of workloads, as far as they say them."""
+    known = {name: WORKLOAD_PROGRAMS[name].version for name in programs if name is not None}
+    return {"fsbench_kit": version("fsbench-kit"), **{name: said for name, said in known.items() if said}}
 
 
 def _sha256(path: Path) -> str:

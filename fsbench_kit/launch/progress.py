@@ -37,9 +37,9 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
 
         def show(event: Event) -> None:
             if isinstance(event, Planned):
-                bar.update(task, total=event.runs)
+                bar.update(task, total=event.runs, completed=event.done)
             elif isinstance(event, RunStarted):
-                bar.update(task, description=describe(event))
+                bar.update(task, total=event.runs, description=describe(event))
             elif text := describe(event):
                 bar.console.print(text, markup=False, highlight=False)
             if isinstance(event, RunEnded):
@@ -56,15 +56,18 @@ def _print(console: Console, event: Event) -> None:
 def describe(event: Event) -> str | None:
     """Say an event in a line, or return ``None`` where a person need not know."""
     match event:
+        case Planned(done=done) if done:
+            return f"{event.runs} runs, to {event.folder}; {done} of them are there already"
         case Planned():
             return f"{event.runs} runs, to {event.folder}"
         case Note():
             return event.text
-        case RunStarted(remaining=None):
-            return f"run {event.order}/{event.runs}, round {event.round}: {event.workload} on {event.target}"
         case RunStarted():
-            head = f"run {event.order}/{event.runs}, round {event.round}: {event.workload} on {event.target}"
-            return f"{head} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
+            stage = event.stage if event.round is None else f"round {event.round}"
+            text = f"run {event.order}/{event.runs}, {stage}: {event.workload} on {event.target}"
+            if event.remaining is None:
+                return text
+            return f"{text} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
         case RunEnded(failure=str()):
             return f"run {event.order}/{event.runs} failed: {event.failure}"
     return None

@@ -10,40 +10,27 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import shutil
 import sys
-import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch import environment, targets
-from fsbench_kit.launch.events import Finished, Note, Planned, Refused, RunEnded, RunStarted, to_line
-from fsbench_kit.launch.execution import (
-    LifelineError,
-    check_lifeline,
-    execute,
-    guard_lifeline,
-)
-from fsbench_kit.launch.observation import RECORD, Observation
-from fsbench_kit.launch.plan import Plan, plan_text, schedule
+from fsbench_kit.launch.choice import choose
+from fsbench_kit.launch.events import Finished, Note, Planned, Refused, to_line
+from fsbench_kit.launch.execution import LifelineError, guard_lifeline
+from fsbench_kit.launch.locks import Owner, device_names, locked
+from fsbench_kit.launch.plan import Plan
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.scratch import scratch
-from fsbench_kit.units import humanise
+from fsbench_kit.launch.session import Session
+from fsbench_kit.launch.stopping import caution
+from fsbench_kit.launch.study import Study
+from fsbench_kit.launch.targets import RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fsbench_kit.launch.events import Event
-    from fsbench_kit.launch.plan import Cell
-
-STUDY: Final = "study.toml"
-PLAN: Final = "plan.toml"
-
-_BLOCK: Final = 512  # the unit of ru_oublock in Linux
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +43,29 @@ class Request:
         A `Plan` as JSON holds it.
     root
         The project's root.
-    study, replace
-        The study's name, and whether one of that name is to be replaced.
-    launcher
-        The process that a person would end to end this launch.
+    study
+        The study's name.
+    replace
+        Whether a study of that name is to be replaced.
+    resume, retry_failed
+        Whether a study of that name is to be gone on with, and whether its runs that failed are to be made again.
+    owner
+        An `Owner` as JSON holds it.
     isolation_problem
         Why this process has no mounts and processes of its own, or ``None`` where it has.
+    devices
+        The block devices that were named besides the plan.
     """
 
     plan: dict[str, Any]
     root: str
     study: str
     replace: bool
-    launcher: int
+    resume: bool
+    retry_failed: bool
+    owner: dict[str, Any]
     isolation_problem: str | None
+    devices: list[str]
 
 
 def main() -> int:
@@ -78,10 +74,14 @@ def main() -> int:
     request = Request(**json.loads(_first_line()))
     try:
         _tell(Finished(_launch(request)))
+    except (LifelineError, BrokenPipeError):
+        return 1
     except LaunchError as error:
         _tell(Refused(error.what, str(error.file) if error.file else None, error.hint))
         return 1
-    except (LifelineError, BrokenPipeError):
+    except OSError as error:  # the disk for the results is full, or gone
+        hint = f"Finished runs are kept. Once this is mended, go on with: fsbench launch --resume {request.study}"
+        _tell(Refused(f"the launch cannot go on: {error.strerror}", error.filename, hint))
         return 1
     return 0
 
@@ -102,181 +102,41 @@ def _tell(event: Event) -> None:
 def _launch(request: Request) -> str | None:
     """Do the launch, and return why it ended before its plan was done, if it did."""
     root = Path(request.root)
-    runs = (root / targets.RUNS).resolve()
+    runs = (root / RUNS).resolve()
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
     asked = Plan.model_validate(request.plan)
-    plan, notes = targets.choose(asked, root, isolation_problem=request.isolation_problem)
-    places = dict.fromkeys([runs, *(targets.place(target, root) for target in plan.target)])
+    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem, devices=request.devices)
+    if request.resume and plan != asked:
+        what = "the study cannot be gone on with, because this machine no longer has all that its plan names"
+        raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
+    study = Study(runs / request.study, plan)
     with ExitStack() as stack:
-        scratches = {
-            place: stack.enter_context(scratch(place, launcher=request.launcher, mark=os.environ[MARK]))
-            for place in places
-        }
-        study = _Study(plan, request.study, runs / request.study, root, scratches)
-        study.create(replace=request.replace)
-        try:
-            _tell(Planned(study.name, str(study.folder), len(study.cells)))
-            for note in notes:
-                _tell(Note(note))
-            return study.make_runs()
-        finally:
-            study.discard_if_empty()
+        _lock(stack, study, root, Owner(**request.owner))
+        if not request.resume:
+            study.refuse_to_overwrite(replace=request.replace)
+        places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])
+        scratches = {place: stack.enter_context(scratch(place, mark=os.environ[MARK])) for place in places}
+        session = Session(study, root, scratches, _tell)
+        if request.resume:
+            session.go_on(retry_failed=request.retry_failed)
+        _tell(Planned(study.name, str(study.folder), len(study.cells), done=len(session.made)))
+        for note in filter(None, (caution(plan.repeats), *notes)):
+            _tell(Note(note))
+        return session.make_runs()
 
 
-@dataclass
-class _Study:
-    """A study under way.
-
-    Attributes
-    ----------
-    folder
-        Where its runs go.
-    scratches
-        Place -> the scratch folder there. One place is the parent of `folder`.
-    """
-
-    plan: Plan
-    name: str
-    folder: Path
-    root: Path
-    scratches: Mapping[Path, Path]
-    cells: tuple[Cell, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.cells = schedule(self.plan)
-
-    @property
-    def scratch(self) -> Path:
-        """The scratch folder from which finished folders can be moved to their place."""
-        return self.scratches[self.folder.parent]
-
-    def create(self, *, replace: bool) -> None:
-        """Make the study's folder with its two descriptions.
-
-        Raises
-        ------
-        LaunchError
-            If there is one of that name, which is not to be replaced or is no launched study.
-        """
-        if self.folder.exists():
-            if not replace:
-                what = f'there is a study "{self.name}" already, and raw results are not overwritten'
-                hint = "Name the study differently, give no name to have the time in it, or ask to replace it."
-                raise LaunchError(what, file=self.folder, hint=hint)
-            if not (self.folder / PLAN).is_file():
-                what = "this was not made by a launch, so it is not replaced"
-                raise LaunchError(what, file=self.folder, hint="Name the study differently.")
-            self.folder.rename(self._replaced)
-        new = self.scratch / "study"
-        new.mkdir()
-        titles = {"id": self.name, "title": self.plan.title}
-        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in titles.items()]
-        (new / STUDY).write_text("".join(["[study]\n", *lines]), encoding="utf-8")
-        (new / PLAN).write_text(plan_text(self.plan), encoding="utf-8")
-        _publish(new, self.folder)
-
-    def discard_if_empty(self) -> None:
-        """Remove the study if it has no run, and put back the one that it replaced."""
-        if any(self.folder.glob(f"*/{RECORD}")):
-            return
-        shutil.rmtree(self.folder)
-        if self._replaced.exists():
-            self._replaced.rename(self.folder)
-
-    @property
-    def _replaced(self) -> Path:
-        return self.scratch / "replaced"
-
-    def make_runs(self) -> str | None:
-        """Make all runs, and return why it ended before the last, if it did."""
-        start = time.monotonic()
-        budget = self.plan.budget
-        for order, cell in enumerate(self.cells, 1):
-            check_lifeline()
-            elapsed = time.monotonic() - start
-            if elapsed > budget.seconds:
-                return f"The budget of {budget.seconds:g} s was used up after {order - 1} runs."
-            if _written() > budget.bytes:
-                return f"The budget of {humanise(budget.bytes, 'B')} written was used up after {order - 1} runs."
-            mean = elapsed / (order - 1) if order > 1 else None
-            _tell(
-                RunStarted(
-                    order=order,
-                    runs=len(self.cells),
-                    round=cell.round,
-                    target=cell.target.name,
-                    workload=cell.workload.name,
-                    elapsed=elapsed,
-                    remaining=mean * (len(self.cells) - order + 1) if mean is not None else None,
-                )
-            )
-            self._make_run(order, cell)
-        return None
-
-    def _make_run(self, order: int, cell: Cell) -> None:
-        """Make one run. Its folder appears when it is finished, or not at all."""
-        name = f"{order:0{max(3, len(str(len(self.cells))))}d}-{cell.target.name}-{cell.workload.name}"
-        new = self.scratch / name
-        new.mkdir()
-        seen = self._observe(cell, new)
-        failure = seen.failure
-        record = seen.record(study=self.name, order=order)
-        (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        _publish(new, self.folder / name)
-        _tell(
-            RunEnded(
-                order=order,
-                runs=len(self.cells),
-                folder=str(self.folder / name),
-                failure=failure,
-            )
-        )
-
-    def _observe(self, cell: Cell, folder: Path) -> Observation:
-        """Make the target ready, run the tool on it, and return what there is to say of both."""
-        seen = Observation(cell, folder)
-        scratch_folder = self.scratches[targets.place(cell.target, self.root)]
-        try:
-            with targets.ready(cell.target, scratch_folder / "target") as target:
-                seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory)
-                if target.steps:
-                    seen.settings["provision"] = target.text
-                seen.before["caches"] = environment.settle(drop_caches=self.plan.drop_caches)
-                seen.before["mount"] = environment.mount_of(target.directory).line
-                seen.before |= environment.state(target.directory)
-                # All targets get the same work within a round.
-                seed = self.plan.seed + cell.round
-                argv = cell.workload.argv(target.directory, filesystem=target.filesystem, seed=seed)
-                seen.execution = execute(argv, folder, timeout=self.plan.timeout)
-                seen.after |= environment.state(target.directory)
-        except targets.StepError as error:
-            seen.steps = error.steps
-        return seen
-
-
-def _written() -> int:
-    """Return the bytes that the programs started so far have written. What else goes on is not counted."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock * _BLOCK
-
-
-def _publish(folder: Path, place: Path) -> None:
-    """Move a folder that is finished to its place, whole, and see to it that it outlives a crash."""
-    for path in (*folder.iterdir(), folder):
-        _flush(path)
-    folder.rename(place)
-    _flush(place.parent)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _lock(stack: ExitStack, study: Study, root: Path, owner: Owner) -> None:
+    """Lock the study, and all devices to which its runs write."""
+    stack.enter_context(locked(f"the study {study.folder}", owner))
+    paths = {
+        path for target in study.plan.target for path in (target.place(root), *map(Path, target.block_devices))
+    }
+    devices = {name for path in paths for name in device_names(path)}
+    for name in sorted(devices):
+        stack.enter_context(locked(name, owner))
 
 
 if __name__ == "__main__":

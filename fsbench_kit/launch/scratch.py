@@ -2,7 +2,7 @@
 
 A scratch folder holds a lock for as long as its launch lives; the kernel gives the lock free when the process
 ends, however it ends. So a scratch folder whose lock is free was left behind, and is removed by the next launch
-there; one whose lock is held means that another launch is at work there, which would spoil the figures of both.
+there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.environment import mounts
+from fsbench_kit.launch.leftovers import remove_leftovers
 from fsbench_kit.launch.processes import end_marked
 
 if TYPE_CHECKING:
@@ -26,44 +28,44 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = ".fsbench-scratch-"
 _UNBORN: Final = ".fsbench-unborn-"
+_BIRTH: Final = 60.0  # seconds, of which it needs some thousandths
 _LOCK: Final = "launch.lock"
 _OWNER: Final = "launch.json"  # not in the lock itself: some versions of filelock empty that when they try it
 
 
 @contextmanager
-def scratch(place: Path, *, launcher: int, mark: str) -> Iterator[Path]:
+def scratch(place: Path, *, mark: str) -> Iterator[Path]:
     """Make a scratch folder in a directory, after removing those that killed launches left there.
 
     Parameters
     ----------
     place
         An existing directory.
-    launcher
-        The process that a person would end to end this launch.
     mark
         What the launch's processes carry.
 
     Raises
     ------
     LaunchError
-        If the directory cannot be written, or another launch is at work in it.
+        If the directory cannot be written.
     """
     try:
         folder = Path(tempfile.mkdtemp(prefix=_UNBORN, dir=place))
     except OSError as error:
         hint = "Name a directory that you may write to in the plan."
         raise LaunchError(f"nothing can be written here: {error.strerror}", file=place, hint=hint) from None
-    with FileLock(folder / _LOCK):
-        (folder / _OWNER).write_text(json.dumps({"launcher": launcher, "mark": mark}), encoding="utf-8")
-        # Only now that it is locked may others find it.
-        folder = folder.rename(folder.with_name(folder.name.replace(_UNBORN, _PREFIX)))
-        try:
+    try:
+        with FileLock(folder / _LOCK):
+            (folder / _OWNER).write_text(json.dumps({"mark": mark}), encoding="utf-8")
+            # Only now that it is locked may others find it.
+            folder = folder.rename(folder.with_name(folder.name.replace(_UNBORN, _PREFIX)))
             for other in _scratch_folders(place):
                 if other != folder:
                     _sweep(other)
+            _sweep_unborn(place)
             yield folder
-        finally:
-            shutil.rmtree(folder)
+    finally:
+        shutil.rmtree(folder)
 
 
 def _scratch_folders(place: Path) -> Iterator[Path]:
@@ -75,22 +77,19 @@ def _scratch_folders(place: Path) -> Iterator[Path]:
 
 
 def _sweep(folder: Path) -> None:
-    """End the processes of a launch that was killed, and remove its scratch folder.
-
-    Raises
-    ------
-    LaunchError
-        If its launch is alive.
-    """
+    """End the processes of a launch that was killed, and remove its scratch folder; leave one that is alive."""
     owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))
-    try:
-        with FileLock(folder / _LOCK, blocking=False):
-            end_marked(owner["mark"])
-            if not any(mount.point.is_relative_to(folder) for mount in mounts()):
-                shutil.rmtree(folder, ignore_errors=True)
-    except Timeout:
-        raise LaunchError(
-            f"another launch is at work here (process {owner['launcher']})",
-            file=folder.parent,
-            hint="Wait until it is done, or end that process.",
-        ) from None
+    with suppress(Timeout), FileLock(folder / _LOCK, blocking=False):
+        end_marked(owner["mark"])
+        remove_leftovers(folder)
+        if not any(mount.point.is_relative_to(folder) for mount in mounts()):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep_unborn(place: Path) -> None:
+    """Remove what is left of launches that were killed in the moment before their scratch folder was locked."""
+    for folder in place.glob(f"{_UNBORN}*"):
+        with suppress(OSError):  # it is being born
+            state = folder.lstat()
+            if state.st_uid == os.geteuid() and time.time() - state.st_mtime > _BIRTH:
+                shutil.rmtree(folder)

@@ -105,8 +105,24 @@ MKFS_PROGRAMS: Final = {
         Program("mkfs.ext4", "e2fsprogs", "-V"),
         Program("mkfs.xfs", "xfsprogs", "-V"),
         Program("mkfs.btrfs", "btrfs-progs", "-V"),
+        Program("mkfs.f2fs", "f2fs-tools", "-V"),
+        Program("mkfs.jfs", "jfsutils", "-V"),
+        Program("mkfs.nilfs2", "nilfs-tools", "-V"),
+        Program("mkfs.reiserfs", "reiserfsprogs", "-V"),
     )
 }
+
+ZFS_PROGRAMS: Final = {
+    program.name: program
+    for program in (
+        Program("zpool", "zfs-fuse", "version"),
+        Program("zfs", "zfs-fuse", "version"),
+    )
+}
+
+ZFS_FUSE: Final = Program("zfs-fuse", "zfs-fuse", "--help")
+
+MIRROR_PROGRAMS: Final = {"mdadm": Program("mdadm", "mdadm", "--version")}
 
 SYSTEM_PROGRAMS: Final = {
     program.name: program
@@ -115,8 +131,10 @@ SYSTEM_PROGRAMS: Final = {
         Program("losetup", "mount", "--version"),
         Program("mount", "mount", "--version"),
         Program("setpriv", "util-linux", "--version"),
+        Program("truncate", "coreutils", "--version"),
         Program("umount", "mount", "--version"),
         Program("unshare", "util-linux", "--version"),
+        Program("wipefs", "util-linux", "--version"),
     )
 }
 
@@ -203,6 +221,12 @@ def is_administrator() -> bool:
 def has_loop_devices() -> bool:
     """Whether the kernel has loop devices."""
     return Path("/dev/loop-control").exists()
+
+
+def has_md() -> bool:
+    """Whether the kernel has md, or a module for its mirrors."""
+    modules = Path("/lib/modules", platform.release(), "modules.dep")
+    return Path("/proc/mdstat").exists() or (modules.is_file() and "/md/raid1.ko" in modules.read_text("utf-8"))
 
 
 def isolation_problem() -> str | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BASE = {
     "id": "test",
     "title": "A test",
-    "rounds": 2,
+    "repeats": 2,
     "seed": 1,
     "timeout": 30,
     "drop_caches": False,

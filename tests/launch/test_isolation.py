@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from fsbench_kit.launch import Plan, launch, launcher, tools
-from fsbench_kit.launch.plan import LoopFilesystem, schedule
-from fsbench_kit.launch.targets import _MKFS
+from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
 from fsbench_kit.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def scratch_folders(root: Path) -> list[str]:
 
 
 def test_every_filesystem_of_a_plan_can_be_made() -> None:
-    assert set(_MKFS) == set(LoopFilesystem.__args__)
-    assert {f"mkfs.{name}" for name in _MKFS} == set(tools.MKFS_PROGRAMS)
+    assert set(MKFS) == set(Filesystem.__args__)
+    assert {f"mkfs.{name}" for name in MKFS} == set(tools.MKFS_PROGRAMS)
 
 
 @pytest.mark.root
@@ -88,7 +88,7 @@ class TestLoopImages:
             pytest.skip(f"this machine has no {filesystem}")
         small = {"tool": "smallfiles", "name": "small", "files": 100, "size": "4k"}
         random = {**fio, "optional": True, "direct": True, "ioengine": "psync"}
-        plan = make_plan(target=[loop(filesystem)], workload=[small, random], rounds=1)
+        plan = make_plan(target=[loop(filesystem)], workload=[small, random], repeats=1)
         result = launch(plan, root=tmp_path, study="first")
         assert result.failures == {}
         assert_no_traces(tmp_path)
@@ -100,7 +100,7 @@ class TestLoopImages:
             assert run["settings"].keys() <= SETTINGS.keys()
             assert run["settings"]["device"].startswith("loop image (")
             provision = [step["argv"][0] for step in run["provision"]]
-            assert provision == ["fallocate", f"mkfs.{filesystem}", "mount", "losetup"]
+            assert provision == ["fallocate", f"mkfs.{filesystem}", "mount", "losetup", "umount"]
             assert f" - {filesystem} /dev/loop" in run["environment"]["before"]["mount"]
         if has("fio"):
             self.assert_bytes_reached_both_devices(found["fio"])
@@ -116,7 +116,7 @@ class TestLoopImages:
 
     def test_provision_is_the_same_text_for_each_run(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         target = {**loop("ext4"), "mkfs_options": ["-m", "0"], "mount_options": "noatime"}
-        result = launch(make_plan(target=[target], rounds=2), root=tmp_path)
+        result = launch(make_plan(target=[target], repeats=2), root=tmp_path)
         texts = {record(run)["settings"]["provision"] for run in result.runs}
         assert texts == {
             "fallocate --length 536870912 image\n"
@@ -126,9 +126,21 @@ class TestLoopImages:
         }
         assert all("noatime" in record(run)["settings"]["mount_options"] for run in result.runs)
 
+    def test_reused_filesystem_is_made_once(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        result = launch(
+            make_plan(target=[loop("ext4")], repeats=2, filesystems="reused", trim=True), root=tmp_path
+        )
+        assert result.failures == {}
+        assert_no_traces(tmp_path)
+        assert scratch_folders(tmp_path) == []
+        first, second = (record(run) for run in result.runs)
+        assert [step["argv"][0] for step in first["provision"]] == ["fallocate", "mkfs.ext4", "mount", "losetup"]
+        assert first["provision"] == second["provision"]
+        assert "trimmed" in second["environment"]["before"]["trim"]
+
     def test_target_that_cannot_be_made_ready(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         wrong = {**loop("ext4"), "name": "wrong", "mkfs_options": ["--no-such-option"]}
-        result = launch(make_plan(target=[wrong, loop("ext4")], rounds=1), root=tmp_path)
+        result = launch(make_plan(target=[wrong, loop("ext4")], repeats=1), root=tmp_path)
         assert_no_traces(tmp_path)
         found = {record(run)["target"]: record(run) for run in result.runs}
         assert {name: run["status"] for name, run in found.items()} == {"wrong": "failed", "ext4": "ok"}
@@ -149,7 +161,7 @@ class TestLoopImages:
         fake_fio(
             f"cp /proc/self/mountinfo {tmp_path}/inside; cp /proc/self/stat {tmp_path}/stat; echo {{}} > fio.json"
         )
-        launch(make_plan(target=[loop("ext4")], workload=[fio], rounds=1), root=tmp_path)
+        launch(make_plan(target=[loop("ext4")], workload=[fio], repeats=1), root=tmp_path)
         inside = [line for line in (tmp_path / "inside").read_text().splitlines() if str(tmp_path) in line]
         assert len(inside) == 1
         assert int((tmp_path / "stat").read_text().split()[0]) < 100  # numbers of processes start anew
@@ -174,7 +186,7 @@ launch(read_plan(Path(plan)), root=Path(root), study="first", progress=tell)
 PLAN = """
 id = "test"
 title = "One short run, and one that does not end by itself"
-rounds = 1
+repeats = 1
 seed = {seed}
 timeout = 100
 drop_caches = false
@@ -307,7 +319,7 @@ class TestEndedInTheMiddle:
         underway.assert_only_the_first_run_is_there()
         # It could not clean up its files; the next launch does.
         assert scratch_folders(underway.root) != []
-        launch(make_plan(rounds=1), root=underway.root, study="second")
+        launch(make_plan(repeats=1), root=underway.root, study="second")
         assert scratch_folders(underway.root) == []
 
     def test_all_are_killed_at_once(
@@ -324,6 +336,6 @@ class TestEndedInTheMiddle:
         else:  # jobs that fio has forked go on until the next launch of the same kind
             monkeypatch.setattr(launcher, "isolation_problem", lambda: "the test says so")
         underway.assert_only_the_first_run_is_there()
-        launch(make_plan(rounds=1), root=underway.root, study="second")
+        launch(make_plan(repeats=1), root=underway.root, study="second")
         underway.assert_all_ended()
         assert scratch_folders(underway.root) == []

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,14 +16,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
-from fsbench_kit.launch import Plan, launch, launcher, read_plan, tools
+from fsbench_kit.launch import Plan, launch, launcher, locks, read_plan, tools
 from fsbench_kit.launch.events import Finished, Note, Planned, RunEnded, RunStarted
-from fsbench_kit.launch.plan import schedule
+from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.stopping import caution
 from fsbench_kit.records import Diagnostic
 from fsbench_kit.vocabulary import SETTINGS
 
@@ -36,6 +39,7 @@ RUNS = Path("raw_results", "runs")
 KEYS = [
     "schema",
     "study",
+    "stage",
     "round",
     "order",
     "target",
@@ -53,6 +57,8 @@ KEYS = [
     "settings",
     "environment",
     "provision",
+    "preparation",
+    "cleanup",
     "sha256",
 ]
 
@@ -85,7 +91,7 @@ def test_runs_are_made_and_written_down(tmp_path: Path, make_plan: Callable[...,
     events: list[Event] = []
     result = launch(plan, root=tmp_path, study="first", progress=events.append)
 
-    assert (result.planned, result.failures, result.notes, result.stopped) == (4, {}, (), None)
+    assert (result.planned, result.failures, result.notes, result.stopped) == (4, {}, (caution(2),), None)
     assert result.folder == tmp_path / RUNS / "first"
     order = [f"{n:03d}-here-{cell.workload.name}" for n, cell in enumerate(schedule(plan), 1)]
     assert [run.name for run in result.runs] == order
@@ -96,7 +102,7 @@ def test_runs_are_made_and_written_down(tmp_path: Path, make_plan: Callable[...,
     assert read_plan(result.folder / "plan.toml") == plan
     assert_nothing_else(tmp_path, "first")
 
-    assert [type(event) for event in events] == [Planned, *[RunStarted, RunEnded] * 4, Finished]
+    assert [type(event) for event in events] == [Planned, Note, *[RunStarted, RunEnded] * 4, Finished]
     assert [event.remaining is None for event in events if isinstance(event, RunStarted)] == [
         True,
         False,
@@ -118,7 +124,7 @@ def test_record_of_a_run(tmp_path: Path, make_plan: Callable[..., Plan]) -> None
     assert (
         found["filesystem"] == subprocess.run(findmnt, capture_output=True, text=True, check=True).stdout.strip()
     )
-    assert found["argv"][2].startswith(f"--directory={tmp_path}/.fsbench-scratch-")
+    assert found["argv"][2] == "--directory=target"
     assert found["settings"].keys() <= SETTINGS.keys()
     assert all(isinstance(value, str) for value in found["settings"].values())
     assert found["host"] == os.uname().nodename
@@ -146,7 +152,7 @@ def test_targets_get_the_same_work_within_a_round(tmp_path: Path, make_plan: Cal
 def test_launching_twice_makes_two_studies(
     tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = make_plan(rounds=1)
+    plan = make_plan(repeats=1)
     names = set()
     for hour in (10, 11):
 
@@ -162,22 +168,23 @@ def test_launching_twice_makes_two_studies(
 
 
 def test_existing_study_is_refused_and_stays(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
-    plan = make_plan(rounds=1)
+    plan = make_plan(repeats=1)
     (run,) = launch(plan, root=tmp_path, study="first").runs
     before = (run / "run.json").read_bytes()
     with pytest.raises(LaunchError) as raised:
         launch(plan, root=tmp_path, study="first")
     assert str(raised.value).splitlines() == [
         f'{tmp_path / RUNS / "first"}: there is a study "first" already, and raw results are not overwritten',
-        "Name the study differently, give no name to have the time in it, or ask to replace it.",
+        "Go on with it by --resume, name the study differently, give no name to have the time in it, or ask to "
+        "replace it.",
     ]
     assert (run / "run.json").read_bytes() == before
     assert_nothing_else(tmp_path, "first")
 
 
 def test_replacing_a_study(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
-    launch(make_plan(rounds=2), root=tmp_path, study="first")
-    result = launch(make_plan(rounds=1), root=tmp_path, study="first", replace=True)
+    launch(make_plan(repeats=2), root=tmp_path, study="first")
+    result = launch(make_plan(repeats=1), root=tmp_path, study="first", replace=True)
     assert [path.name for path in result.folder.glob("0*")] == ["001-here-small"]
     assert_nothing_else(tmp_path, "first")
 
@@ -192,7 +199,7 @@ def test_replacing_what_no_launch_has_made(tmp_path: Path, make_plan: Callable[.
 
 
 def test_replaced_study_comes_back_if_no_run_is_made(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
-    (run,) = launch(make_plan(rounds=1), root=tmp_path, study="first").runs
+    (run,) = launch(make_plan(repeats=1), root=tmp_path, study="first").runs
     before = (run / "run.json").read_bytes()
 
     def interrupt(event: Event) -> None:
@@ -236,7 +243,7 @@ def test_results_that_cannot_be_written(tmp_path: Path, make_plan: Callable[...,
 def both(make_plan: Callable[..., Plan], fio: dict[str, object]) -> Plan:
     """fio and smallfiles, once each."""
     small = {"tool": "smallfiles", "name": "small", "files": 5, "size": "4k"}
-    return make_plan(workload=[fio, small], rounds=1)
+    return make_plan(workload=[fio, small], repeats=1)
 
 
 def outcomes(runs: tuple[Path, ...]) -> dict[str, tuple[str, int | None, list[str], str | None]]:
@@ -318,7 +325,7 @@ def test_tool_that_hangs_is_ended_with_all_its_processes(
     # One process that does not listen to SIGTERM, and one in the background.
     fake_fio(f"trap '' TERM; sleep {nap} & sleep {nap}; sleep {nap}")
     left = Leftovers(nap)
-    result = launch(make_plan(workload=[fio], rounds=1, timeout=0.5), root=tmp_path, progress=left.look)
+    result = launch(make_plan(workload=[fio], repeats=1, timeout=0.5), root=tmp_path, progress=left.look)
     failure = "fio did not end within 0.5 s, and was ended"
     assert outcomes(result.runs) == {"fio": ("failed", None, [], failure)}
     assert left.seen == [0]
@@ -341,9 +348,9 @@ def test_optional_workload_is_left_out_with_a_note(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]
 ) -> None:
     small = {"tool": "smallfiles", "name": "small", "files": 5, "size": "4k"}
-    result = launch(make_plan(workload=[{**fio, "optional": True}, small], rounds=1), root=tmp_path)
+    result = launch(make_plan(workload=[{**fio, "optional": True}, small], repeats=1), root=tmp_path)
     assert [record(run)["tool"] for run in result.runs] == ["smallfiles"]
-    assert result.notes == ('Workload "random" is left out: the program fio is missing (Debian package fio).',)
+    assert result.notes[1:] == ('Workload "random" is left out: the program fio is missing (Debian package fio).',)
     assert "[[workload]]\nname" in (result.folder / "plan.toml").read_text()
     assert "fio" not in (result.folder / "plan.toml").read_text()
 
@@ -366,10 +373,10 @@ def no_mounts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_mounts")
 def test_other_targets_stand_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
-    result = launch(make_plan(target=[IMAGE], otherwise=[HERE], rounds=1), root=tmp_path)
+    result = launch(make_plan(target=[IMAGE], otherwise=[HERE], repeats=1), root=tmp_path)
     assert [record(run)["target"] for run in result.runs] == ["here"]
-    assert result.notes == (
-        'Target "image" cannot be had: loop images need mounts of their own, and this needs root.',
+    assert result.notes[1:] == (
+        'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
         '"here" from [[otherwise]] stand in for all targets.',
     )
     assert read_plan(result.folder / "plan.toml").target[0].name == "here"
@@ -380,7 +387,7 @@ def test_nothing_stands_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> No
     with pytest.raises(LaunchError) as raised:
         launch(make_plan(target=[IMAGE]), root=tmp_path)
     assert str(raised.value).splitlines() == [
-        'Target "image" cannot be had: loop images need mounts of their own, and this needs root.',
+        'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
         "Mend this, or say in the plan under [[otherwise]] what may stand in.",
     ]
     assert_nothing_else(tmp_path)
@@ -397,9 +404,9 @@ def test_distinct_target_on_the_same_filesystem_is_left_out(
 ) -> None:
     (tmp_path / "raw_results").mkdir()
     again = {"kind": "directory", "name": "again", "directory": "raw_results", "distinct": True}
-    result = launch(make_plan(target=[HERE, again], rounds=1), root=tmp_path)
+    result = launch(make_plan(target=[HERE, again], repeats=1), root=tmp_path)
     assert [record(run)["target"] for run in result.runs] == ["here"]
-    assert result.notes == ('Target "again" is left out: it lies on the same filesystem as one before it.',)
+    assert result.notes[1:] == ('Target "again" is left out: it lies on the same filesystem as one before it.',)
 
 
 def test_distinct_target_on_another_filesystem_is_kept(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
@@ -410,7 +417,7 @@ def test_distinct_target_on_another_filesystem_is_kept(tmp_path: Path, make_plan
     directory.mkdir()
     try:
         other = {"kind": "directory", "name": "memory", "directory": str(directory), "distinct": True}
-        result = launch(make_plan(target=[HERE, other], rounds=1), root=tmp_path)
+        result = launch(make_plan(target=[HERE, other], repeats=1), root=tmp_path)
         assert list(directory.iterdir()) == []
     finally:
         shutil.rmtree(directory)
@@ -437,7 +444,7 @@ def test_budget_of_time(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
     fake_fio("sleep 0.5; echo {} > fio.json")
-    result = launch(make_plan(workload=[fio], rounds=5, budget={"seconds": 0.2, "bytes": "1G"}), root=tmp_path)
+    result = launch(make_plan(workload=[fio], repeats=5, budget={"seconds": 0.2, "bytes": "1G"}), root=tmp_path)
     assert (len(result.runs), result.planned) == (1, 5)
     assert result.stopped == "The budget of 0.2 s was used up after 1 runs."
 
@@ -447,7 +454,7 @@ def test_budget_of_bytes(
 ) -> None:
     # The plan cannot know what a load that is limited in time will write.
     fake_fio('dd if=/dev/zero of="${2#--directory=}/file" bs=1M count=3 2>/dev/null; echo {} > fio.json')
-    plan = make_plan(workload=[{**fio, "runtime": 1}], rounds=5, budget={"seconds": 100, "bytes": "5M"})
+    plan = make_plan(workload=[{**fio, "runtime": 1}], repeats=5, budget={"seconds": 100, "bytes": "5M"})
     result = launch(plan, root=tmp_path)
     assert len(result.runs) == 2
     assert result.stopped == "The budget of 5 MiB written was used up after 2 runs."
@@ -458,18 +465,21 @@ def test_two_launches_at_once(
 ) -> None:
     fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; echo {{}} > fio.json")
     refusals = []
+    elsewhere = tmp_path / "programs" / "elsewhere"
+    elsewhere.mkdir()
 
     def start_another(event: Event) -> None:
         if isinstance(event, RunStarted):
             with pytest.raises(LaunchError) as raised:
-                launch(make_plan(), root=tmp_path, study="second")
+                launch(make_plan(), root=elsewhere, study="second")
             refusals.append(str(raised.value))
             (tmp_path / "programs" / "done").touch()
 
-    launch(make_plan(workload=[fio], rounds=1), root=tmp_path, study="first", progress=start_another)
+    launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first", progress=start_another)
+    (devices,) = {locks.device_names(tmp_path)}
+    owner = f"process {os.getpid()} of {psutil.Process().username()}: {shlex.join(sys.orig_argv)}"
     assert refusals == [
-        f"{tmp_path / RUNS}: another launch is at work here (process {os.getpid()})\n"
-        "Wait until it is done, or end that process."
+        f"another launch is at work on {min(devices)} ({owner})\nWait until it is done, or end that process."
     ]
     assert_nothing_else(tmp_path, "first")
 
@@ -480,7 +490,7 @@ def test_error_of_the_callback_ends_the_launch(tmp_path: Path, make_plan: Callab
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        launch(make_plan(rounds=50), root=tmp_path, study="first", progress=fail)
+        launch(make_plan(repeats=50), root=tmp_path, study="first", progress=fail)
     made = sorted((tmp_path / RUNS / "first").glob("0*"))
     assert 1 <= len(made) < 50
     for run in made:
@@ -491,8 +501,8 @@ def test_error_of_the_callback_ends_the_launch(tmp_path: Path, make_plan: Callab
 def test_notes_are_told_as_they_come(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     again = {"kind": "directory", "name": "again", "directory": ".", "distinct": True}
     events: list[Event] = []
-    launch(make_plan(target=[HERE, again], rounds=1), root=tmp_path, progress=events.append)
-    (note,) = (event for event in events if isinstance(event, Note))
+    launch(make_plan(target=[HERE, again], repeats=1), root=tmp_path, progress=events.append)
+    _, note = (event for event in events if isinstance(event, Note))
     assert note.text == 'Target "again" is left out: it lies on the same filesystem as one before it.'
 
 
@@ -511,7 +521,7 @@ def test_bundled_first_steps_need_no_privileges(tmp_path: Path) -> None:
     text = plan.read_text(encoding="utf-8")
     # Not the machine's own temporary directory, and not its caches: others use them.
     for theirs, mine in (
-        ("rounds = 3", "rounds = 1\ndrop_caches = false"),
+        ("repeats = 6", "repeats = 1\ndrop_caches = false"),
         ('directory = "/tmp"', f'directory = "{tmp_path}"'),
     ):
         assert theirs in text
@@ -523,3 +533,63 @@ def test_bundled_first_steps_need_no_privileges(tmp_path: Path) -> None:
     (run,) = (tmp_path / RUNS / "first").glob("0*")
     assert record(run)["status"] == "ok"
     assert_whole(run)
+
+
+# ---- order
+
+
+def test_warm_up_comes_first_and_counts_as_no_round(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    events: list[Event] = []
+    result = launch(make_plan(warm_up=2, repeats=1), root=tmp_path, progress=events.append)
+    found = [record(run) for run in result.runs]
+    assert [(run["stage"], run["round"]) for run in found] == [("warm-up", None)] * 2 + [("measured", 1)]
+    assert [event.stage for event in events if isinstance(event, RunStarted)] == ["warm-up"] * 2 + ["measured"]
+    seeds = [next(word for word in run["argv"] if word.startswith("--seed=")) for run in found]
+    assert len(set(seeds)) == 3
+
+
+def test_preconditioning_is_done_once_on_each_target(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    fill = [
+        {"tool": "smallfiles", "name": name, "files": files, "size": "64k"} for name, files in (("a", 4), ("b", 2))
+    ]
+    there = {**HERE, "name": "there"}
+    plan = make_plan(target=[HERE, there], precondition=fill, warm_up=1, repeats=1)
+    found = [record(run) for run in launch(plan, root=tmp_path).runs]
+    assert [(run["stage"], run["target"], run["workload"], run["round"]) for run in found[:4]] == [
+        ("precondition", "here", "a", None),
+        ("precondition", "here", "b", None),
+        ("precondition", "there", "a", None),
+        ("precondition", "there", "b", None),
+    ]
+    assert [run["stage"] for run in found[4:]] == ["warm-up"] * 2 + ["measured"] * 2
+
+
+def test_runs_rest_in_between(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    runs = [record(run) for run in launch(make_plan(cool_down=0.3), root=tmp_path).runs]
+    gap = datetime.fromisoformat(runs[1]["started_at"]) - datetime.fromisoformat(runs[0]["ended_at"])
+    assert gap >= timedelta(seconds=0.3)
+
+
+def test_reused_directory_is_empty_for_each_run(
+    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
+) -> None:
+    fake_fio('ls -A "${2#--directory=}" >&2; touch "${2#--directory=}/left"; echo {} > fio.json')
+    result = launch(make_plan(workload=[fio], repeats=2, filesystems="reused"), root=tmp_path)
+    assert [(run / "stderr.txt").read_text() for run in result.runs] == ["", ""]
+    assert_nothing_else(tmp_path, result.study)
+
+
+def test_trim_that_is_not_possible_is_no_failure(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        pytest.skip("there is no filesystem in memory, which cannot be trimmed")
+    directory = memory / tmp_path.name
+    directory.mkdir()
+    try:
+        there = {**HERE, "directory": str(directory)}
+        result = launch(make_plan(target=[there], repeats=1, trim=True), root=tmp_path)
+    finally:
+        shutil.rmtree(directory)
+    (run,) = result.runs
+    assert record(run)["status"] == "ok"
+    assert record(run)["environment"]["before"]["trim"].startswith("not trimmed: ")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsbench_kit.errors import InputError
-from fsbench_kit.launch.plan import LoopTarget, plan_text, read_plan, schedule
+from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.launch.targets import LoopTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 GOOD = """\
 id = "quick"
 title = "Two filesystems"
-rounds = 6
+repeats = 6
 seed = 5
 
 [budget]
@@ -52,27 +55,29 @@ size = "4k"
 """
 
 SIZE = 'a size: a number of bytes, or text like "4k", "512M" or "2G"'
+NAME = 'a name of letters, digits, ".", "_" and "-" that starts with a letter or digit'
 COUNT = "a whole number of at least 1"
 
 MISTAKES = {
-    "below the range": ("rounds = 6", "rounds = -3", 3, f'"rounds" must be {COUNT}, not -3'),
-    "text for a number": ("rounds = 6", 'rounds = "6"', 3, f'"rounds" must be {COUNT}, not "6"'),
+    "below the range": ("repeats = 6", "repeats = -3", 3, f'"repeats" must be {COUNT}, not -3'),
+    "text for a number": ("repeats = 6", 'repeats = "6"', 3, f'"repeats" must be {COUNT}, not "6"'),
     "truth for a number": ("iodepth = 8", "iodepth = true", 28, f'"iodepth" must be {COUNT}, not true'),
-    "a key is missing": ("rounds = 6\n", "", None, f'"rounds" is missing from the plan: {COUNT}'),
+    "a key is missing": ('id = "quick"\n', "", None, f'"id" is missing from the plan: {NAME}'),
     "a key of a table is missing": ('bs = "4k"\n', "", 22, f'"bs" is missing from [[workload]]: {SIZE}'),
     "a table is missing": (
-        '[budget]\nseconds = 60\nbytes = "1G"\n',
+        GOOD[GOOD.index("[[workload]]") :],
         "",
         None,
-        '"budget" is missing from the plan: a table with "seconds" and "bytes"',
+        '"workload" is missing from the plan: a list of tables, each under a [[workload]] of its own, '
+        "and at least one",
     ),
     "an unknown key": ("iodepth = 8", "iodpeth = 8", 28, '"iodpeth" is not a key of [[workload]]'),
     "an unknown table": ("[[target]]", "[[targets]]", 10, '"targets" is not a key of the plan'),
     "a key in the wrong table": (
         "seconds = 60",
-        "seconds = 60\nrounds = 6",
+        "seconds = 60\nrepeats = 6",
         8,
-        '"rounds" is not a key of [budget]',
+        '"repeats" is not a key of [budget]',
     ),
     "an unknown kind": (
         '"loop"\nname = "xfs"',
@@ -80,7 +85,13 @@ MISTAKES = {
         17,
         '"kind" must be "directory" or "loop", not "lop"',
     ),
-    "no kind": ('tool = "fio"\n', "", 22, '"tool" is missing from [[workload]]: "fio" or "smallfiles"'),
+    "no kind": (
+        'tool = "fio"\n',
+        "",
+        22,
+        '"tool" is missing from [[workload]]: '
+        '"fio" or "bonnie++" or "sysbench" or "iozone" or "smallfiles" or "filetree"',
+    ),
     "an unknown filesystem": (
         'filesystem = "xfs"',
         'filesystem = "xsf"',
@@ -92,8 +103,7 @@ MISTAKES = {
         'name = "small"',
         'name = "../small"',
         32,
-        '"name" must be a name of letters, digits, ".", "_" and "-" that starts with a letter or digit, '
-        'not "../small"',
+        f'"name" must be {NAME}, not "../small"',
     ),
     "equal names": ('name = "xfs"', 'name = "ext4"', 18, 'two [[target]] are called "ext4"'),
     "a device for mkfs": (
@@ -159,14 +169,18 @@ def test_mistake_is_named_with_its_place(
 @pytest.mark.parametrize(
     ("right", "wrong", "hint"),
     [
-        ("rounds = 6", "rounds = 0", "Write for example: rounds = 6"),
-        ("iodepth = 8", "iodpeth = 8", 'Did you mean "iodepth"? Known are: name, optional, tool, rw, bs, '),
+        ("repeats = 6", "repeats = 0", "Write for example: repeats = 6"),
+        (
+            "iodepth = 8",
+            "iodpeth = 8",
+            'Did you mean "iodepth"? Known are: name, optional, tool, job_file, job, rw, bs, ',
+        ),
         ("[[target]]", "[[targets]]", 'Did you mean "target"? '),
         ('filesystem = "xfs"', 'filesystem = "xsf"', 'Did you mean "xfs"?'),
         ('tool = "fio"', 'tool = "foi"', 'Did you mean "fio"?'),
         (
             "seconds = 60",
-            "seconds = 60\nrounds = 6",
+            "seconds = 60\nrepeats = 6",
             "It is a key of the whole plan: write it above the first table.",
         ),
         ('size = "1M"', 'size = "1G"', 'Write for example: size = "1366M"'),
@@ -184,16 +198,162 @@ def test_hint_of_an_image_that_is_too_small_is_enough(write: Callable[[str], Pat
     )
 
 
+SHORT = """\
+id = "short"
+[[target]]
+kind = "loop"
+filesystem = "xfs"
+size = "512M"
+[[workload]]
+tool = "smallfiles"
+files = 100
+size = "4k"
+"""
+
+
+def test_short_plan_says_what_it_leaves_open_when_it_is_written_down(write: Callable[[str], Path]) -> None:
+    plan = read_plan(write(SHORT))
+    assert (plan.title, plan.repeats, plan.target[0].name, plan.workload[0].name) == (
+        "short",
+        10,
+        "xfs",
+        "smallfiles",
+    )
+    written = tomllib.loads(plan_text(plan))
+    assert (written["title"], written["repeats"], written["seed"]) == ("short", 10, 1)
+    assert (written["target"][0]["name"], written["workload"][0]["name"]) == ("xfs", "smallfiles")
+
+
+def test_names_that_are_left_out_must_differ_too(write: Callable[[str], Path]) -> None:
+    workload = SHORT[SHORT.index("[[workload]]") :]
+    with pytest.raises(InputError, match=r'plan\.toml:10: two \[\[workload\]\] are called "smallfiles"'):
+        read_plan(write(SHORT + workload))
+
+
+def test_unknown_filesystem_is_one_mistake_where_it_is_the_name_too(write: Callable[[str], Path]) -> None:
+    with pytest.raises(InputError) as raised:
+        read_plan(write(SHORT.replace('"xfs"', '"../xfs"')))
+    assert (raised.value.line, raised.value.hint) == (4, 'Did you mean "xfs"?')
+
+
 def test_all_mistakes_are_told_at_once(write: Callable[[str], Path]) -> None:
-    path = write(GOOD.replace("rounds = 6", "rounds = 0").replace("iodepth = 8", "iodpeth = 8"))
+    path = write(GOOD.replace("repeats = 6", "repeats = 0").replace("iodepth = 8", "iodpeth = 8"))
     with pytest.raises(InputError) as raised:
         read_plan(path)
     assert f'{path}:28: "iodpeth" is not a key of [[workload]]' in str(raised.value)
 
 
-def test_missing_file_is_an_error_of_its_own(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"absent\.toml: the plan cannot be read: .*No such file"):
-        read_plan(tmp_path / "absent.toml")
+HEAD = 'id = "x"\n'
+TARGET = '[[target]]\nkind = "loop"\nfilesystem = "xfs"\nsize = "512M"\n'
+WORKLOAD = '[[workload]]\ntool = "smallfiles"\nfiles = 10\nsize = "4k"\n'
+SECONDS = "a number of seconds above 0"
+BUDGET = 'a table with "seconds" or "bytes" or both'
+TARGETS = "a list of tables, each under a [[target]] of its own, and at least one"
+SEED = "a whole number from 0 to 4294967295"
+
+OTHER_MISTAKES = {
+    "empty": ("", None, "the plan is empty"),
+    "comments only": ("# to do\n\n", None, "the plan is empty"),
+    "a list for text": (HEAD.replace('"x"', '["x"]') + TARGET + WORKLOAD, 1, f'"id" must be {NAME}, not ["x"]'),
+    "a fraction": (f"{HEAD}repeats = 2.5\n{TARGET}{WORKLOAD}", 2, f'"repeats" must be {COUNT}, not 2.5'),
+    "a date": (f"{HEAD}seed = 2024-01-01\n{TARGET}{WORKLOAD}", 2, f'"seed" must be {SEED}, not "2024-01-01"'),
+    "too large": (f"{HEAD}seed = 4294967296\n{TARGET}{WORKLOAD}", 2, f'"seed" must be {SEED}, not 4294967296'),
+    "no end": (f"{HEAD}timeout = inf\n{TARGET}{WORKLOAD}", 2, f'"timeout" must be {SECONDS}, not Infinity'),
+    "an inline table": (
+        f'{HEAD}budget = {{bytes = "1G", seconds = "x"}}\n{TARGET}{WORKLOAD}',
+        2,
+        f'"seconds" must be {SECONDS}, not "x"',
+    ),
+    "a dotted key": (f"{HEAD}\nbudget.secnods = 3\n{TARGET}{WORKLOAD}", 3, '"secnods" is not a key of [budget]'),
+    "inline tables in a list": (
+        f"""{HEAD}target = [
+  {{kind = "loop", filesystem = "xfs", size = "512M"}},  # {{
+  {{kind = "loop", size = "512M", filesystem = "xsf"}}]\n{WORKLOAD}""",
+        4,
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", not "xsf"',
+    ),
+    "a text for a table": (f'{HEAD}budget = "1G"\n{TARGET}{WORKLOAD}', 2, f'"budget" must be {BUDGET}, not "1G"'),
+    "a list of what is one": (
+        f"{HEAD}{TARGET}{WORKLOAD}[[budget]]\nseconds = 1\n",
+        10,
+        f'"budget" must be {BUDGET}, not [{{"seconds": 1}}]',
+    ),
+    "one of what is a list": (
+        HEAD + TARGET.replace("[[target]]", "[target]") + WORKLOAD,
+        2,
+        f'"target" must be {TARGETS}, not {{"kind": "loop", "filesystem": "xfs", "size": "512M"}}',
+    ),
+    "words for tables": (f'{HEAD}target = ["ext4"]\n{WORKLOAD}', 2, '[[target]] must be a table, not "ext4"'),
+    "a table in a table": (
+        f"{HEAD}{TARGET}[target.options]\na = 1\n{WORKLOAD}",
+        6,
+        '"options" is not a key of [[target]]',
+    ),
+    "a key in a text of several lines": (
+        f'{HEAD}title = """\nrepeats = 0\n"""\nrepeats = 0\n{TARGET}{WORKLOAD}',
+        5,
+        f'"repeats" must be {COUNT}, not 0',
+    ),
+    "a key in quotes": (f'{HEAD}"repeats" = 0\n{TARGET}{WORKLOAD}', 2, f'"repeats" must be {COUNT}, not 0'),
+    "a key twice": (HEAD + HEAD + TARGET + WORKLOAD, 2, "this is not TOML: Cannot overwrite a value"),
+    "a rule that asks for p": (
+        f'{HEAD}until = "p < 0.05"\n{TARGET}{WORKLOAD}',
+        2,
+        '"until" must be "half-width N %" or "stein N %", not "p < 0.05"',
+    ),
+    "a rule without rounds": (
+        f'{HEAD}until = "stein 5 %"\nrepeats = 5\n{TARGET}{WORKLOAD}',
+        2,
+        "a rule looks after 5 rounds, and there are no more than 5 repeats",
+    ),
+    "a rule with nothing to compare": (
+        f'{HEAD}until = "half-width 5%"\n{TARGET}{WORKLOAD}',
+        2,
+        "a rule looks at ratios to the first target, and there is no other",
+    ),
+    "trimming what was filled": (
+        f"{HEAD}trim = true\n{TARGET}{WORKLOAD}{WORKLOAD.replace('workload', 'precondition')}",
+        2,
+        "trimming would undo what [[precondition]] does to a device",
+    ),
+    "nested without end": (f"{HEAD}x = {'[' * 9999}", None, "this is nested too deeply for a plan"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "sentence"), OTHER_MISTAKES.values(), ids=OTHER_MISTAKES)
+def test_other_mistake_is_named_with_its_place(
+    write: Callable[[str], Path], text: str, line: int | None, sentence: str
+) -> None:
+    path = write(text)
+    with pytest.raises(InputError) as raised:
+        read_plan(path)
+    assert str(raised.value).startswith(f"{path}:{line}: {sentence}" if line else f"{path}: {sentence}")
+
+
+def test_binary_is_no_plan(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_bytes(b"\x7fELF\xff")
+    with pytest.raises(InputError, match=r"plan\.toml: this is no text in UTF-8 \(byte 4 is 0xff\)"):
+        read_plan(path)
+
+
+def test_mark_of_byte_order_is_no_mistake(write: Callable[[str], Path]) -> None:
+    assert read_plan(write("\ufeff" + SHORT)) == read_plan(write(SHORT))
+
+
+def test_folder_is_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the plan cannot be read: Is a directory"):
+        read_plan(tmp_path)
+
+
+def test_missing_file_is_an_error_with_the_nearest_name(write: Callable[[str], Path]) -> None:
+    path = write(GOOD)
+    with pytest.raises(InputError) as raised:
+        read_plan(path.with_name("paln.toml"))
+    assert str(raised.value).splitlines() == [
+        f"{path.with_name('paln.toml')}: the plan cannot be read: No such file or directory",
+        f"Did you mean {path}?",
+    ]
 
 
 @pytest.mark.parametrize("name", ["quick", "first-steps"])
@@ -243,7 +403,7 @@ def test_rounds_differ_in_order(write: Callable[[str], Path]) -> None:
 
 def test_no_place_in_a_round_is_reserved(make_plan: Callable[..., Plan]) -> None:
     targets = [{"kind": "directory", "name": name, "directory": "."} for name in "abcd"]
-    plan = make_plan(target=targets, rounds=400)
+    plan = make_plan(target=targets, repeats=400)
     firsts = Counter(cell[1] for cell in names(plan)[::4])
     # 100 each is expected; the chance that one is beyond 60 to 140 is below 1e-4.
     assert all(60 <= firsts[name] <= 140 for name in "abcd")

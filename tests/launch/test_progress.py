@@ -18,10 +18,14 @@ from fsbench_kit.launch.events import (
     to_line,
 )
 
-FIRST = RunStarted(order=1, runs=2, round=1, target="xfs", workload="small", elapsed=0.0, remaining=None)
-SECOND = RunStarted(order=2, runs=2, round=1, target="ext4", workload="small", elapsed=3.2, remaining=3.2)
+FIRST = RunStarted(
+    order=1, runs=2, stage="measured", round=1, target="xfs", workload="small", elapsed=0.0, remaining=None
+)
+SECOND = RunStarted(
+    order=2, runs=2, stage="measured", round=1, target="ext4", workload="small", elapsed=3.2, remaining=3.2
+)
 EVENTS: list[Event] = [
-    Planned(study="first", folder="/p/first", runs=2),
+    Planned(study="first", folder="/p/first", runs=2, done=0),
     Note("[bold] is no markup here"),
     FIRST,
     RunEnded(order=1, runs=2, folder="/p/first/001-xfs-small", failure=None),

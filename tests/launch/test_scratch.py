@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from fsbench_kit.launch.scratch import scratch
-with scratch(Path(sys.argv[1]), launcher=4711, mark="theirs") as folder:
+with scratch(Path(sys.argv[1]), mark="theirs") as folder:
     (folder / "image").write_text("x")
     print("held", flush=True)
     sys.stdin.read()
@@ -37,23 +38,30 @@ def hold(place: Path) -> subprocess.Popen[str]:
 
 
 def test_folder_is_there_and_goes_away(tmp_path: Path) -> None:
-    with scratch(tmp_path, launcher=1, mark="mine") as folder:
+    with scratch(tmp_path, mark="mine") as folder:
         assert folder.parent == tmp_path
         (folder / "image").write_text("x")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_second_launch_in_the_same_place_is_refused(tmp_path: Path) -> None:
+def test_folder_of_another_launch_stays(tmp_path: Path) -> None:
     with hold(tmp_path) as first:
-        with (
-            pytest.raises(LaunchError, match=r"another launch is at work here \(process 4711\)"),
-            scratch(tmp_path, launcher=1, mark="mine"),
-        ):
-            pass
-        (left,) = tmp_path.iterdir()
-        assert (left / "image").exists()
+        with scratch(tmp_path, mark="mine"):
+            (left,) = (path for path in tmp_path.iterdir() if (path / "image").exists())
+        assert list(tmp_path.iterdir()) == [left]
         first.communicate("")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_killed_before_it_was_locked_is_swept_after_a_while(tmp_path: Path) -> None:
+    old, new = tmp_path / ".fsbench-unborn-a", tmp_path / ".fsbench-unborn-b"
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "launch.lock").touch()
+    os.utime(old, (time.time() - 100,) * 2)
+    with scratch(tmp_path, mark="mine"):
+        pass
+    assert list(tmp_path.iterdir()) == [new]
 
 
 def test_what_a_killed_launch_left_is_swept(tmp_path: Path) -> None:
@@ -62,7 +70,7 @@ def test_what_a_killed_launch_left_is_swept(tmp_path: Path) -> None:
         first.communicate()
     (left,) = tmp_path.iterdir()
     assert (left / "image").exists()
-    with scratch(tmp_path, launcher=1, mark="mine"):
+    with scratch(tmp_path, mark="mine"):
         assert not left.exists()
 
 
@@ -74,7 +82,7 @@ def test_processes_of_a_killed_launch_are_ended(tmp_path: Path) -> None:
         subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: "theirs"}) as orphan,
         subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: "others"}) as stranger,
     ):
-        with scratch(tmp_path, launcher=1, mark="mine"):
+        with scratch(tmp_path, mark="mine"):
             assert orphan.wait(5) == -signal.SIGKILL
             assert stranger.poll() is None
         stranger.kill()
@@ -87,7 +95,7 @@ def test_what_is_not_provably_ours_stays(tmp_path: Path, missing: str) -> None:
         first.communicate()
     (left,) = tmp_path.iterdir()
     (left / missing).unlink()
-    with scratch(tmp_path, launcher=1, mark="mine"):
+    with scratch(tmp_path, mark="mine"):
         pass
     assert (left / "image").exists()
 
@@ -101,7 +109,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (left,) = place.iterdir()
     left.rename(elsewhere)
     left.symlink_to(elsewhere)
-    with scratch(place, launcher=1, mark="mine"):
+    with scratch(place, mark="mine"):
         pass
     assert (elsewhere / "image").exists()
 
@@ -114,7 +122,7 @@ def test_folders_of_others_stay(tmp_path: Path) -> None:
         first.communicate()
     (left,) = tmp_path.iterdir()
     shutil.chown(left, user=65534)
-    with scratch(tmp_path, launcher=1, mark="mine"):
+    with scratch(tmp_path, mark="mine"):
         pass
     assert (left / "image").exists()
 
@@ -123,6 +131,6 @@ def test_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     absent = tmp_path / "absent"
     with (
         pytest.raises(LaunchError, match="absent: nothing can be written here"),
-        scratch(absent, launcher=1, mark="mine"),
+        scratch(absent, mark="mine"),
     ):
         pass

@@ -1,0 +1,55 @@
+"""Takes away what a killed launch has left and the kernel has not cleared: pools, arrays, loop devices."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsbench_kit.launch.targets.images import attached_below
+from fsbench_kit.launch.targets.steps import scratch_name
+from fsbench_kit.launch.tools import MIRROR_PROGRAMS, ZFS_PROGRAMS, has_md, program_environment
+from fsbench_kit.launch.zfs import implementation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def remove_leftovers(scratch: Path) -> None:
+    """Remove what was made for a launch whose processes are gone, and is not a file.
+
+    Parameters
+    ----------
+    scratch
+        Its scratch folder. What was made has its name, or is attached to images in it.
+    """
+    name = scratch_name(scratch)
+    # zfs-fuse and its pools end with the launch's processes.
+    if implementation() == "kernel module" and ZFS_PROGRAMS["zpool"].path is not None:
+        for pool in _output("zpool", "list", "-H", "-o", "name").split():
+            if pool.startswith(name):
+                _output("zpool", "destroy", "-f", pool)
+    if has_md() and MIRROR_PROGRAMS["mdadm"].path is not None:
+        for array in _arrays(name):
+            _output("mdadm", "--stop", array)
+    for loop in attached_below(scratch):
+        _output("losetup", "--detach", loop)
+
+
+def _arrays(name: str) -> Iterator[str]:
+    for folder in Path("/sys/block").glob("md*"):
+        told = _output("mdadm", "--detail", "--export", f"/dev/{folder.name}")
+        if any(line.startswith("MD_NAME=") and name in line for line in told.splitlines()):
+            yield f"/dev/{folder.name}"
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(
+        command,
+        env=program_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    ).stdout

@@ -1,0 +1,194 @@
+"""Says what is wrong in a plan, and where: in the file's own lines, with what may stand there instead."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic.fields import FieldInfo
+
+from fsbench_kit.errors import InputError
+from fsbench_kit.launch.lines import lines_of_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+    from fsbench_kit.launch.schema import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a plan: a key of the plan itself, of a table, or of one in a list of tables."""
+
+    table: str | None = None
+    number: int | None = None
+    key: str | None = None
+
+    def __str__(self) -> str:
+        if self.table is None:
+            return "the plan"
+        return f"[{self.table}]" if self.number is None else f"[[{self.table}]]"
+
+    def line(self, text: str) -> int | None:
+        """Return the line where the key stands, else that of its table, else ``None``."""
+        lines = lines_of_keys(text)
+        path = [part for part in (self.table, self.number, self.key) if part is not None]
+        return lines.get(tuple(path)) or lines.get(tuple(path[:-1]))
+
+
+class MistakeError(ValueError):
+    """Parts of a plan that are right by themselves do not fit together; raised by the validators of tables.
+
+    In a table, a place is a key of this table.
+    """
+
+    def __init__(self, what: str, at: Place, *, hint: str) -> None:
+        super().__init__(what)
+        self.at = at
+        self.hint = hint
+
+
+class MissingKeyError(ValueError):
+    """A table lacks a key, which it needs because of what its other keys say; raised by its validators."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The models of a plan.
+
+    Attributes
+    ----------
+    plan
+        That of the plan itself.
+    tables
+        Those of its single tables, by their names.
+    lists
+        List of tables -> the key that says what each of them is, and the model for each of that key's values.
+    """
+
+    plan: type[Table]
+    tables: Mapping[str, type[Table]]
+    lists: Mapping[str, tuple[str, Mapping[str, type[Table]]]]
+
+    def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[Table]]:
+        """Return where pydantic found a mistake, and the model of the table there."""
+        match loc:
+            case (str(table), int(number), str(kind), str(key), *_):
+                return Place(table, number, key), self.lists[table][1][kind]
+            case (str(table), int(number), str(kind)):
+                return Place(table, number), self.lists[table][1][kind]
+            case (str(table), int(number), *_):
+                return Place(table, number), self.plan
+            case (str(table), str(key), *_) if table in self.tables:
+                return Place(table, key=key), self.tables[table]
+            case _:
+                return Place(key=str(loc[0])), self.plan
+
+
+def tagged(union: Any, tag: str) -> tuple[str, dict[str, type[Table]]]:
+    """Return what `Shape.lists` holds for a union of models that a key tells apart."""
+    models = get_args(get_args(union)[0])
+    return tag, {get_args(model.model_fields[tag].annotation)[0]: model for model in models}
+
+
+@dataclass(frozen=True, slots=True)
+class _Explanation:
+    what: str
+    line: int | None
+    hint: str | None
+
+
+def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape) -> InputError:
+    """Say the first mistake in full, and the others in a line each."""
+    mistakes = [
+        _explain(error, text, shape)
+        for error in errors.errors()
+        if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have mistakes
+        and error["type"] != "default_factory_not_called"  # for want of a value that is a mistake itself
+    ]
+    first, *others = sorted(mistakes, key=lambda mistake: (mistake.line is None, mistake.line))
+    hints = [first.hint] if first.hint else []
+    if others:
+        hints.append("Also:")
+        hints += [str(InputError(other.what, file=path, line=other.line)) for other in others]
+    shown = excerpt(text, first.line) if first.line else None
+    return InputError(first.what, file=path, line=first.line, excerpt=shown, hint="\n".join(hints) or None)
+
+
+def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
+    mistake = error.get("ctx", {}).get("error")
+    if isinstance(mistake, MistakeError):
+        place = mistake.at
+        if error["loc"]:  # a table does not know its own place
+            place = replace(shape.place(error["loc"])[0], key=place.key)
+        return _Explanation(str(mistake), place.line(text), mistake.hint)
+    at, model = shape.place(error["loc"])
+    if isinstance(mistake, MissingKeyError):
+        at = replace(at, key=mistake.key)
+    line = at.line(text)
+    if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
+        return _explain_kind(at, text, error["input"], shape)
+    if at.key is None:
+        what = f"{at} must be a table, not {_shown(error['input'])}"
+        return _Explanation(what, line, f"Write {at} on a line of its own, and its keys below.")
+    if error["type"] == "extra_forbidden":
+        return _Explanation(f'"{at.key}" is not a key of {at}', line, _known(at, model, shape))
+    allowed, example = _help(model.model_fields[at.key])
+    hint = f"Write for example: {at.key} = {json.dumps(example)}" if example is not None else None
+    if error["type"] == "literal_error" and (close := _close(error["input"], re.findall(r'"(\w+)"', allowed))):
+        hint = close
+    if error["type"] == "missing" or isinstance(mistake, MissingKeyError):
+        return _Explanation(f'"{at.key}" is missing from {at}: {allowed}', line, hint)
+    return _Explanation(f'"{at.key}" must be {allowed}, not {_shown(error["input"])}', line, hint)
+
+
+def _explain_kind(at: Place, text: str, table: Mapping[str, object], shape: Shape) -> _Explanation:
+    """Explain a ``kind`` or ``tool`` that is missing or unknown."""
+    key, kinds = shape.lists[at.table or ""]
+    line = replace(at, key=key).line(text)
+    allowed = " or ".join(f'"{kind}"' for kind in kinds)
+    if key not in table:
+        return _Explanation(f'"{key}" is missing from {at}: {allowed}', line, None)
+    return _Explanation(f'"{key}" must be {allowed}, not {_shown(table[key])}', line, _close(table[key], kinds))
+
+
+def _known(at: Place, model: type[Table], shape: Shape) -> str:
+    if at.table is not None and at.key in shape.plan.model_fields:
+        return "It is a key of the whole plan: write it above the first table."
+    known = "Known are: " + ", ".join(model.model_fields) + "."
+    close = _close(at.key, model.model_fields)
+    return f"{close} {known}" if close else known
+
+
+def _close(word: object, known: Iterable[str]) -> str | None:
+    close = difflib.get_close_matches(str(word), list(known), n=1)
+    return f'Did you mean "{close[0]}"?' if close else None
+
+
+def _help(field: FieldInfo) -> tuple[str, object]:
+    """Return what a field must be, and an example."""
+    hints = [field]
+    for option in get_args(field.annotation):  # a field that may be absent is a union with None
+        hints += [extra for extra in getattr(option, "__metadata__", ()) if isinstance(extra, FieldInfo)]
+    described = next(hint for hint in hints if hint.description)
+    return str(described.description), next(iter(described.examples or ()), None)
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def excerpt(text: str, line: int) -> str:
+    """Return a line as an error shows it."""
+    return text.splitlines()[line - 1].strip()

@@ -1,0 +1,73 @@
+"""Gives each run its filesystem: a fresh one, or that of its target's earlier runs."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from fsbench_kit.launch.targets import Ready, Target
+
+
+@dataclass
+class Provision:
+    """The targets of a launch, made ready when they are needed. A context manager: leaving it takes them away.
+
+    Attributes
+    ----------
+    scratch
+        Tells a target's scratch folder.
+    reused
+        Whether a target stays ready for all of its runs.
+    """
+
+    scratch: Callable[[Target], Path]
+    reused: bool
+    _ready: dict[str, Ready] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Self:
+        self._stack.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    @contextmanager
+    def ready(self, target: Target) -> Iterator[Ready]:
+        """Give one run an empty directory on a target.
+
+        Raises
+        ------
+        StepError
+            On entering, if the target cannot be made ready.
+        """
+        if not self.reused:
+            with _made(target, self.scratch(target)) as ready:
+                yield ready
+            return
+        if target.name not in self._ready:
+            self._ready[target.name] = self._stack.enter_context(_made(target, self.scratch(target)))
+        ready = self._ready[target.name]
+        with _folder(ready.directory / "run") as directory:
+            yield replace(ready, directory=directory, steps=list(ready.steps))
+
+
+@contextmanager
+def _made(target: Target, scratch: Path) -> Iterator[Ready]:
+    with _folder(scratch / f"target-{target.name}") as folder, target.ready(folder) as ready:
+        yield ready
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[Path]:
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)

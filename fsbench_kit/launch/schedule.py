@@ -1,0 +1,66 @@
+"""The order in which a plan's runs are made."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from fsbench_kit.launch.plan import Plan
+    from fsbench_kit.launch.targets import Target
+    from fsbench_kit.launch.workloads import Workload
+
+
+Stage = Literal["precondition", "warm-up", "measured"]
+"""What a run is for. Only those that are measured are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run to make: which workload on which target, and what for.
+
+    Attributes
+    ----------
+    round
+        The round of a run that is measured; ``None`` for others.
+    seed
+        Decides its data. All targets get the same work within a round.
+    """
+
+    stage: Stage
+    round: int | None
+    seed: int
+    target: Target
+    workload: Workload
+
+
+def schedule(plan: Plan) -> tuple[Cell, ...]:
+    """Return all runs in the order in which they are to be made.
+
+    Each round has every workload on every target once, in a random order of its own: then a drift of the machine
+    hits all targets alike, and runs of one round can be compared as pairs. The order depends on the seed alone.
+    Before the rounds come the preconditioning of each target, in the order in which it is written, and the rounds
+    that warm up.
+    """
+    chance = random.Random(plan.seed)  # noqa: S311
+
+    def one_round(stage: Stage, number: int) -> list[Cell]:
+        count = number if stage == "measured" else None
+        cells = [
+            Cell(stage, count, plan.seed + number, target, workload)
+            for target in plan.target
+            for workload in plan.workload
+        ]
+        # Of all methods of Random, only random() is promised to give the same in every version of Python.
+        return sorted(cells, key=lambda _: chance.random())
+
+    measured = [one_round("measured", number) for number in range(1, plan.repeats + 1)]
+    # Drawn last, so that warming up does not change the order of what is measured.
+    warm_up = [one_round("warm-up", plan.repeats + number) for number in range(1, plan.warm_up + 1)]
+    precondition = [
+        [Cell("precondition", None, plan.seed, target, workload) for workload in plan.precondition]
+        for target in plan.target
+    ]
+    return tuple(chain(*precondition, *warm_up, *measured))

@@ -1,0 +1,251 @@
+"""Makes the runs of a study that are not there yet, one after the other, and writes each down."""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.launch import environment
+from fsbench_kit.launch.events import Note, RunEnded, RunStarted
+from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
+from fsbench_kit.launch.observation import CLEANUP, PREPARATION, RECORD, Observation, versions
+from fsbench_kit.launch.provision import Provision
+from fsbench_kit.launch.referee import Referee
+from fsbench_kit.launch.targets import StepError
+from fsbench_kit.launch.workloads import Ground
+from fsbench_kit.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from fsbench_kit.launch.events import Event
+    from fsbench_kit.launch.execution import Execution
+    from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.study import Study
+    from fsbench_kit.launch.targets import Ready, Target
+    from fsbench_kit.launch.workloads import Argv, Work
+
+_BLOCK: Final = 512  # the unit of ru_oublock in Linux
+TARGET: Final = Path("target")
+"""What leads to a run's directory on its target, in the run's own folder."""
+BESIDE: Final = Path("beside")
+"""What leads to a directory beside the target there."""
+
+
+@dataclass
+class Session:
+    """One start of a launch: the first of its study, or a later one that goes on with it.
+
+    Attributes
+    ----------
+    root
+        The project's root.
+    scratches
+        Place -> the scratch folder there. One place is the parent of the study's folder.
+    tell
+        Is called with each event.
+    begun
+        Whether the study is in its place.
+    made
+        Names of the runs that are there, and are not to be made.
+    rounds
+        How many rounds there are to be, as far as that is decided.
+    """
+
+    study: Study
+    root: Path
+    scratches: Mapping[Path, Path]
+    tell: Callable[[Event], None]
+    begun: bool = False
+    made: list[str] = field(default_factory=list)
+    rounds: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rounds = self.study.plan.repeats
+
+    @property
+    def scratch(self) -> Path:
+        """The scratch folder from which finished folders can be moved to their place."""
+        return self.scratches[self.study.folder.parent]
+
+    def go_on(self, *, retry_failed: bool) -> None:
+        """Take over the runs that are there already."""
+        self.begun = True
+        records = {name: self.study.record(name) for name in self.study.made}
+        self.made += [name for name, run in records.items() if run["status"] != "failed" or not retry_failed]
+        if len(self.made) == len(self.study.cells):
+            self.tell(Note("The study is complete: all its runs are there."))
+            return
+        for sentence in self._changes(records.values()):
+            self.tell(Note(sentence))
+
+    def _changes(self, records: Iterable[dict[str, Any]]) -> Iterator[str]:
+        """Say what of the machine is not as it was in the latest of runs that were made before."""
+        before: dict[str, str] = {}
+        for run in records:
+            before |= run["settings"] | run["environment"]["before"]["versions"] | {"host": run["host"]}
+        programs = (workload.program for workload in self.study.plan.workload)
+        for key, value in (environment.machine_settings() | versions(*programs)).items():
+            if before.get(key, value) != value:
+                yield f"The machine has changed since the last run: {key} was {before[key]}, and is {value} now."
+
+    def make_runs(self) -> str | None:
+        """Make all runs that are missing, and return why it ended before the last, if it did."""
+        with Provision(self._scratch_of, reused=self.study.plan.filesystems == "reused") as provision:
+            return self._make_runs(provision)
+
+    def _scratch_of(self, target: Target) -> Path:
+        return self.scratches[target.place(self.root)]
+
+    def _make_runs(self, provision: Provision) -> str | None:
+        start = time.monotonic()
+        missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
+        referee = Referee(self.study, self.scratch)
+        for done, (order, (name, cell)) in enumerate(missing):
+            if cell.round is not None:
+                self._ask(referee, cell.round - 1)
+                if cell.round > self.rounds:
+                    break
+            rest(self.study.plan.cool_down if done else 0)
+            elapsed = time.monotonic() - start
+            if used_up := self._used_up(elapsed):
+                return f"The budget of {used_up} was used up after {done} runs."
+            self.tell(
+                RunStarted(
+                    order=order,
+                    runs=self._runs,
+                    stage=cell.stage,
+                    round=cell.round,
+                    target=cell.target.name,
+                    workload=cell.workload.name,
+                    elapsed=elapsed,
+                    remaining=elapsed / done * (self._runs - order + 1) if done else None,
+                )
+            )
+            self._make_run(order, name, cell, provision)
+        else:
+            self._ask(referee, self.rounds)
+        return None
+
+    def _ask(self, referee: Referee, rounds: int) -> None:
+        """Ask, after so many rounds, how many there are to be."""
+        decision = referee.after(rounds)
+        if decision is not None:
+            self.rounds, note = decision
+            if note is not None:
+                self.tell(Note(note))
+
+    @property
+    def _runs(self) -> int:
+        """How many runs there are to be, those included that were made."""
+        return sum(cell.round is None or cell.round <= self.rounds for cell in self.study.cells.values())
+
+    def _used_up(self, elapsed: float) -> str | None:
+        """Say which budget is used up, if one is. Each start of a launch has the budgets of its plan."""
+        budget = self.study.plan.budget
+        if budget.seconds is not None and elapsed > budget.seconds:
+            return f"{budget.seconds:g} s"
+        if budget.bytes is not None and _written() > budget.bytes:
+            return f"{humanise(budget.bytes, 'B')} written"
+        return None
+
+    def _make_run(self, order: int, name: str, cell: Cell, provision: Provision) -> None:
+        """Make one run. Its folder appears when it is finished, or not at all."""
+        new = self.scratch / name
+        new.mkdir()
+        seen = self._observe(cell, new, provision)
+        if seen.execution is not None and seen.execution.failure is None:
+            fresh = self.study.plan.filesystems == "fresh"
+            cell.workload.conclude(new, seen.steps if fresh else ())
+        failure = seen.failure
+        record = seen.record(study=self.study.name, order=order)
+        (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        if self.begun:
+            self.study.add(self.scratch, new)
+        else:
+            self.study.begin(self.scratch, new)
+            self.begun = True
+        self.made.append(name)
+        folder = str(self.study.folder / name)
+        self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure))
+
+    def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
+        """Make the target ready, run the tool on it, and return what there is to say of both."""
+        plan = self.study.plan
+        seen = Observation(cell, folder)
+        if plan.until is not None:
+            seen.settings["stopping_rule"] = plan.until
+        scratch = str(self._scratch_of(cell.target))
+        try:
+            with provision.ready(cell.target) as target:
+                seen.steps, seen.filesystem = target.steps, target.filesystem
+                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= target.settings
+                if target.steps:
+                    seen.settings["provision"] = target.text
+                seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
+                devices = environment.devices_under(target.directory)
+                ground = Ground(
+                    directory=TARGET,
+                    beside=BESIDE,
+                    filesystem=target.filesystem,
+                    device_size=devices[0].size if devices else None,
+                    seed=cell.seed,
+                )
+                with (
+                    TemporaryDirectory(dir=self.scratch) as beside,
+                    _link(folder / TARGET, target.directory),
+                    _link(folder / BESIDE, Path(beside)),
+                ):
+                    self._work(cell.workload.work(ground), target, seen)
+        except StepError as error:
+            seen.steps = error.steps
+        except OSError as error:  # the device is gone, or the filesystem has given up
+            seen.problem = f"the target failed: {error.strerror}"
+        return seen
+
+    def _work(self, work: Work, target: Ready, seen: Observation) -> None:
+        """Run the commands of a run, and observe the machine around the one that is measured."""
+        plan, directory = self.study.plan, seen.folder / TARGET if work.on_target else seen.folder
+
+        def run(argv: Argv, stdout: str, stderr: str) -> Execution:
+            return execute(
+                argv, seen.folder, timeout=plan.timeout, directory=directory, stdout=stdout, stderr=stderr
+            )
+
+        for name, text in work.files.items():
+            (seen.folder / name).write_text(text, encoding="utf-8")
+        for argv in work.before:
+            seen.preparation.append(run(argv, PREPARATION, PREPARATION))
+            if seen.preparation[-1].failure is not None:
+                break
+        else:
+            if plan.trims(seen.cell.target):
+                seen.before["trim"] = environment.trim(target.directory)
+            seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
+            seen.before |= environment.state(target.directory, target.storage)
+            seen.execution = run(work.measured, STDOUT, STDERR)
+            seen.after |= environment.state(target.directory, target.storage)
+        for argv in work.after:
+            seen.cleanup.append(run(argv, CLEANUP, CLEANUP))
+
+
+@contextmanager
+def _link(link: Path, directory: Path) -> Iterator[None]:
+    """Let a name lead to the target: then commands of two runs are the same, and say nothing of this machine."""
+    link.symlink_to(directory)
+    try:
+        yield
+    finally:
+        link.unlink()
+
+
+def _written() -> int:
+    """Return the bytes that the programs started so far have written. What else goes on is not counted."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock * _BLOCK

@@ -1,0 +1,190 @@
+"""A study's folder: its plan, and a folder for each run, which appears whole or not at all.
+
+A study appears with its first run. Which runs there are to make follows from its plan alone, and each has a name
+of its own; so a study that was left unfinished can be gone on with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.errors import InputError, LaunchError, RequestError
+from fsbench_kit.launch.observation import RECORD
+from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.schedule import schedule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fsbench_kit.launch.plan import Plan
+    from fsbench_kit.launch.schedule import Cell
+
+STUDY: Final = "study.toml"
+PLAN: Final = "plan.toml"
+
+
+class Study:
+    """A study that is to be made, or to be gone on with.
+
+    Parameters
+    ----------
+    folder
+        Where it is, or will be.
+    plan
+        What it consists of.
+
+    Attributes
+    ----------
+    cells
+        Run's name -> what it is, in the order in which they are to be made.
+    """
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder = folder
+        self.plan = plan
+        cells = schedule(plan)
+        digits = max(3, len(str(len(cells))))
+        self.cells: dict[str, Cell] = {
+            f"{order:0{digits}d}-{cell.target.name}-{cell.workload.name}": cell
+            for order, cell in enumerate(cells, 1)
+        }
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.folder.name
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The runs that are there, in order.
+
+        Raises
+        ------
+        LaunchError
+            If there are others than its plan leads to.
+        """
+        found = sorted(path.parent.name for path in self.folder.glob(f"*/{RECORD}"))
+        strange = [name for name in found if name not in self.cells]
+        if strange:
+            what = f"its plan does not lead to the run {strange[0]}"
+            hint = "Undo what was changed in the study's plan.toml, or launch the plan as a new study."
+            raise LaunchError(what, file=self.folder, hint=hint)
+        return tuple(found)
+
+    def record(self, name: str) -> dict[str, Any]:
+        """Return the record of a run.
+
+        Raises
+        ------
+        LaunchError
+            If it cannot be read.
+        """
+        path = self.folder / name / RECORD
+        try:
+            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            hint = "Move the run's folder away, and it is made again."
+            raise LaunchError(f"the run's record cannot be read: {error}", file=path, hint=hint) from None
+        return record
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether runs are missing."""
+        return len(self.made) < len(self.cells)
+
+    def refuse_to_overwrite(self, *, replace: bool) -> None:
+        """Refuse a new study where there is one of its name.
+
+        Raises
+        ------
+        LaunchError
+            If it is not to be replaced, or is no launched study.
+        """
+        if not self.folder.exists():
+            return
+        if not replace:
+            what = f'there is a study "{self.name}" already, and raw results are not overwritten'
+            hint = (
+                "Go on with it by --resume, name the study differently, give no name to have the time in it, "
+                "or ask to replace it."
+            )
+            raise LaunchError(what, file=self.folder, hint=hint)
+        if not (self.folder / PLAN).is_file():
+            what = "this was not made by a launch, so it is not replaced"
+            raise LaunchError(what, file=self.folder, hint="Name the study differently.")
+
+    def begin(self, scratch: Path, run: Path) -> None:
+        """Put the study in its place with its first run, instead of what is there.
+
+        Parameters
+        ----------
+        scratch
+            An existing folder on the same filesystem.
+        run
+            The folder of the first run, there.
+        """
+        new = scratch / "study"
+        new.mkdir()
+        titles = {"id": self.name, "title": self.plan.title}
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in titles.items()]
+        (new / STUDY).write_text("".join(["[study]\n", *lines]), encoding="utf-8")
+        (new / PLAN).write_text(plan_text(self.plan), encoding="utf-8")
+        publish(run, new / run.name)
+        if self.folder.exists():
+            self.folder.rename(scratch / "replaced")
+        publish(new, self.folder)
+
+    def add(self, scratch: Path, run: Path) -> None:
+        """Put a run in its place, instead of what is there."""
+        place = self.folder / run.name
+        if place.exists():
+            place.rename(scratch / f"replaced-{run.name}")
+        publish(run, place)
+
+
+def find_study(runs: Path, name: str | None) -> Study:
+    """Find a study to go on with: the one of a name, or the latest that is unfinished.
+
+    Raises
+    ------
+    RequestError
+        If there is none.
+    """
+    if name is not None:
+        if not (runs / name / PLAN).is_file():
+            known = ", ".join(folder.name for folder in _folders(runs))
+            hint = f"There are: {known}." if known else "Launch a plan first."
+            raise RequestError(f'there is no launched study "{name}"', file=runs, hint=hint)
+        return Study(runs / name, read_plan(runs / name / PLAN))
+    for folder in _folders(runs):
+        with suppress(InputError):  # a plan of another version of the kit; by its name, the study gets the error
+            study = Study(folder, read_plan(folder / PLAN))
+            if study.unfinished:
+                return study
+    raise RequestError("no study is unfinished", file=runs, hint="Launch a plan.")
+
+
+def _folders(runs: Path) -> list[Path]:
+    """Return the launched studies in a folder, the one that last got a run first."""
+    found = [plan.parent for plan in runs.glob(f"*/{PLAN}") if not plan.parent.name.startswith(".")]
+    return sorted(found, key=lambda folder: folder.stat().st_mtime, reverse=True)
+
+
+def publish(folder: Path, place: Path) -> None:
+    """Move a folder that is finished to its place, whole, and see to it that it outlives a crash."""
+    for path in (*folder.rglob("*"), folder):
+        if path.is_file() or path.is_dir():
+            _flush(path)
+    folder.rename(place)
+    _flush(place.parent)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,40 @@
+"""What runs are made on: each kind of target can be had or not, is made ready for a run, and taken away again.
+
+Nothing is ever written outside a scratch folder; and no block device is named to any command but one that was made
+here, or one that a person has named twice and that passes `fsbench_kit.launch.devices`.
+
+To add a kind: write a module like `loop`, and name its class here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fsbench_kit.launch.targets.base import RUNS, BaseTarget
+from fsbench_kit.launch.targets.device import DeviceTarget
+from fsbench_kit.launch.targets.directory import DirectoryTarget
+from fsbench_kit.launch.targets.loop import LoopTarget
+from fsbench_kit.launch.targets.mirror import MirrorTarget
+from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError
+from fsbench_kit.launch.targets.zfs import ZfsTarget
+
+__all__ = [
+    "RUNS",
+    "BaseTarget",
+    "Commands",
+    "DeviceTarget",
+    "DirectoryTarget",
+    "LoopTarget",
+    "MirrorTarget",
+    "Ready",
+    "Step",
+    "StepError",
+    "Target",
+    "ZfsTarget",
+]
+
+Target = Annotated[
+    DirectoryTarget | LoopTarget | MirrorTarget | ZfsTarget | DeviceTarget, Field(discriminator="kind")
+]

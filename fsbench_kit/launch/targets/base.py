@@ -1,0 +1,119 @@
+"""What a plan says of any target, and what the runner needs to know of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
+
+from pydantic import Field, model_validator
+
+from fsbench_kit.launch.schema import Name, Table, Truth, named
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from fsbench_kit.launch.targets.steps import Commands, Ready
+    from fsbench_kit.launch.tools import Program
+
+RUNS: Final = Path("raw_results", "runs")
+"""Where studies that are launched here go, below the project's root."""
+
+Directory = Annotated[
+    str,
+    Field(
+        min_length=1, description="a directory, relative to the project's root or absolute", examples=["scratch"]
+    ),
+]
+
+
+class BaseTarget(Table, ABC):
+    """One ``[[target]]`` of a plan.
+
+    Attributes
+    ----------
+    name
+        What its runs are called; without it, as its filesystem or else its kind.
+    optional
+        Whether it is left out, with a note, where this machine cannot have it.
+    """
+
+    isolated: ClassVar[bool] = True
+    """Whether it needs mounts of its own, and so root."""
+
+    name: Name
+    optional: Truth = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, table: Any) -> Any:
+        return named(table, "filesystem", "kind")
+
+    @abstractmethod
+    def place(self, root: Path) -> Path:
+        """Return the directory in which its scratch folder is made."""
+
+    def problem(self, root: Path) -> str | None:
+        """Say why it cannot be had on this machine, apart from isolation; ``None`` where it can.
+
+        This only looks, and may be asked at any time.
+        """
+        for program in self.programs:
+            if program.path is None:
+                return f"the program {program.name} is missing (Debian package {program.package})"
+        place = self.place(root)
+        # The folder for results is made when the launch begins.
+        return None if place.is_dir() or place == (root / RUNS).resolve() else f"{place} is not a directory"
+
+    def adapted(self) -> tuple[Self, tuple[str, ...]]:
+        """Return it without the options that this machine lacks, and a sentence for each of these."""
+        return self, ()
+
+    @property
+    def block_devices(self) -> tuple[str, ...]:
+        """The block devices whose content it destroys, as the plan names them."""
+        return ()
+
+    @property
+    @abstractmethod
+    def expected_filesystem(self) -> str | None:
+        """The type of filesystem that it will have; ``None`` where that is seen only when it is there."""
+
+    @property
+    @abstractmethod
+    def capacity(self) -> int | None:
+        """The bytes that it holds, its filesystem's own included; ``None`` where the plan does not decide it."""
+
+    @abstractmethod
+    def claim(self, space: int) -> int:
+        """Return the bytes that it takes in its place, for a workload whose files hold `space` bytes."""
+
+    @property
+    @abstractmethod
+    def programs(self) -> tuple[Program, ...]:
+        """The programs that make it ready; the first of them tells the version of the filesystem's tools."""
+
+    @property
+    def trims(self) -> bool:
+        """Whether the device beneath is to be told, between runs, what its filesystem no longer uses."""
+        return True
+
+    @property
+    @abstractmethod
+    def commands(self) -> Commands:
+        """What `ready` runs."""
+
+    @abstractmethod
+    def ready(self, folder: Path) -> AbstractContextManager[Ready]:
+        """Make it ready in a folder, and take it away again afterwards, which may be after several runs.
+
+        Parameters
+        ----------
+        folder
+            An empty folder in its place, of its own.
+
+        Raises
+        ------
+        StepError
+            On entering, if a command fails.
+        """

@@ -1,0 +1,73 @@
+"""A directory on a filesystem that is mounted already. Needs no privileges."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from fsbench_kit.launch.environment import mount_of
+from fsbench_kit.launch.schema import Truth
+from fsbench_kit.launch.targets.base import BaseTarget, Directory
+from fsbench_kit.launch.targets.steps import Commands, Ready
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from fsbench_kit.launch.tools import Program
+
+
+class DirectoryTarget(BaseTarget):
+    """A ``[[target]]`` with ``kind = "directory"``.
+
+    Runs write in fresh subdirectories of it, which are removed afterwards.
+
+    Attributes
+    ----------
+    distinct
+        Leave this target out where it lies on the same filesystem as one before it.
+    """
+
+    isolated: ClassVar[bool] = False
+
+    kind: Literal["directory"]
+    directory: Directory
+    distinct: Truth = False
+
+    def place(self, root: Path) -> Path:
+        """Return the directory itself."""
+        return (root / self.directory).resolve()
+
+    @property
+    def expected_filesystem(self) -> str | None:
+        """What is mounted there."""
+        return None
+
+    @property
+    def capacity(self) -> int | None:
+        """What is free there."""
+        return None
+
+    def claim(self, space: int) -> int:
+        """Return what the workload's files hold."""
+        return space
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """None."""
+        return ()
+
+    @property
+    def trims(self) -> bool:
+        """No: that would be about all that is free on somebody's filesystem."""
+        return False
+
+    @property
+    def commands(self) -> Commands:
+        """None."""
+        return Commands(make=(), directory=".", remove=())
+
+    @contextmanager
+    def ready(self, folder: Path) -> Iterator[Ready]:
+        """Use the folder as it is."""
+        yield Ready(folder, filesystem=mount_of(folder).filesystem)

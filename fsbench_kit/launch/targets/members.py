@@ -1,0 +1,121 @@
+"""What pools and mirrors are made of: images in a scratch folder, or block devices that are named."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, model_validator
+
+from fsbench_kit.launch.devices import device_problem
+from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.schema import Size, Truth
+from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory
+from fsbench_kit.launch.targets.device import DevicePath, Signature
+from fsbench_kit.launch.targets.images import image_commands
+from fsbench_kit.launch.targets.steps import check_device, clear_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+    from fsbench_kit.launch.targets.steps import Command, Ready
+
+DevicePaths = Annotated[
+    tuple[DevicePath, ...],
+    Field(
+        strict=False,
+        description="a list of paths of block devices",
+        examples=[["/dev/disk/by-id/nvme-One", "/dev/disk/by-id/nvme-Other"]],
+    ),
+]
+
+
+class MembersTarget(BaseTarget, ABC):
+    """What a plan says of the members of a pool or mirror.
+
+    Attributes
+    ----------
+    size
+        That of each image; for images.
+    sparse
+        Whether images take space only as they are written.
+    directory
+        Where images lie; without it, where the results go.
+    devices
+        Block devices to be members instead of images. They are treated as `DeviceTarget` treats its own.
+    signature
+        What is on each of them and may be destroyed.
+    """
+
+    size: Size | None = None
+    sparse: Truth = False
+    directory: Directory | None = None
+    devices: DevicePaths = ()
+    signature: Signature | None = None
+
+    @property
+    @abstractmethod
+    def member_count(self) -> int:
+        """How many members it has."""
+
+    @model_validator(mode="after")
+    def _has_members(self) -> Self:
+        if (self.size is None) == (not self.devices):
+            what = "members are images of a size, or devices: this names " + (
+                "both" if self.devices else "neither"
+            )
+            hint = 'Write for images: size = "512M"; for devices: devices = [...]'
+            raise MistakeError(what, Place(key="size" if self.size is not None else "kind"), hint=hint)
+        count = len(set(self.devices))
+        if self.devices and count != self.member_count:
+            what = f"{self.member_count} different devices are needed here, and {count} are named"
+            raise MistakeError(what, Place(key="devices"), hint="Name each of them once.")
+        return self
+
+    def place(self, root: Path) -> Path:
+        """Return where images and mount points are made."""
+        return (root / (self.directory or RUNS)).resolve()
+
+    def problem(self, root: Path) -> str | None:
+        """Look at the devices, and for what any target needs."""
+        if problem := super().problem(root):
+            return problem
+        return next(filter(None, (device_problem(name, self.signature) for name in self.devices)), None)
+
+    @property
+    def block_devices(self) -> tuple[str, ...]:
+        """The devices."""
+        return self.devices
+
+    @property
+    def capacity(self) -> int | None:
+        """The size of an image."""
+        return self.size
+
+    def claim(self, space: int) -> int:
+        """Return what the images take."""
+        return 0 if self.size is None else self.member_count * (space if self.sparse else self.size)
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The names of the images in the target's folder."""
+        return () if self.devices else tuple(f"image-{number}" for number in range(1, self.member_count + 1))
+
+    @property
+    def trims(self) -> bool:
+        """Not where members are images: that would undo their allocation."""
+        return bool(self.devices)
+
+    @property
+    def member_commands(self) -> tuple[Command, ...]:
+        """Make the images, or clear the devices."""
+        if self.size is None:
+            return tuple(clear_command(name) for name in self.devices)
+        return image_commands(*self.images, size=self.size, sparse=self.sparse)
+
+    def make_members(self, made: Ready, folder: Path) -> None:
+        """Run `member_commands`, after another look at the devices."""
+        for name in self.devices:
+            check_device(made, name, self.signature)
+        made.run(folder, *self.member_commands)

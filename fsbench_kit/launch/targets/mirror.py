@@ -1,0 +1,122 @@
+"""A mirror of two members: of btrfs's own (raid1), or of md with another filesystem on it. Needs root.
+
+Mirrors of ZFS are targets of ``kind = "zfs"``.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from fsbench_kit.launch.targets.filesystems import FilesystemTarget
+from fsbench_kit.launch.targets.images import attach_commands, attached
+from fsbench_kit.launch.targets.loop import NO_LOOP_DEVICES
+from fsbench_kit.launch.targets.members import MembersTarget
+from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, run_step, unmount
+from fsbench_kit.launch.tools import MIRROR_PROGRAMS, has_loop_devices, has_md
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.launch.targets.steps import Command
+    from fsbench_kit.launch.tools import Program
+
+_NAME_LENGTH: Final = 32  # of an array
+_LOOPS: Final = ("/dev/loopN", "/dev/loopM")
+_ARRAY: Final = "/dev/mdN"
+_NAME: Final = "$NAME"
+
+
+class MirrorTarget(FilesystemTarget, MembersTarget):
+    """A ``[[target]]`` with ``kind = "mirror"``."""
+
+    kind: Literal["mirror"]
+
+    @property
+    def member_count(self) -> int:
+        """Two."""
+        return 2
+
+    def problem(self, root: Path) -> str | None:
+        """Look for md or loop devices where these are needed, and what members and filesystem need."""
+        if not self._of_btrfs and not has_md():
+            return (
+                f"the kernel has no md, which a mirror with {self.filesystem} on it needs (btrfs and ZFS do not)"
+            )
+        if not self.devices and not has_loop_devices():
+            return NO_LOOP_DEVICES
+        return super().problem(root)
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Those of the filesystem; and mdadm, where md makes the mirror."""
+        return (*super().programs, *(() if self._of_btrfs else MIRROR_PROGRAMS.values()))
+
+    @property
+    def _of_btrfs(self) -> bool:
+        return self.filesystem == "btrfs"
+
+    @property
+    def _loops(self) -> dict[str, str]:
+        """The images, and the loop devices to be attached to them."""
+        return dict(zip(self.images, _LOOPS, strict=True)) if self.images else {}
+
+    @property
+    def commands(self) -> Commands:
+        """Make members and join them, format and mount the mirror."""
+        attach = (command for pair in self._loops.items() for command in attach_commands(*pair))
+        array = () if self._of_btrfs else (self._create,)
+        return Commands(
+            make=(*self.member_commands, *attach, *array, *self._format),
+            directory="mount",
+            remove=(UMOUNT, *(() if self._of_btrfs else self._stop)),
+        )
+
+    @property
+    def _members(self) -> tuple[str, ...]:
+        return self.devices or tuple(self._loops.values())
+
+    @property
+    def _format(self) -> tuple[Command, Command]:
+        if self._of_btrfs:
+            members = tuple(f"device={member}" for member in self._members)
+            return self.format_commands(*self._members, mkfs=("-d", "raid1", "-m", "raid1"), mount=members)
+        return self.format_commands(_ARRAY)
+
+    @property
+    def _create(self) -> Command:
+        # Without --assume-clean, one member would be copied to the other behind the runs.
+        words = ("--run", "--level=1", "--metadata=1.2", "--raid-devices=2", "--homehost=any", "--assume-clean")
+        return ("mdadm", "--create", _ARRAY, *words, f"--name={_NAME}", *self._members)
+
+    @property
+    def _stop(self) -> tuple[Command, Command]:
+        return ("mdadm", "--stop", _ARRAY), ("mdadm", "--zero-superblock", *self._members)
+
+    @contextmanager
+    def ready(self, folder: Path) -> Iterator[Ready]:
+        """Make the mirror, and mount it."""
+        raid = "btrfs raid1" if self._of_btrfs else "md raid1"
+        made = Ready(folder / self.commands.directory, filesystem=self.filesystem, settings={"raid": raid})
+        made.directory.mkdir()
+        self.make_members(made, folder)
+        with attached(made, folder, self._loops), nullcontext() if self._of_btrfs else self._array(made, folder):
+            made.run(folder, *self._format)
+            try:
+                yield made
+            finally:
+                unmount(made.steps, folder)
+
+    @contextmanager
+    def _array(self, made: Ready, folder: Path) -> Iterator[None]:
+        """Join the members by md. The array outlives this process, and is found by its name then."""
+        taken = {path.name for path in Path("/sys/block").glob("md*")}
+        free = next(number for number in range(127, 0, -1) if f"md{number}" not in taken)
+        made.names |= {_ARRAY: f"/dev/md{free}", _NAME: launch_name(folder)[:_NAME_LENGTH]}
+        made.run(folder, self._create)
+        try:
+            yield
+        finally:
+            for command in self._stop:
+                run_step(made.steps, folder, *map(made.meant, command), may_fail=True)

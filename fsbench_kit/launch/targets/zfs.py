@@ -1,0 +1,245 @@
+"""A ZFS pool on images or block devices, of one member or two that mirror each other. Needs root.
+
+The ZFS is the kernel's, or zfs-fuse. The latter has a daemon of its own for each pool, among the launch's own
+processes and mounts: a zfs-fuse that serves the machine's pools is not touched, nor are its files. Pools of the
+kernel's ZFS outlive a kill, and are destroyed at the next launch.
+
+Dropping the kernel's caches does not empty ZFS's own (ARC). A fresh pool has nothing in it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, Field
+
+from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch import zfs
+from fsbench_kit.launch.processes import MARK
+from fsbench_kit.launch.schema import Truth
+from fsbench_kit.launch.targets.members import MembersTarget
+from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError, launch_name, run_step
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS_FUSE, ZFS_PROGRAMS, program_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from fsbench_kit.launch.targets.steps import Command
+    from fsbench_kit.launch.tools import Program
+
+_OURS: Final = frozenset({"altroot", "cachefile", "canmount", "mountpoint", "readonly"})
+
+
+def _left_to_plans(option: str) -> str:
+    if option.partition("=")[0] in _OURS:
+        raise ValueError(option)
+    return option
+
+
+Option = Annotated[str, Field(pattern=r"^[a-z][\w:@.-]*=[\w:@.,+-]+$"), AfterValidator(_left_to_plans)]
+Options = Annotated[
+    tuple[Option, ...],
+    Field(
+        strict=False,
+        description='a list of texts like "name=value", without ' + ", ".join(sorted(_OURS)),
+        examples=[["ashift=12"]],
+    ),
+]
+
+_POOL: Final = "$POOL"
+_UNMOUNT: Final = ("zfs", "unmount", _POOL)
+_DESTROY: Final = ("zpool", "destroy", "-f", _POOL)
+
+_STARTING: Final = 20.0  # seconds for a daemon to begin
+_RELEASE: Final = 10.0  # seconds for a mount to be free
+_PAUSE: Final = 0.02
+
+
+class ZfsTarget(MembersTarget):
+    """A ``[[target]]`` with ``kind = "zfs"``.
+
+    Attributes
+    ----------
+    mirror
+        Whether it has two members that mirror each other, and not one.
+    pool_options, dataset_options
+        Properties of the pool, and of its one dataset.
+    """
+
+    kind: Literal["zfs"]
+    mirror: Truth = False
+    pool_options: Options = ()
+    dataset_options: Options = ()
+
+    @property
+    def member_count(self) -> int:
+        """Two in a mirror, else one."""
+        return 2 if self.mirror else 1
+
+    def problem(self, root: Path) -> str | None:
+        """Look for a ZFS, and what members need."""
+        return zfs.lack() or super().problem(root)
+
+    def adapted(self) -> tuple[Self, tuple[str, ...]]:
+        """Leave out the properties and values that the ZFS here does not have."""
+        of_datasets, of_pools = zfs.properties()
+        pool, lacking_of_pool = _sifted(self.pool_options, of_pools, "pool")
+        dataset, lacking_of_dataset = _sifted(self.dataset_options, of_datasets, "dataset")
+        adapted = self.model_copy(update={"pool_options": pool, "dataset_options": dataset})
+        return adapted, (*lacking_of_pool, *lacking_of_dataset)
+
+    @property
+    def expected_filesystem(self) -> str:
+        """ZFS, whichever it is."""
+        return "zfs"
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Those of the ZFS that is here, and what makes images."""
+        daemon = (ZFS_FUSE,) if zfs.implementation() == "zfs-fuse" else ()
+        return (*ZFS_PROGRAMS.values(), *daemon, *SYSTEM_PROGRAMS.values())
+
+    @property
+    def trims(self) -> bool:
+        """No: fstrim does not know ZFS."""
+        return False
+
+    @property
+    def commands(self) -> Commands:
+        """Make members, and of them a pool, which mounts its dataset."""
+        return Commands(make=(*self.member_commands, self._create), directory="mount", remove=(_UNMOUNT, _DESTROY))
+
+    @property
+    def _create(self) -> Command:
+        of_pool = [word for option in ("cachefile=none", *self.pool_options) for word in ("-o", option)]
+        of_dataset = [word for option in self.dataset_options for word in ("-O", option)]
+        layout = ("mirror",) if self.mirror else ()
+        return "zpool", "create", *of_pool, *of_dataset, "-m", "$PWD/mount", _POOL, *layout, *self._members
+
+    @property
+    def _members(self) -> tuple[str, ...]:
+        return self.devices or tuple(f"$PWD/{image}" for image in self.images)
+
+    @contextmanager
+    def ready(self, folder: Path) -> Iterator[Ready]:
+        """Make the pool."""
+        made = Ready(folder / self.commands.directory, filesystem="zfs")
+        made.names = {"$PWD": str(folder), _POOL: launch_name(folder)}
+        made.settings = {"raid": "zpool mirror"} if self.mirror else {}
+        self.make_members(made, folder)
+        made.members = tuple(Path(made.meant(member)) for member in self._members)
+        with _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached:
+            with reached():
+                made.settings["filesystem_version"] = _version(folder)
+                made.run(folder, self._create)
+            try:
+                yield made
+            finally:
+                with reached():
+                    _destroy(made, folder)
+
+
+def _sifted(options: tuple[str, ...], known: zfs.Properties, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the options that can be set, and a sentence for each other one."""
+    kept, sentences = [], []
+    for option in options:
+        name, _, value = option.partition("=")
+        if name not in known:
+            sentences.append(f'{option} is left out: the ZFS here has no {what} property "{name}"')
+        elif not zfs.is_value(value, known[name]):
+            sentences.append(f"{option} is left out: the ZFS here allows for {name}: {known[name]}")
+        else:
+            kept.append(option)
+    return tuple(kept), tuple(sentences)
+
+
+def _version(folder: Path) -> str:
+    try:
+        return Path("/sys/module/zfs/version").read_text(encoding="ascii").strip()
+    except OSError:
+        steps: list[Step] = []
+        run_step(steps, folder, "zpool", "upgrade", "-v")
+        version = re.search(r"pool version (\d+)", steps[-1].output)
+        return f"zfs-fuse, pool version {version[1]}" if version else "zfs-fuse"
+
+
+def _destroy(made: Ready, folder: Path) -> None:
+    end = time.monotonic() + _RELEASE
+    # A process of the tool may still be about to end; and zfs-fuse hears of a file's last close only after that.
+    while not run_step(made.steps, folder, *map(made.meant, _UNMOUNT), may_fail=True):
+        if time.monotonic() > end:
+            run_step(made.steps, folder, "umount", "--lazy", "mount", may_fail=True)
+            break
+        time.sleep(_PAUSE)
+    destroyed = run_step(made.steps, folder, *map(made.meant, _DESTROY), may_fail=True)
+    if not destroyed and zfs.implementation() == "kernel module":  # that of zfs-fuse ends with its daemon
+        raise LaunchError(f"a pool cannot be destroyed: {made.steps[-1].output.strip()}", file=folder)
+
+
+@contextmanager
+def _kernel() -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Reach the kernel's ZFS, which is there for every process."""
+    yield nullcontext
+
+
+@contextmanager
+def _fuse(folder: Path) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Run a daemon of zfs-fuse, and yield what makes `zpool` and `zfs` reach it and no other.
+
+    All paths are built into these programs. So folders of the launch's own are put in place of them, for a moment
+    and for this launch's processes alone.
+    """
+    for path in ("run/zfs", "run/lock", "lib"):
+        (folder / path).mkdir(parents=True)
+    # Without the launch's mark, because what carries it is ended after each run. It ends with this process anyway.
+    environment = {key: value for key, value in program_environment().items() if key != MARK}
+    log = folder / "zfs-fuse.txt"
+    with log.open("wb") as output, _in_place_of(folder, ("run", "/run"), ("lib", "/var/lib/zfs")):
+        daemon = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", *zfs.DAEMON],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            _await_socket(daemon, folder / "run" / "zfs" / "zfs_socket", log)
+        except BaseException:
+            _end(daemon)
+            raise
+    try:
+        yield lambda: _in_place_of(folder, ("run", "/run"))
+    finally:
+        _end(daemon)
+
+
+@contextmanager
+def _in_place_of(folder: Path, *places: tuple[str, str]) -> Iterator[None]:
+    steps: list[Step] = []
+    for own, system in places:
+        run_step(steps, folder, "mount", "--bind", own, system)
+    try:
+        yield
+    finally:
+        for _, system in places:  # in which the daemon has files open
+            run_step(steps, folder, "umount", "--lazy", system)
+
+
+def _await_socket(daemon: subprocess.Popen[bytes], socket: Path, log: Path) -> None:
+    end = time.monotonic() + _STARTING
+    while not socket.exists():
+        if daemon.poll() is not None or time.monotonic() > end:
+            output = log.read_text(encoding="utf-8", errors="replace").strip() or "it does not say why"
+            raise StepError([Step(zfs.DAEMON, f"it did not begin: {output}", 0.0, 0.0, 0.0, 0, 0)])
+        time.sleep(_PAUSE)
+
+
+def _end(daemon: subprocess.Popen[bytes]) -> None:
+    daemon.kill()  # its pool is destroyed; and asked to end, it takes seconds
+    daemon.wait()

@@ -1,0 +1,99 @@
+"""Which ZFS this machine has, and what it can do."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from fsbench_kit.launch.tools import ISOLATION, ZFS_FUSE, program_environment
+from fsbench_kit.units import size
+
+Implementation = Literal["kernel module", "zfs-fuse"]
+Properties = dict[str, str]
+"""The properties that can be set, each with its values as the usage text has them."""
+
+DAEMON: Final = ("zfs-fuse", "--no-daemon", "--no-kstat-mount")
+"""Runs the daemon of zfs-fuse in the foreground."""
+
+_CONTROL: Final = Path("/dev/zfs")
+_FUSE: Final = Path("/dev/fuse")
+
+_BORDER: Final = "--------"
+_ASK: Final = f"zfs get; echo {_BORDER}; zpool get"
+_ASK_FUSE: Final = f"""
+mkdir -p run/zfs run/lock lib && mount --bind run /run && mount --bind lib /var/lib/zfs || exit
+{" ".join(DAEMON)} > /dev/null 2>&1 &
+for attempt in $(seq 200); do zpool list > /dev/null 2>&1 && break; sleep 0.05; done
+{_ASK}
+"""
+
+
+def implementation() -> Implementation | None:
+    """Return which ZFS there is: the kernel's, if it is loaded, else zfs-fuse."""
+    if _CONTROL.exists():
+        return "kernel module"
+    return "zfs-fuse" if ZFS_FUSE.path is not None and _FUSE.exists() else None
+
+
+def lack() -> str | None:
+    """Say why there is no ZFS; ``None`` where there is one."""
+    if implementation() is not None:
+        return None
+    without = "the kernel has no ZFS loaded (/dev/zfs is missing)"
+    if ZFS_FUSE.path is None:
+        return f"{without}, and the program zfs-fuse is missing (Debian package {ZFS_FUSE.package})"
+    return f"{without}, and zfs-fuse cannot work without /dev/fuse"
+
+
+@cache
+def properties() -> tuple[Properties, Properties]:
+    """Return the properties of datasets and of pools. Needs root, and leaves nothing behind."""
+    fuse = implementation() == "zfs-fuse"
+    command = [*ISOLATION, "sh", "-c", _ASK_FUSE] if fuse else ["sh", "-c", _ASK]
+    with tempfile.TemporaryDirectory() as folder:
+        asked = subprocess.run(
+            command,
+            cwd=folder,
+            env=program_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=60,
+            check=False,
+        )
+    of_datasets, _, of_pools = asked.stdout.partition(_BORDER)
+    return properties_in(of_datasets), properties_in(of_pools)
+
+
+def properties_in(usage: str) -> Properties:
+    """Return the properties that can be set, from what ``zfs get`` or ``zpool get`` says when it stands alone."""
+    rows = re.findall(r"^\t(\w+) +(YES|NO) +(?:(?:YES|NO) +)?(\S.*)$", usage, re.MULTILINE)
+    return {name: values for name, editable, values in rows if editable == "YES" or name in _AT_CREATION}
+
+
+_AT_CREATION: Final = frozenset({"casesensitivity", "normalization", "utf8only"})
+
+
+def is_value(value: str, values: str) -> bool:
+    """Whether a property can have a value, as far as its values in the usage text tell."""
+    if limits := re.fullmatch(r"(\w+) to (\w+), power of 2", values):
+        return size(limits[1]) <= size(value) <= size(limits[2])
+    if limits := re.fullmatch(r"<ashift, (\d+)-(\d+), or 0=default>", values):
+        return int(value) in {0, *range(int(limits[1]), int(limits[2]) + 1)}
+    if "<" in values:
+        return True
+    # "sha256[,verify]" is two values; "gzip-[1-9]" is nine, and a pattern
+    alternatives = [word for part in values.split(" | ") for word in _with_and_without(part)]
+    return any(fnmatch.fnmatchcase(value, alternative) for alternative in alternatives)
+
+
+def _with_and_without(part: str) -> tuple[str, ...]:
+    option = re.fullmatch(r"(.*)\[(,\w+)\]", part)
+    return (option[1], option[1] + option[2]) if option else (part,)
