@@ -1,4 +1,4 @@
-"""The benchmark of coverage, with fewer repetitions: what it says to hold, holds; the committed page is its output."""
+"""The benchmark of coverage, with fewer repetitions: what it says to hold, holds; and its page says what fails."""
 
 import numpy as np
 import pytest
