@@ -1,6 +1,6 @@
 """Measures how often the intervals of `fsbench_kit.stats` hold the truth, and writes docs/coverage.md.
 
-    python -m benchmarks.coverage [--repetitions 10000] [--families 1000] [--seed 1]
+    python -m benchmarks.coverage [--repetitions 4000] [--families 1000] [--seed 1]
 
 Each method is held to its own estimand, whose truth is taken from a large sample of the same distribution. A row
 falls short if a coverage lies more than 1.5 points below the level that the method says it achieves; where one
@@ -505,7 +505,7 @@ def families(rng: Rng, count: int) -> Table:
     methods: dict[str, Callable[[Floats, Floats], Floats]] = {
         "Welch": lambda a, b: stats.welch_log(a, b).p,
         "paired t": lambda a, b: stats.paired_log(a, b).p,
-        "moderated t": lambda a, b: stats.moderated_log(a, b).p,
+        "moderated t": lambda a, b: np.stack([stats.moderated_log(*ab).p for ab in zip(a, b, strict=True)]),
         "Mann-Whitney": stats.mann_whitney_p,
     }
     samples: dict[str, tuple[Sample, Sample]] = {
@@ -518,14 +518,19 @@ def families(rng: Rng, count: int) -> Table:
     for data, (sample_a, sample_b) in samples.items():
         wrong = {name: np.zeros(len(RUNS)) for name in methods}
         for place, n in enumerate(RUNS):
-            for _ in range(count):
-                a, b = sample_a(rng, (CELLS_IN_FAMILY, n)), sample_b(rng, (CELLS_IN_FAMILY, n))
+            for some in np.array_split(np.arange(count), max(1, count // 50)):
+                shape = (some.size * CELLS_IN_FAMILY, n)
+                a, b = (sample(rng, shape).reshape(-1, CELLS_IN_FAMILY, n) for sample in (sample_a, sample_b))
                 for name, p in methods.items():
-                    wrong[name][place] += (stats.holm(p(a, b)) <= 0.05).any()
+                    wrong[name][place] += sum((stats.holm(family) <= 0.05).any() for family in p(a, b))
         shares += [(f"{data}: {name}", *map(_percent, by_n / count)) for name, by_n in wrong.items()]
     text = (
         f"Percent of {count} families of {CELLS_IN_FAMILY} comparisons of equals in which Holm's correction at "
         f"5 % calls any of them different, by runs per side; the error is {_percent(np.sqrt(0.05 * 0.95 / count))}."
+        " Where noise is lognormal and alike on both sides, all methods keep the 5 %. Else a family of hundreds asks "
+        "for p values so small that few runs reach them by the shape of their noise alone: runs of one mode against "
+        "as many of another look like a difference without noise, and no t can tell. Ranks never claim what few "
+        "runs cannot show, but need equal shapes too."
     )
     return Table("Families of comparisons", text, tuple(map(str, RUNS)), shares=shares)
 
@@ -545,7 +550,7 @@ def flags(rng: Rng, repetitions: int) -> Table:
 def level_changes(rng: Rng, repetitions: int) -> Table:
     """Count how often a series is cut: one of a single level, and one with a step of twice its noise."""
     sizes = (60, 120, 600)
-    few = min(repetitions, 1000)
+    few = min(repetitions, 200)
     shares = []
     for r in (0.0, 0.3, 0.6, 0.9):
         for name, step in (("one level", 0.0), ("a step of twice the noise", 2.0)):
@@ -617,7 +622,7 @@ def _line(*cells: str) -> str:
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=10_000)
+    parser.add_argument("--repetitions", type=int, default=4000)
     parser.add_argument("--families", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -631,8 +636,8 @@ def main() -> None:
         "",
         "# How often the intervals hold",
         "",
-        "Coverage in percent of nominal 95 % intervals, in brackets the median ratio of their ends; “of” gives the",
-        "level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below it.",
+        "Coverage in percent of nominal 95 % intervals, in brackets the median ratio of their ends; “of” gives",
+        "the level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below it.",
         "An empty cell: the method refuses so few runs.",
         f"{options.repetitions} repetitions, so the error is {error:.2f} points (seed {options.seed}).",
     ]  # fmt: skip

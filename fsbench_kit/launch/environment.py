@@ -86,6 +86,12 @@ class Device:
         """Whether a loop device reads and writes its file past the page cache."""
         return _read(self.folder / "loop" / "dio") == "1"
 
+    @property
+    def size(self) -> int | None:
+        """Its size in bytes."""
+        sectors = _read(self.folder / "size")
+        return int(sectors) * _SECTOR if sectors else None
+
     def counters(self) -> dict[str, int]:
         """Return the bytes read from and written to it since the machine started."""
         fields = (_read(self.folder / "stat") or "").split()

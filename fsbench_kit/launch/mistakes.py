@@ -44,12 +44,23 @@ class Place:
 
 
 class MistakeError(ValueError):
-    """Parts of a plan that are right by themselves do not fit together; raised by the plan's validators."""
+    """Parts of a plan that are right by themselves do not fit together; raised by the validators of tables.
+
+    In a table, a place is a key of this table.
+    """
 
     def __init__(self, what: str, at: Place, *, hint: str) -> None:
         super().__init__(what)
         self.at = at
         self.hint = hint
+
+
+class MissingKeyError(ValueError):
+    """A table lacks a key, which it needs because of what its other keys say; raised by its validators."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,8 @@ class Shape:
         match loc:
             case (str(table), int(number), str(kind), str(key), *_):
                 return Place(table, number, key), self.lists[table][1][kind]
+            case (str(table), int(number), str(kind)):
+                return Place(table, number), self.lists[table][1][kind]
             case (str(table), int(number), *_):
                 return Place(table, number), self.plan
             case (str(table), str(key), *_) if table in self.tables:
@@ -121,6 +134,8 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
             place = replace(shape.place(error["loc"])[0], key=place.key)
         return _Explanation(str(mistake), place.line(text), mistake.hint)
     at, model = shape.place(error["loc"])
+    if isinstance(mistake, MissingKeyError):
+        at = replace(at, key=mistake.key)
     line = at.line(text)
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return _explain_kind(at, text, error["input"], shape)
@@ -133,7 +148,7 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     hint = f"Write for example: {at.key} = {json.dumps(example)}" if example is not None else None
     if error["type"] == "literal_error" and (close := _close(error["input"], re.findall(r'"(\w+)"', allowed))):
         hint = close
-    if error["type"] == "missing":
+    if error["type"] == "missing" or isinstance(mistake, MissingKeyError):
         return _Explanation(f'"{at.key}" is missing from {at}: {allowed}', line, hint)
     return _Explanation(f'"{at.key}" must be {allowed}, not {_shown(error["input"])}', line, hint)
 

@@ -215,7 +215,7 @@ def read_plan(path: Path) -> Plan:
     if not tables:
         raise InputError("the plan is empty", file=path, hint="Start from one of those in plans/.")
     try:
-        return Plan.model_validate(tables)
+        return Plan.model_validate(tables, context=path.parent)
     except ValidationError as error:
         raise as_input_error(error, text, path, _SHAPE) from None
 
@@ -226,7 +226,7 @@ def plan_text(plan: Plan) -> str:
     return "".join(_toml(values))
 
 
-def _toml(values: Mapping[str, Any], header: str = "") -> Iterator[str]:
+def _toml(values: Mapping[str, Any], name: str = "", header: str = "") -> Iterator[str]:
     if header:
         yield f"\n{header}\n"
     for key, value in values.items():
@@ -234,11 +234,12 @@ def _toml(values: Mapping[str, Any], header: str = "") -> Iterator[str]:
             # JSON's text, numbers, truth and lists of these are TOML's
             yield f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
     for key, value in values.items():
+        path = f"{name}.{key}" if name else key
         if isinstance(value, dict):
-            yield from _toml(value, f"[{key}]")
+            yield from _toml(value, path, f"[{path}]")
         elif _is_tables(value):
             for table in value:
-                yield from _toml(table, f"[[{key}]]")
+                yield from _toml(table, path, f"[[{path}]]")
 
 
 def _is_tables(value: object) -> bool:
@@ -253,7 +254,7 @@ def _refuse_equal_names(key: str, names: Sequence[str]) -> None:
 
 
 def _refuse_overfull(at: Place, capacity: int, workload: Workload) -> None:
-    if workload.space > IMAGE_SHARE * capacity:
+    if workload.space is not None and workload.space > IMAGE_SHARE * capacity:
         what = (
             f'workload "{workload.name}" needs {_bytes(workload.space)}, '
             f"which is too much for an image of {_bytes(capacity)}"

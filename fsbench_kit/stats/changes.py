@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from scipy.ndimage import median_filter
 
 from fsbench_kit.stats.values import figures
 
@@ -18,7 +19,11 @@ SHORTEST: Final = 5
 """Figures in a stretch, at least: a dip of fewer is no new level."""
 
 PENALTY: Final = 4.0
-"""How many times ln n a change has to lessen the squared deviations, in units of the noise of a stretch's mean."""
+"""How many times ln n a change has to lessen the squared deviations, in units of the long-run variance."""
+
+FAR: Final = 3.0
+"""How many standard deviations of neighbours' differences a figure may lie off its surroundings; it is set there if
+it lies further, so that a single stall is no level."""
 
 MOST_ALIKE: Final = 0.95
 """The lag-1 correlation that is allowed for, at most."""
@@ -70,22 +75,34 @@ def levels(series: ArrayLike) -> Levels:
     if sample.values.ndim != 1 or not sample.present.all():
         raise ValueError("levels are of one series without gaps")
     values = sample.values
-    noise = _long_run_variance(values)
-    starts = np.array([0] if noise == 0 else _cut(values, PENALTY * np.log(values.size) * noise))
+    neighbours, noise = _noise(values)
+    typical = median_filter(values, size=2 * SHORTEST - 1, mode="nearest")
+    without_dips = np.clip(values, typical - FAR * neighbours, typical + FAR * neighbours)
+    starts = np.array([0] if noise == 0 else _cut(without_dips, PENALTY * np.log(values.size) * noise))
     return Levels(starts, np.add.reduceat(values, starts) / np.diff([*starts, values.size]))
 
 
-def _long_run_variance(values: Floats) -> float:
-    """Return n times the variance of the mean of n figures of an AR(1) series that may change its level.
+def _noise(values: Floats) -> tuple[float, float]:
+    """Return how far neighbours are apart, and the long-run variance, as of an AR(1) series.
 
-    Differences of figures one and two places apart have variances of 2 s^2 (1 - r) and 2 s^2 (1 - r^2), and hardly
-    see a change of level; the long-run variance is s^2 (1 + r) / (1 - r).
+    Differences of figures one and two places apart have variances of 2 s^2 (1 - r) and 2 s^2 (1 - r^2), and only
+    the few that are taken across a change of level see it; the long-run variance is s^2 (1 + r) / (1 - r).
     """
-    one, two = (float(np.square(values[lag:] - values[:-lag]).mean()) for lag in (1, 2))
+    one, two = (_variance_of_differences(values, lag) for lag in (1, 2))
     if one == 0:
-        return 0.0
+        return 0.0, 0.0
     r = min(max(two / one - 1, 0.0), MOST_ALIKE)
-    return one / 2 * (1 + r) / (1 - r) ** 2
+    return float(np.sqrt(one)), one / 2 * (1 + r) / (1 - r) ** 2
+
+
+def _variance_of_differences(values: Floats, lag: int) -> float:
+    """Return the variance of differences by their smaller squares, or by all where those are 0."""
+    squares = np.sort(np.square(values[lag:] - values[:-lag]))
+    return float(squares[: int(0.9 * squares.size)].mean() / _SMALLER_SQUARES or squares.mean())
+
+
+_SMALLER_SQUARES: Final = 0.6230
+"""The mean square of a standard normal figure, given that it is among the 90 % nearest to 0."""
 
 
 def _cut(values: Floats, penalty: float) -> list[int]:

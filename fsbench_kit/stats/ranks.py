@@ -142,8 +142,9 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
     least = few * (few + 1)
     ways = np.zeros((few + 1, least + top + 1))  # [values dealt to the smaller side so far, sum of their ranks]
     ways[0, 0] = 1
-    for rank in ranks.tolist():
-        ways[1:, rank:] += ways[:-1, :-rank]
+    for place, rank in enumerate(ranks.tolist()):
+        dealt = slice(max(0, few - n + place), min(place, few - 1) + 1)  # so many that the rest can still make it
+        ways[1:][dealt, rank:] += ways[dealt, :-rank]
     null: Floats = ways[few, least:] / comb(n, few)
     return null
 

@@ -85,7 +85,13 @@ MISTAKES = {
         17,
         '"kind" must be "directory" or "loop", not "lop"',
     ),
-    "no kind": ('tool = "fio"\n', "", 22, '"tool" is missing from [[workload]]: "fio" or "smallfiles"'),
+    "no kind": (
+        'tool = "fio"\n',
+        "",
+        22,
+        '"tool" is missing from [[workload]]: '
+        '"fio" or "bonnie++" or "sysbench" or "iozone" or "smallfiles" or "filetree"',
+    ),
     "an unknown filesystem": (
         'filesystem = "xfs"',
         'filesystem = "xsf"',
@@ -164,7 +170,11 @@ def test_mistake_is_named_with_its_place(
     ("right", "wrong", "hint"),
     [
         ("repeats = 6", "repeats = 0", "Write for example: repeats = 6"),
-        ("iodepth = 8", "iodpeth = 8", 'Did you mean "iodepth"? Known are: name, optional, tool, rw, bs, '),
+        (
+            "iodepth = 8",
+            "iodpeth = 8",
+            'Did you mean "iodepth"? Known are: name, optional, tool, job_file, job, rw, bs, ',
+        ),
         ("[[target]]", "[[targets]]", 'Did you mean "target"? '),
         ('filesystem = "xfs"', 'filesystem = "xsf"', 'Did you mean "xfs"?'),
         ('tool = "fio"', 'tool = "foi"', 'Did you mean "fio"?'),
