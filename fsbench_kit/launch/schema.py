@@ -60,7 +60,9 @@ Compressibility = Annotated[
     Field(ge=0, le=99, description="a percentage from 0 (random bytes) to 99", examples=[50]),
 ]
 Whole = Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[1])]
-Seconds = Annotated[float, Field(gt=0, description="a number of seconds above 0", examples=[60])]
+Seconds = Annotated[
+    float, Field(gt=0, allow_inf_nan=False, description="a number of seconds above 0", examples=[60])
+]
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 
 
