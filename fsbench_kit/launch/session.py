@@ -146,7 +146,7 @@ class Session:
         try:
             with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= environment.storage_settings(target.directory, target.members)
                 seen.settings |= target.settings
                 if target.steps:
                     seen.settings["provision"] = target.text
@@ -154,11 +154,11 @@ class Session:
                     seen.before["trim"] = environment.trim(target.directory)
                 seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
-                seen.before |= environment.state(target.directory, target.storage)
+                seen.before |= environment.state(target.directory, target.members)
                 with _link(folder / _TARGET, target.directory):
                     argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=cell.seed)
                     seen.execution = execute(argv, folder, timeout=plan.timeout)
-                seen.after |= environment.state(target.directory, target.storage)
+                seen.after |= environment.state(target.directory, target.members)
         except StepError as error:
             seen.steps = error.steps
         except OSError as error:  # the device is gone, or the filesystem has given up
