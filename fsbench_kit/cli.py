@@ -24,7 +24,7 @@ from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
-from fsbench_kit.launch import machine, read_plan, shown
+from fsbench_kit.launch import abilities, machine, read_plan, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ def doctor_command(
 ) -> None:
     """Say what this machine has for benchmarks, and what is missing."""
     here = machine(Path.cwd())
-    out.print(tables.machine_table(here))
+    out.print(tables.machine_table(here, tuple(abilities(Path.cwd()))))
     wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
     if not wanted:
         return

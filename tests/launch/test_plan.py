@@ -83,14 +83,15 @@ MISTAKES = {
         '"loop"\nname = "xfs"',
         '"lop"\nname = "xfs"',
         17,
-        '"kind" must be "directory" or "loop", not "lop"',
+        '"kind" must be "directory" or "loop" or "mirror" or "zfs" or "device", not "lop"',
     ),
     "no kind": ('tool = "fio"\n', "", 22, '"tool" is missing from [[workload]]: "fio" or "smallfiles"'),
     "an unknown filesystem": (
         'filesystem = "xfs"',
         'filesystem = "xsf"',
         19,
-        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", not "xsf"',
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
+        'not "xsf"',
     ),
     "a size that is none": ('bs = "4k"', 'bs = "4q"', 26, f'"bs" must be {SIZE}, not "4q"'),
     "a name that leads elsewhere": (
