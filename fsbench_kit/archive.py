@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
 from fsbench_kit.documents import read_document, unpack
@@ -35,6 +35,9 @@ STUDY_FILE: Final = "study.toml"
 RUN_FILE: Final = "run.json"
 
 Name = Annotated[str, StringConstraints(min_length=1)]
+Relation = Literal[
+    "ratio", "difference", "percent_less", "greater", "less", "rank", "value", "at_most", "at_least", "setting"
+]
 
 
 class _Table(BaseModel):
@@ -85,11 +88,60 @@ class LogFacts(_Table):
     stated_command_file: str | None = None
 
 
+Choice = Annotated[dict[str, str | int | list[str | int]], Field(default_factory=dict)]
+"""Which figures are meant: a column's value, or each of several."""
+
+
 class ClaimFacts(_Table):
-    """``[[claim]]``: a sentence of the article."""
+    """``[[claim]]``: a sentence of the article, and what it says as data.
+
+    Attributes
+    ----------
+    says
+        The sentence.
+    relation
+        What it says of figures: that those of `of` are `size` times those of `than` (``ratio``), greater by `size`
+        (``difference``), less by `size` of them (``percent_less``), ``greater`` or ``less`` than them, in place
+        `size` among all filesystems (``rank``, the best being 1), equal to `size` (``value``), at most or at least
+        `size` (``at_most``, ``at_least``). Or of runs: that they have the setting `setting` of `size`, or all the
+        same one where there is no `size` (``setting``).
+    metric, statistic
+        Of which figures.
+    where
+        In which cells: columns of the measurements, and ``pattern``. A list stands for each of its values; there
+        must be a figure for each, or the claim cannot be computed as a whole.
+    of, than
+        Whose figures; without `than`, those of every other filesystem.
+    size
+        The stated size as the article gives it, with its unit: ``2``, ``20 MB/s``, ``85 %``.
+    band
+        What counts as that size, from the first up to the second, where that is not what rounds to its digits.
+    mostly
+        Whether the sentence says "usually", so that more than half of the cells are enough.
+    """
 
     id: Name
     says: Name
+    relation: Relation
+    metric: Name | None = None
+    statistic: Name = "value"
+    where: Choice
+    of: Choice
+    than: Choice
+    size: Name | None = None
+    band: tuple[Name, Name] | None = None
+    mostly: bool = False
+    setting: Name | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> ClaimFacts:
+        """Refuse a claim that lacks what its relation needs."""
+        needed = {"setting": ("setting",), "greater": ("metric",), "less": ("metric",)}
+        for key in needed.get(self.relation, ("metric", "size")):
+            if getattr(self, key) is None:
+                message = f'claim "{self.id}" has the relation "{self.relation}", which needs "{key}"'
+                raise ValueError(message)
+        return self
 
 
 class Study(_Table):
@@ -120,8 +172,11 @@ class RunFacts(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     study: str
-    round: int
+    stage: Literal["precondition", "warm-up", "measured"] = "measured"
+    round: int | None
     order: int
+    target: str | None = None
+    workload: str | None = None
     tool: str
     filesystem: str | None
     host: str | None
@@ -198,6 +253,21 @@ def read_study(folder: Path) -> Study:
         if not (folder / name).is_file():
             raise InputError(f"it names the file {name!r}, which is not in its folder", file=path)
     return study
+
+
+def study_folders(*paths: str | Path) -> Iterator[Path]:
+    """Yield the folders of studies at or below some paths.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    found = [file.parent for path in paths for file in sorted(Path(path).rglob(STUDY_FILE))]
+    if not found:
+        names = ", ".join(str(path) for path in paths)
+        raise InputError(f"there is no study in {names}", hint=f"A study is a folder with a {STUDY_FILE}.")
+    yield from found
 
 
 def _companions(study: Study) -> Iterator[str]:
@@ -323,8 +393,11 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             records=records,
             study=facts.study,
             origin=_origin(folder),
+            stage=facts.stage,
             round=facts.round,
             order=facts.order,
+            target=facts.target,
+            workload=facts.workload,
             filesystem=facts.filesystem,
             host=facts.host,
             started_at=_naive_utc(facts.started_at),

@@ -1,12 +1,13 @@
 """The command ``fsbench``: thin, every command is a few lines over the package.
 
 Exit status: 0 for success; 2 where some input could not be used (what could be is still done) or the request was
-wrong; 1 where a launch or a report failed.
+wrong; 1 where a launch or a report failed. ``compare --gate`` has more of them, see there.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,16 +19,20 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import archive, tables
+from fsbench_kit import archive, charts, tables
 from fsbench_kit import launch as launching
+from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.launch import abilities, machine, read_plan, shown
+from fsbench_kit.repeats import repeats, widths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import altair as alt
 
     from fsbench_kit.dataset import Dataset
 
@@ -140,6 +145,13 @@ def compare_command(
     *,
     margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
     to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate",
+            help="Exit with 1 where a figure is worse, 4 where some have no comparison, 3 where some are open.",
+        ),
+    ] = False,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
     dataset = archive.read(*paths)
@@ -155,6 +167,72 @@ def compare_command(
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
     _exit_if_some_input_was_unusable(dataset)
+    if gate:
+        _gate(comparison)
+
+
+_GATE: Final = (
+    (1, {"worse"}, "worse"),
+    (4, {"not comparable"}, "not comparable"),
+    (3, {"inconclusive", "single runs", "bound only"}, "undecided"),
+)
+"""Exit status, the verdicts that lead to it, and their name: the first that a comparison has counts."""
+
+
+def _gate(comparison: pl.DataFrame) -> None:
+    """Pass where nothing is worse and everything is decided; otherwise exit with what keeps it from passing."""
+    for status, verdicts, name in _GATE:
+        found = comparison.filter(pl.col("verdict").is_in(list(verdicts))).height
+        if found:
+            err.print(f"gate: {found} of {comparison.height} comparisons are {name}")
+            raise typer.Exit(status)
+    err.print(f"gate: none of {comparison.height} comparisons is worse")
+
+
+@app.command("repeats")
+def repeats_command(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: runs that were made already.")
+    ] = None,
+    *,
+    cv: Annotated[
+        list[float] | None, typer.Option(help="Or how much runs vary, in percent; can be given again.")
+    ] = None,
+    half_width: Annotated[
+        float, typer.Option(help="What the interval is to reach to either side, in percent.")
+    ] = 5,
+    effect: Annotated[float, typer.Option(help="The difference that is to be shown, in percent.")] = 10,
+    margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    chart: Annotated[Path | None, typer.Option(help="Draw it to a .svg, .png or .html file.")] = None,
+) -> None:
+    """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
+    variation = [value / 100 for value in cv] if cv else None
+    pilot = archive.read(*paths) if paths else None
+    planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    out.print(
+        tables.repeats_table(
+            planned,
+            f"Runs on each side for an interval of ±{half_width:g} %, to show a difference of {effect:g} %,"
+            f" to show equality within a factor of {margin:g} (these two 4 times out of 5)",
+        )
+    )
+    if chart is not None:
+        high = planned["cv_high"]
+        curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
+        _save(charts.runs_needed(curves, half_width=half_width / 100), chart)
+
+
+def _save(chart: alt.TopLevelMixin, to: Path) -> None:
+    if to.suffix not in {".svg", ".png", ".html"}:
+        raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")
+    chart.save(to)
+
+
+@app.command("audit")
+def audit_command(paths: Paths) -> None:
+    """Hold what articles claim against the figures that they print."""
+    for _, claims in audit(*paths).group_by("study", maintain_order=True):
+        out.print(tables.audit_table(claims))
 
 
 def _write(comparison: pl.DataFrame, to: Path) -> None:
@@ -183,8 +261,16 @@ def launch_command(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume, make runs that failed again.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
+    ] = False,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
+    if dry_run:
+        if plan is None or resume:
+            raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
+        _rehearse(Path(plan))
+        return
     if resume and (study or replace):
         raise RequestError(
             "--resume goes with neither --study nor --replace", hint="fsbench launch --resume STUDY"
@@ -203,6 +289,19 @@ def launch_command(
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
+
+
+def _rehearse(plan: Path) -> None:
+    rehearsal = launching.rehearse(read_plan(plan), Path.cwd())
+    for note in rehearsal.notes:
+        typer.echo(note)
+    for scene in rehearsal.scenes:
+        typer.echo(f"\n# {scene.title}")
+        for command in scene.commands:
+            typer.echo(shlex.join(command))
+    typer.echo()
+    for estimate in rehearsal.estimates:
+        typer.echo(estimate)
 
 
 @app.command("report")

@@ -16,6 +16,7 @@ import polars as pl
 
 from fsbench_kit import settings, stats
 from fsbench_kit.confounders import Confounders
+from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.errors import RequestError
 from fsbench_kit.vocabulary import METRICS, REASONS
 
@@ -100,7 +101,7 @@ def compare(
     dataset
         The runs.
     factor
-        ``filesystem``, ``host``, ``tool_version``, or the key of a setting.
+        ``filesystem``, ``target``, ``host``, ``tool_version``, or the key of a setting.
     baseline
         The level that all others are compared with. Without one it is ext4 in each study that has it, and
         otherwise the first level by name.
@@ -129,6 +130,8 @@ def compare(
     figures = settings.cells(dataset, factor).join(_wanted(metrics), on=["metric", "statistic"], how="semi")
     if not include_failed:
         figures = figures.filter(pl.col("status") == "ok")
+    left_out = figures.filter(UNMEASURED).group_by(*settings.CELL, "level", "stage", maintain_order=True).len()
+    figures = figures.filter(~UNMEASURED.fill_null(value=False))
     levels = sorted(figures["level"].unique())
     if baseline is not None and baseline not in levels:
         raise RequestError(
@@ -140,7 +143,7 @@ def compare(
             f"no {factor} is known of these runs",
             hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
         )
-    context = _Context(factor, Confounders(dataset, factor), confidence, margin)
+    context = _Context(factor, Confounders(dataset, factor), left_out, confidence, margin)
     return _verdicts(list(_rows(figures, baseline, context)), confidence)
 
 
@@ -189,6 +192,7 @@ class _Context:
 
     factor: str
     confounders: Confounders
+    left_out: pl.DataFrame
     confidence: float
     margin: float
 
@@ -228,10 +232,12 @@ def _compare_sides(
     for code, details in context.confounders.between(baseline, candidate):
         row.because(code, *details)
     row.footnotes += context.confounders.notes(baseline, candidate)
+    figures = pl.concat([baseline, candidate])
+    row.footnotes += _left_out(name, row, context.left_out)
+    row.footnotes += [stopped_by(rule) for rule in sorted(set(figures["stopping_rule"].drop_nulls()))]
     averaged = set(baseline["averaged_over"].drop_nulls()) | set(candidate["averaged_over"].drop_nulls())
     row.footnotes += [f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged]
 
-    figures = pl.concat([baseline, candidate])
     if (figures["state"] == "missing").any() or (figures["value"] <= 0).any():
         row.because("ZERO_OR_FAILED")
     elif (figures["state"] == "censored").any():
@@ -241,6 +247,27 @@ def _compare_sides(
     else:
         _ratio(row, baseline, candidate, context)
     return row
+
+
+def _left_out(name: dict[str, Any], row: _Row, left_out: pl.DataFrame) -> Iterator[str]:
+    """Say how many runs of either side came before those that count."""
+    sides = [row.columns["baseline"], row.columns["level"]]
+    mine = left_out.filter(pl.col("level").is_in(sides), *(pl.col(key).eq_missing(name[key]) for key in name))
+    for stage, runs in mine.group_by("stage", maintain_order=True).agg(pl.col("len").sum()).rows():
+        yield f"{runs} {stage} runs were left out."
+
+
+def stopped_by(rule: str) -> str:
+    """Say what a rule that ended a launch does to its intervals.
+
+    Such rules look at the spread that the interval is made of, and so end rather where that happens to be small.
+    Measured coverage of nominal 95 % after "half-width 5 %", and after "stein 5 %", with 5 to 100 rounds and
+    ratios that vary by 2, 5, 10, 20 % (20,000 repetitions each): 95, 95, 92, 94, and 95, 94, 93, 95 %.
+    """
+    return (
+        f'Rounds were made until the rule "{rule}" was content with their spread; '
+        "an interval covers a little less often then than it says: 92 to 95 % instead of 95 %."
+    )
 
 
 def _rounding(baseline: pl.DataFrame, candidate: pl.DataFrame) -> dict[str, float | None]:

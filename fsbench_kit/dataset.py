@@ -12,7 +12,7 @@ import polars as pl
 from fsbench_kit.errors import RequestError
 from fsbench_kit.printings import Printing, figure_key, fold, same_runs
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
-from fsbench_kit.vocabulary import ORIGINS, SCOPES, STATES
+from fsbench_kit.vocabulary import ORIGINS, SCOPES, STAGES, STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -25,14 +25,18 @@ StudyOrigin = Literal["published", "recorded", "launched"]
 
 _STATUS: Final = pl.Enum(["ok", "failed", "partial"])
 _STUDY_ORIGIN: Final = pl.Enum(["published", "recorded", "launched"])
+_STAGE: Final = pl.Enum(STAGES)
 _SEVERITY: Final = pl.Enum(["note", "warning", "error"])
 
 RUNS: Final = {
     "run_id": pl.String,
     "study": pl.String,
     "origin": _STUDY_ORIGIN,
+    "stage": _STAGE,
     "round": pl.Int64,
     "order": pl.Int64,
+    "target": pl.String,
+    "workload": pl.String,
     "tool": pl.String,
     "tool_version": pl.String,
     "filesystem": pl.String,
@@ -149,8 +153,11 @@ class Log:
     records: Sequence[Record] = ()
     study: str | None = None
     origin: StudyOrigin | None = None
+    stage: str | None = None
     round: int | None = None
     order: int | None = None
+    target: str | None = None
+    workload: str | None = None
     tool_version: str | None = None
     filesystem: str | None = None
     host: str | None = None
@@ -266,11 +273,17 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     return frames.dataset([log.source for log in given])
 
 
+UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"])
+"""Whether a run was made before those that count. It is never compared."""
+
 _FACTS: Final = (
     "study",
     "origin",
+    "stage",
     "round",
     "order",
+    "target",
+    "workload",
     "tool_version",
     "filesystem",
     "host",

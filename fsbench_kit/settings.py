@@ -68,12 +68,9 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
         `NOT_KNOWN`). Labels, and settings of which only one side is known by nature of where they stand, are
         included; `kind` tells.
     """
-    of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
-    of_settings = effective(dataset.settings).filter(~pl.col("key").is_in(_RUN_FACTS))
-    of_settings = of_settings.select(of_runs.columns)
-    known = pl.concat([of_runs, of_settings, _disks_in_logs(dataset, of_settings)])
+    facts = known(dataset)
     sides = [
-        known.filter(pl.col("run_id").is_in(list(runs)))
+        facts.filter(pl.col("run_id").is_in(list(runs)))
         .group_by("key", maintain_order=True)
         .agg(pl.col("value").unique().sort().str.join(" | ").alias(side))
         for side, runs in (("baseline", baseline), ("candidate", candidate))
@@ -91,14 +88,26 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
     )
 
 
-def _disks_in_logs(dataset: Dataset, known: pl.DataFrame) -> pl.DataFrame:
-    """Return the disks of which a log has figures, where nothing else names the disks of its run."""
-    named = pl.col("run_id").is_in(known.filter(pl.col("key") == "disks")["run_id"].implode())
+def known(dataset: Dataset) -> pl.DataFrame:
+    """Return all that is known of runs: columns ``run_id``, ``key``, ``value``.
+
+    Besides the settings these are facts of the run itself, and the disks and jobs of which its log has figures.
+    """
+    of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
+    of_settings = effective(dataset.settings).filter(~pl.col("key").is_in(_RUN_FACTS)).select(of_runs.columns)
+    in_logs = (_parts(dataset, of_settings, key, scope) for key, scope in (("disks", "disk"), ("job_name", "job")))
+    return pl.concat([of_runs, of_settings, *in_logs])
+
+
+def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.DataFrame:
+    """Return the parts of which a log has figures as a setting, where nothing else gives its run that setting."""
+    named = pl.col("run_id").is_in(known.filter(pl.col("key") == key)["run_id"].implode())
+    # the kernel numbers loop devices and disks in memory as it likes
+    chance = (pl.col("scope") == "disk") & pl.col("part").str.contains("^(loop|ram)")
     return (
-        # the kernel numbers loop devices and disks in memory as it likes
-        dataset.measurements.filter(pl.col("scope") == "disk", ~pl.col("part").str.contains("^(loop|ram)"), ~named)
+        dataset.measurements.filter(pl.col("scope") == scope, pl.col("part").is_not_null(), ~chance, ~named)
         .group_by("run_id", maintain_order=True)
-        .agg(pl.lit("disks").alias("key"), pl.col("part").unique().sort().str.join(" ").alias("value"))
+        .agg(pl.lit(key).alias("key"), pl.col("part").unique().sort().str.join(" ").alias("value"))
     )
 
 
@@ -124,7 +133,7 @@ CELL: Final = (
 named as confounders."""
 
 _SIZES: Final = ("block_size", "file_size", "threads")
-_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files")
+_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files", "stopping_rule")
 
 
 def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
@@ -143,7 +152,7 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
         The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. A
         size that the figure does not carry is that of the run's settings. A part's name is null where its run
         has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
-        of `CELL`.
+        of `CELL`, and the filesystem where the factor is the target that has it.
     """
     known = wide(dataset.settings, _KEYS)
     if factor in dataset.runs.columns:
@@ -162,9 +171,8 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
             *(pl.coalesce(size, integer(f"{size}_setting")).alias(size) for size in _SIZES),
         )
     )
-    if factor not in CELL:
-        return figures
-    return figures.with_columns(pl.lit(None, figures.schema[factor]).alias(factor))
+    labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
+    return figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
 
 
 def integer(column: str) -> pl.Expr:

@@ -26,6 +26,7 @@ import rich.table
 from rich.text import Text
 
 from fsbench_kit import settings
+from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import METRICS, OPERATIONS, REASONS, setting_kind
 
@@ -522,12 +523,14 @@ def contents(dataset: Dataset) -> str:
         ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
     )
     figures = dataset.measurements.filter("primary").height
+    before = dataset.runs.filter(UNMEASURED).height
     not_ok = dataset.runs.filter(pl.col("status") != "ok").height
     grave = dataset.diagnostics.filter(pl.col("severity") != "note").height
     parts = [
         f"{counted(dataset.runs.height, 'run')} of {tools}",
         f" on {filesystems}" if filesystems else "",
         f", with {counted(figures, 'figure')}",
+        f"; {counted(before, 'run')} came before the first round" if before else "",
         f"; {not_ok} failed or are partial" if not_ok else "",
         f"; {counted(grave, 'remark')} of weight about the logs" if grave else "",
     ]
@@ -539,7 +542,9 @@ def order_table(dataset: Dataset) -> Table:
     rows = dataset.runs.sort("study", "order", "started_at", nulls_last=True).select(
         "study",
         "order",
-        "round",
+        pl.coalesce(pl.col("round").cast(pl.String), pl.col("stage").cast(pl.String)).alias("round"),
+        "target",
+        "workload",
         "tool",
         "filesystem",
         pl.col("started_at").dt.strftime("%Y-%m-%d %H:%M:%S"),
@@ -646,6 +651,43 @@ def reasons_table(comparison: pl.DataFrame) -> Table:
     explained = tuple((*REASONS[code], f"{count} of {comparison.height}", code) for code, count in rows)
     caption = "What these figures cannot show" if rows else "No reason stands against these figures."
     return Table(caption, columns, (Group(None, explained),))
+
+
+def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
+    """Make the table of how many runs a side needs, with the cells by what sets them apart.
+
+    Parameters
+    ----------
+    planned
+        What `fsbench_kit.repeats.repeats` returned.
+    caption
+        What the numbers of runs are for.
+    """
+    names = [*varying(planned), "metric", "statistic"] if "metric" in planned.columns else []
+    shown = planned.select(*names, pl.col("^(pilot_runs|cv.*|for_.*)$")).with_columns(
+        pl.col("cv", "cv_high").map_elements(percent, return_dtype=pl.String)
+    )
+    if planned["cv"].equals(planned["cv_high"]):
+        shown = shown.drop("cv_high")
+    return table(
+        shown, caption, heads={"cv": "runs vary by", "cv_high": "at most", "for_equivalence": "for equality"}
+    )
+
+
+def audit_table(audit: pl.DataFrame) -> Table:
+    """Make the table of an audit: what is said, what came of it, and why.
+
+    Parameters
+    ----------
+    audit
+        What `fsbench_kit.claims.audit` returned, or some rows of it.
+    """
+    columns = (Column("what is said"), Column("verdict"), Column("evidence"), Column("why"))
+    rows = audit.select("says", "verdict", "evidence", "reason").rows()
+    in_lines = tuple(
+        tuple(" ".join(text.split()) for text in row) for row in rows
+    )  # names in logs can hold anything
+    return Table(", ".join(audit["study"].unique(maintain_order=True)), columns, (Group(None, in_lines),))
 
 
 def versions() -> dict[str, str]:

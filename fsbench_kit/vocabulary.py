@@ -231,6 +231,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "fio.steadystate_attained": SettingWord("label", "Whether the load became steady: true or false."),
     "fio.steadystate_criterion": SettingWord("label", "What was held against the limit for a steady load."),
     "seed": SettingWord("label", "Seed of the tool's random numbers."),
+    "stopping_rule": SettingWord("label", "The rule by which a launch decided how many rounds to make."),
     "bonnie++.-q": SettingWord("label", "Whether bonnie++ was quiet: true."),
     "bonnie++.-u": SettingWord("label", "The user that bonnie++ ran as."),
     "bonnie++.-g": SettingWord("label", "The group that bonnie++ ran as."),
@@ -239,6 +240,9 @@ SETTINGS: Final[dict[str, SettingWord]] = {
 }
 """Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
 counts as workload, unless it is listed here."""
+
+STAGES: Final = ("precondition", "warm-up", "measured")
+"""What a launched run was for: those before the first round are kept, and not compared."""
 
 ORIGINS: Final = ("log", "command", "environment", "study", "stated")
 """Where a setting is known from, the strongest first: the log's own words; the command line that ran; the

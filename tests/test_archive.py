@@ -98,9 +98,15 @@ def test_a_launched_run_brings_its_record(tmp_path: Path, smallfiles_log: Callab
     data = read(_launched(folder, smallfiles_log()).parent)
     row = data.runs.row(0, named=True)
     assert (row["origin"], row["round"], row["order"], row["host"]) == ("launched", 2, 5, "here")
+    assert (row["stage"], row["target"], row["workload"]) == ("measured", "loop", "files")
     assert str(row["started_at"]) == "2026-01-02 01:04:05"
     assert _settings(data.settings, "kernel") == [("6.1", "environment")]
     assert data.diagnostics.is_empty()
+
+
+def test_a_run_that_warms_up_has_no_round(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    _launched(tmp_path / "001", smallfiles_log(), stage="warm-up", round=None)
+    assert read(tmp_path).runs.select("stage", "round").rows() == [("warm-up", None)]
 
 
 def test_a_log_that_was_changed_after_its_run_is_named(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:

@@ -1,5 +1,7 @@
 """The command line as a user meets it: output, messages, exit status."""
 
+import hashlib
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -158,3 +160,89 @@ def test_help_lists_the_commands() -> None:
     assert result.returncode == 0
     for command in ("doctor", "read", "compare", "launch", "report"):
         assert f"{command} " in result.stdout
+
+
+def test_audit_says_why(published: Path) -> None:
+    result = _fsbench("audit", published / "fio-nvme-2021")
+    assert result.returncode == 0
+    assert "ZFS and XFS are tested on the same disk" in result.stdout
+    assert "nvme7n1 on xfs; nvme6n1 on zfs" in result.stdout
+
+
+def test_audit_without_claims(root: Path) -> None:
+    result = _fsbench("audit", root / "raw_results" / "recorded")
+    assert result.returncode == 2
+    assert "no study here makes a claim" in result.stderr
+
+
+HEADER = "task,filesystems,metric,value,low,high,unit,qualifier"
+
+
+def _runs(folder: Path, filesystem: str, times: list[float]) -> None:
+    """Runs as a launch leaves them, each with the time of one task."""
+    for number, seconds in enumerate(times, 1):
+        run = folder / f"{filesystem}-{number}"
+        run.mkdir(parents=True)
+        log = f"{HEADER}\nlist_tree,{filesystem},elapsed,{seconds},,,s,\n"
+        (run / "log.txt").write_text(log)
+        facts = {
+            "study": "gate",
+            "round": number,
+            "order": number,
+            "tool": "filetree",
+            "filesystem": filesystem,
+            "host": "h",
+            "argv": ["filetree"],
+            "exit_code": 0,
+            "status": "ok",
+            "started_at": f"2026-11-21T12:{2 * number:02}:{30 * (filesystem == 'xfs'):02}+00:00",
+            "ended_at": f"2026-11-21T12:{2 * number:02}:{30 * (filesystem == 'xfs') + 10:02}+00:00",
+            "duration": 10,
+            "logs": ["log.txt"],
+            "settings": {},
+            "sha256": {"log.txt": hashlib.sha256(log.encode()).hexdigest()},
+        }
+        (run / "run.json").write_text(json.dumps(facts))
+
+
+QUICK, SLOW = [10.0, 10.1, 9.9, 10.05, 9.95, 10.02], [20.0, 20.3, 19.9, 20.08, 19.89, 20.01]
+
+
+@pytest.mark.parametrize(
+    ("ext4", "xfs", "status", "said"),
+    [
+        (SLOW, QUICK, 0, "gate: none of"),
+        (QUICK, SLOW, 1, "are worse"),
+        (SLOW, [20.01, 20.29, 19.91, 20.07, 19.9, 20.02], 0, "gate: none of"),
+        (SLOW[:1], QUICK[:1], 3, "are undecided"),
+        ([10, 20, 15], [15, 9, 21], 3, "are undecided"),
+    ],
+)
+def test_gate(tmp_path: Path, ext4: list[float], xfs: list[float], status: int, said: str) -> None:
+    _runs(tmp_path, "ext4", ext4)
+    _runs(tmp_path, "xfs", xfs)
+    result = _fsbench("compare", tmp_path, "--gate")
+    assert (result.returncode, said in result.stderr) == (status, True), result.stdout + result.stderr
+
+
+def test_gate_on_what_cannot_be_compared(published: Path) -> None:
+    result = _fsbench("compare", published / "sysbench-rhel72", "--gate")
+    assert result.returncode == 4
+    assert "are not comparable" in result.stderr
+
+
+def test_gate_on_bad_input(tmp_path: Path) -> None:
+    assert _fsbench("compare", tmp_path, "--gate").returncode == 2
+
+
+def test_repeats_from_a_variation(tmp_path: Path) -> None:
+    result = _fsbench("repeats", "--cv", "5", "--chart", tmp_path / "runs.svg")
+    assert result.returncode == 0
+    assert ["5", "%", "10", "6", "19"] in [line.split() for line in result.stdout.splitlines()]
+    assert (tmp_path / "runs.svg").read_text().startswith("<svg")
+
+
+def test_repeats_needs_something_to_plan_from() -> None:
+    result = _fsbench("repeats")
+    assert result.returncode == 2
+    assert "Give one of the two." in result.stderr

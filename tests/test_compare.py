@@ -44,7 +44,9 @@ def _rates(*rates: float, filesystem: str, rounds: bool = False, **facts: object
                 data=f"{filesystem}{number:04d}{rate}".encode(),
                 records=[run],
                 study=str(facts.get("study", "s")),
+                stage=facts.get("stage"),  # type: ignore[arg-type]
                 round=number if rounds else None,
+                target=facts.get("target"),  # type: ignore[arg-type]
                 host="h",
                 status=str(facts.get("status", "ok")),
                 started_at=facts.get("started_at", START + timedelta(minutes=order)),  # type: ignore[arg-type]
@@ -88,6 +90,32 @@ def test_runs_of_the_same_rounds_are_pairs() -> None:
     assert "pair" in str(row["method"])
     assert row["estimand"] == "geometric mean of paired ratios"
     assert row["verdict"] == "better"
+
+
+def test_runs_before_the_first_round_are_left_out_and_counted() -> None:
+    sides = [_rates(100, 110, filesystem="ext4", rounds=True), _rates(200, 220, filesystem="xfs", rounds=True)]
+    warm = [_rates(1, 2, filesystem=name, stage="warm-up") for name in ("ext4", "xfs")]
+    fill = _rates(3, filesystem="xfs", stage="precondition")
+    row = _row(*sides, *warm, fill)
+    assert (row["ratio"], row["n_baseline"], row["n_candidate"]) == (pytest.approx(2), 2, 2)
+    assert row["footnotes"][:2] == ["4 warm-up runs were left out.", "1 precondition runs were left out."]  # type: ignore[index]
+
+
+def test_a_rule_that_ended_the_launch_is_named() -> None:
+    rule = {"stopping_rule": "half-width 5 %"}
+    row = _row(*(_rates(100, 110, filesystem=name, rounds=True, settings=rule) for name in ("ext4", "xfs")))
+    assert 'Rounds were made until the rule "half-width 5 %" was content' in row["footnotes"][0]  # type: ignore[index]
+    assert row["verdict"] != "not comparable"
+
+
+def test_targets_of_one_filesystem_can_be_compared_and_of_two_as_well() -> None:
+    for filesystems in (("xfs", "xfs"), ("ext4", "xfs")):
+        sides = [
+            _rates(*rates, filesystem=filesystem, rounds=True, target=target)
+            for rates, filesystem, target in zip(((100, 110), (200, 220)), filesystems, ("a", "b"), strict=True)
+        ]
+        row = _row(*sides, factor="target")
+        assert (row["baseline"], row["level"], row["ratio"]) == ("a", "b", pytest.approx(2))
 
 
 def test_runs_without_rounds_are_two_samples() -> None:

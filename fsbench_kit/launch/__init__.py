@@ -18,6 +18,7 @@ from fsbench_kit.launch.events import Event
 from fsbench_kit.launch.launcher import LaunchResult, launch, resume
 from fsbench_kit.launch.plan import Plan, read_plan
 from fsbench_kit.launch.progress import shown
+from fsbench_kit.launch.rehearsal import Rehearsal, rehearse
 from fsbench_kit.launch.tools import Machine, machine
 
 __all__ = [
@@ -26,10 +27,12 @@ __all__ = [
     "LaunchResult",
     "Machine",
     "Plan",
+    "Rehearsal",
     "abilities",
     "launch",
     "machine",
     "read_plan",
+    "rehearse",
     "resume",
     "shown",
 ]

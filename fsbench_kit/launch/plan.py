@@ -43,6 +43,7 @@ from fsbench_kit.errors import InputError
 from fsbench_kit.launch.mistakes import MistakeError, Place, Shape, as_input_error, excerpt, tagged
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.schema import Count, Name, Seconds, Size, Table, Truth, Whole
+from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.workloads import Workload
 from fsbench_kit.units import humanise
@@ -78,6 +79,10 @@ class Plan(Table):
         Names of the study. Without a title, that is its id.
     repeats
         How often each workload runs on each target. One run of each is a round; runs of one round are a block.
+    until
+        A rule that may end the launch after fewer rounds: ``half-width N %``, when the intervals of all ratios to
+        the first target reach no further than N % to either side; ``stein N %``, after as many rounds as that
+        takes, judged by the first five.
     seed
         Decides the order of the runs, and the data that they write.
     budget
@@ -108,6 +113,7 @@ class Plan(Table):
         default_factory=lambda fields: fields["id"]
     )
     repeats: Count = 10
+    until: Until | None = None
     seed: Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[20240501])] = 1
     timeout: Seconds = 300
     warm_up: Whole = 0
@@ -134,8 +140,22 @@ class Plan(Table):
         if self.precondition and self.trim:
             what = "trimming would undo what [[precondition]] does to a device"
             raise MistakeError(what, Place(key="trim"), hint="Write: trim = false")
+        self._refuse_idle_rule()
         self._refuse_over_budget()
         return self
+
+    def _refuse_idle_rule(self) -> None:
+        if self.until is None:
+            return
+        at = Place(key="until")
+        if self.repeats <= PILOT:
+            what = f"a rule looks after {PILOT} rounds, and there are no more than {self.repeats} repeats"
+            raise MistakeError(
+                what, at, hint="Raise repeats, which is the most that there will be, or drop the rule."
+            )
+        if len(self.target) == 1:
+            what = "a rule looks at ratios to the first target, and there is no other"
+            raise MistakeError(what, at, hint="Add a [[target]], or drop the rule.")
 
     def trims(self, target: Target) -> bool:
         """Whether the device beneath a target is trimmed before each run."""

@@ -15,6 +15,7 @@ from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import execute, rest
 from fsbench_kit.launch.observation import RECORD, Observation, versions
 from fsbench_kit.launch.provision import Provision
+from fsbench_kit.launch.referee import Referee
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.units import humanise
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Target
 
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
-_TARGET: Final = Path("target")
+TARGET: Final = Path("target")
+"""What leads to a run's directory on its target, in the run's own folder."""
 
 
 @dataclass
@@ -46,6 +48,8 @@ class Session:
         Whether the study is in its place.
     made
         Names of the runs that are there, and are not to be made.
+    rounds
+        How many rounds there are to be, as far as that is decided.
     """
 
     study: Study
@@ -54,6 +58,10 @@ class Session:
     tell: Callable[[Event], None]
     begun: bool = False
     made: list[str] = field(default_factory=list)
+    rounds: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rounds = self.study.plan.repeats
 
     @property
     def scratch(self) -> Path:
@@ -92,7 +100,12 @@ class Session:
     def _make_runs(self, provision: Provision) -> str | None:
         start = time.monotonic()
         missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
+        referee = Referee(self.study, self.scratch)
         for done, (order, (name, cell)) in enumerate(missing):
+            if cell.round is not None:
+                self._ask(referee, cell.round - 1)
+                if cell.round > self.rounds:
+                    break
             rest(self.study.plan.cool_down if done else 0)
             elapsed = time.monotonic() - start
             if used_up := self._used_up(elapsed):
@@ -100,17 +113,32 @@ class Session:
             self.tell(
                 RunStarted(
                     order=order,
-                    runs=len(self.study.cells),
+                    runs=self._runs,
                     stage=cell.stage,
                     round=cell.round,
                     target=cell.target.name,
                     workload=cell.workload.name,
                     elapsed=elapsed,
-                    remaining=elapsed / done * (len(missing) - done) if done else None,
+                    remaining=elapsed / done * (self._runs - order + 1) if done else None,
                 )
             )
             self._make_run(order, name, cell, provision)
+        else:
+            self._ask(referee, self.rounds)
         return None
+
+    def _ask(self, referee: Referee, rounds: int) -> None:
+        """Ask, after so many rounds, how many there are to be."""
+        decision = referee.after(rounds)
+        if decision is not None:
+            self.rounds, note = decision
+            if note is not None:
+                self.tell(Note(note))
+
+    @property
+    def _runs(self) -> int:
+        """How many runs there are to be, those included that were made."""
+        return sum(cell.round is None or cell.round <= self.rounds for cell in self.study.cells.values())
 
     def _used_up(self, elapsed: float) -> str | None:
         """Say which budget is used up, if one is. Each start of a launch has the budgets of its plan."""
@@ -136,12 +164,14 @@ class Session:
             self.begun = True
         self.made.append(name)
         folder = str(self.study.folder / name)
-        self.tell(RunEnded(order=order, runs=len(self.study.cells), folder=folder, failure=failure))
+        self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure))
 
     def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
         plan = self.study.plan
         seen = Observation(cell, folder)
+        if plan.until is not None:
+            seen.settings["stopping_rule"] = plan.until
         scratch = str(self._scratch_of(cell.target))
         try:
             with provision.ready(cell.target) as target:
@@ -155,8 +185,8 @@ class Session:
                 seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
                 seen.before |= environment.state(target.directory, target.members)
-                with _link(folder / _TARGET, target.directory):
-                    argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=cell.seed)
+                with _link(folder / TARGET, target.directory):
+                    argv = cell.workload.argv(TARGET, filesystem=target.filesystem, seed=cell.seed)
                     seen.execution = execute(argv, folder, timeout=plan.timeout)
                 seen.after |= environment.state(target.directory, target.members)
         except StepError as error:

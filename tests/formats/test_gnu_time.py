@@ -136,6 +136,42 @@ def test_the_fixtures() -> None:
     assert [run.duration for run in runs(LOGS["5.2-bash-and-posix"])] == [0.25, 0.13, 0.091]
 
 
+def test_the_logs_of_1_7() -> None:
+    failed, on_an_old_kernel = runs(LOGS["1.7-default"])
+    assert (failed.status, failed.exit_code, failed.duration) == ("failed", 2, 9.85)
+    assert values(failed)["block_inputs"] == 208456
+    memory = figures(failed)["memory_peak"]
+    assert (memory.value, memory.low, memory.high) == (11248 * 1024, 2812 * 1024, 11248 * 1024)
+    memory = figures(on_an_old_kernel)["memory_peak"]
+    assert (memory.state, memory.value, memory.low, memory.high) == ("missing", None, None, None)
+    assert values(on_an_old_kernel)["major_faults"] == 201
+    (run,) = runs(LOGS["1.7-verbose"])
+    assert values(run) == pytest.approx(
+        {
+            "cpu_time_user": 0.11,
+            "cpu_time_system": 2.04,
+            "elapsed": 9.31,
+            "cpu": 0.23,
+            "memory_peak": 7216 * 1024,
+            "block_inputs": 208456,
+            "block_outputs": 262432,
+            "major_faults": 0,
+            "minor_faults": 1127,
+            "voluntary_switches": 10442,
+            "involuntary_switches": 217,
+            "swaps": 0,
+        }
+    )
+    assert figures(run)["memory_peak"].low == 1804 * 1024
+    assert codes(LOGS["1.7-verbose"]) == []
+
+
+def test_memory_of_no_whole_number_of_four_pages_is_as_printed() -> None:
+    (run,) = runs(USAGE.replace("2000maxresident", "2004maxresident"))
+    memory = figures(run)["memory_peak"]
+    assert memory.low == memory.value == memory.high == 2004 * 1024
+
+
 @pytest.mark.parametrize(
     ("command", "operation"),
     [

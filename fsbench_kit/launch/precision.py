@@ -1,0 +1,88 @@
+"""Says how precise the comparisons of a launch under way are, for the rule that decides whether it goes on.
+
+::
+
+    python -m fsbench_kit.launch.precision STUDY ROUNDS
+
+This is a process of its own, between two rounds: the one that makes the runs must not hold frames in memory, of
+which the runs would have less.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit import archive
+from fsbench_kit.compare import COLUMNS, compare
+from fsbench_kit.errors import InputError, RequestError
+from fsbench_kit.launch.plan import read_plan
+from fsbench_kit.launch.stopping import Precision
+from fsbench_kit.settings import CELL
+
+if TYPE_CHECKING:
+    from fsbench_kit.dataset import Dataset
+
+PRIMARY: Final = ("bandwidth", "iops", "file_rate", "elapsed", "latency")
+"""The metrics that can stand for a cell; the first that it has does."""
+
+_FIGURE: Final = tuple(key for key in CELL if key not in ("metric", "statistic"))
+
+
+def precision(study: Path, rounds: int) -> Precision:
+    """Look at the intervals of the ratios of all targets to the first one, one for each figure of each workload.
+
+    Parameters
+    ----------
+    study
+        The folder of a launch.
+    rounds
+        How many rounds to look at.
+    """
+    plan = read_plan(study / "plan.toml")
+    try:
+        dataset = archive.read(study)
+    except InputError:  # no run has a figure
+        return Precision(None, None, 0, 0)
+    made = dataset.select(pl.col("round") <= rounds)
+    comparisons = pl.concat(
+        _primary(made.select(pl.col("workload") == workload.name), plan.target[0].name).with_columns(
+            workload=pl.lit(workload.name)
+        )
+        for workload in plan.workload
+    )
+    known = comparisons.drop_nulls("half_width").sort("half_width", descending=True)
+    if known.is_empty():
+        return Precision(None, None, 0, comparisons.height)
+    widest = known.row(0, named=True)
+    name = "{workload}: {metric} of {operation}, {level} against {baseline}".format(**widest)
+    return Precision(widest["half_width"], name, known.height, comparisons.height - known.height)
+
+
+def _primary(runs: Dataset, baseline: str) -> pl.DataFrame:
+    """Return the comparisons of one workload, with one metric for each figure, and how far they reach."""
+    try:
+        comparison = compare(runs, "target", baseline, metrics=PRIMARY)
+    except RequestError:  # the first target has no run that counts
+        comparison = pl.DataFrame(schema=COLUMNS)
+    rank = pl.col("metric").replace_strict(list(PRIMARY), range(len(PRIMARY)))
+    return (
+        comparison.filter(pl.col("statistic").is_in(["value", "mean"]))
+        .filter(rank == rank.min().over(*_FIGURE, "level"))
+        .with_columns(half_width=(pl.col("ci_high") / pl.col("ci_low")).log() / 2)
+    )
+
+
+def main() -> None:
+    """Answer on standard output, as JSON."""
+    study, rounds = sys.argv[1:]
+    sys.stdout.write(json.dumps(asdict(precision(Path(study), int(rounds)))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""Claims are held against the figures; what is expected was computed by hand from the printed logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import fsbench_kit as fsb
+from fsbench_kit.errors import InputError, RequestError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def audited(published: Path) -> dict[str, dict[str, Any]]:
+    return {
+        row["claim"] if row["claim"] != "same-disk" else f"same-disk of {row['study']}": row
+        for row in (fsb.audit(published).iter_rows(named=True))
+    }
+
+
+WRONG, UNREPLICATED, OTHER = "arithmetically wrong", "arithmetically right, unreplicated", "not comparable"
+
+VERDICTS = {
+    # host01 and host02 in every pair of logs
+    "same-host": ("contradicted", "differs", "stated by the log"),
+    "same-disk of sysbench-rhel72": ("contradicted", "differs", "stated by the log"),
+    "seqwr-twice": (WRONG, "differs", "single figures"),  # 842.88 / 348.48 = 2.42
+    "seqrd-20": (WRONG, "differs", "single figures"),  # 887.34 - 864.70 = 22.64
+    "rndwr-0.7": (OTHER, "reproduces", "single figures"),  # 16.855 - 16.171 = 0.68
+    "rndrd-4": (OTHER, "reproduces", "single figures"),  # 18.118 - 14.308 = 3.81
+    # nvme7n1 in the log of XFS, nvme6n1 in the command that made the pool
+    "same-disk of fio-nvme-2021": ("contradicted", "differs", "stated by the log"),
+    "one-command": ("contradicted", "differs", "stated by the log"),  # the job of ZFS is zfs-fio
+    "xfs-189k": (UNREPLICATED, "reproduces", "single figures"),
+    "zfs-28.3k": (UNREPLICATED, "reproduces", "single figures"),
+    "zfs-85-percent-fewer": (OTHER, "reproduces", "single figures"),  # 1 - 28.3 / 189 = 85.03 %
+    "zfs-throughput-accordingly": (OTHER, "reproduces", "single figures"),  # 1 - 110 / 738 = 85.09 %
+    "o-direct-throughout": ("contradicted", "differs", "stated by the log"),
+    "zfs-lower-cpu": (WRONG, "differs", "single figures"),
+    "ext4-wins-all-but-record-rewrite": (WRONG, "differs", "single figures"),
+    "rewrite-above-write": (UNREPLICATED, "reproduces", "within-run only"),
+    "reread-above-read": (WRONG, "differs", "within-run only"),
+    "direct-io": ("contradicted", "differs", "stated by the log"),
+    "bonnie-beyond-memory": ("contradicted", "differs", "stated by the log"),
+    "mkfs-2-seconds": (WRONG, "differs", "averaged"),  # ReiserFS 2.2 s
+    "reiserfs-umount-2": ("no data", "not computable", "none"),
+    "umount-cpu-2": (WRONG, "differs", "averaged"),  # 37/14, 37/27, 45/14, 45/27: 2.6, 1.4, 3.2, 1.7
+    "jfs-least-cpu": (WRONG, "differs", "averaged"),  # ReiserFS 14 %, JFS 27 % for umount
+    "reiserfs-most-page-faults": ("no data", "not computable", "averaged"),
+    "xfs-most-capacity": (UNREPLICATED, "reproduces", "averaged"),
+    "residual-capacity": (UNREPLICATED, "reproduces", "averaged"),
+    "residual-capacity-same": (UNREPLICATED, "reproduces", "averaged"),
+    "ext3-least-capacity": (UNREPLICATED, "reproduces", "averaged"),
+    "reiserfs-mount-5-to-15": (
+        UNREPLICATED,
+        "within rounding",
+        "averaged",
+    ),  # 2.3 / 0.5 = 4.6, at most 2.35 / 0.45
+    "iso-removal-100": (UNREPLICATED, "reproduces", "averaged"),  # 75 and 125
+    "ext3-tree-removal-2": (WRONG, "differs", "averaged"),  # 22 / 8.2 = 2.7
+    "xfs-quickest-mkfs-mount-umount": (WRONG, "differs", "averaged"),  # mount: 0.5 s against 0.2 s
+    "xfs-quickest-large-file": (UNREPLICATED, "within rounding", "averaged"),  # JFS and XFS both print 0.02 s
+    "xfs-second-tree": (UNREPLICATED, "reproduces", "averaged"),
+    "reiserfs-most-cpu-listing": (UNREPLICATED, "reproduces", "averaged"),
+}
+
+
+def test_every_claim_of_the_articles_is_audited(audited: dict[str, dict[str, Any]]) -> None:
+    found = {name: (row["verdict"], row["arithmetic"], row["evidence"]) for name, row in audited.items()}
+    assert found == VERDICTS
+
+
+def test_the_figure_that_belongs_in_the_place_of_the_stated_one(audited: dict[str, dict[str, Any]]) -> None:
+    assert audited["seqwr-twice"]["computed"] == pytest.approx(842.88 / 348.48, abs=2e-4)
+    assert audited["seqrd-20"]["computed"] / 2**20 == pytest.approx(887.34 - 864.70, abs=0.011)
+    row = audited["zfs-85-percent-fewer"]
+    assert row["computed"] == pytest.approx(1 - 28.3 / 189)
+    assert row["computed_low"] == pytest.approx(1 - 28.35 / 188.5)
+    assert row["computed_high"] == pytest.approx(1 - 28.25 / 189.5)
+    # ln(189 / 28.3) / (1.96 sqrt 2) = 0.685 as a log-sd; sqrt(exp(s^2) - 1) = 0.774
+    assert row["break_even_cv"] == pytest.approx(0.774, abs=1e-3)
+
+
+def test_the_cells_that_contradict_are_named(audited: dict[str, dict[str, Any]]) -> None:
+    cells = [text.split(":")[0] for text in audited["ext4-wins-all-but-record-rewrite"]["contradicting"]]
+    assert cells == [
+        *(f"write, {size} KiB" for size in (32, 64, 128, 256)),
+        *(f"{operation}, 128 KiB" for operation in ("random_read", "backward_read", "stride_read")),
+    ]
+    assert (audited["reread-above-read"]["cells_holding"], audited["reread-above-read"]["cells"]) == (14, 30)
+    assert audited["xfs-quickest-mkfs-mount-umount"]["not_computable"] == ["umount"] * 3
+
+
+def test_confounders_stand_beside_the_verdict(audited: dict[str, dict[str, Any]]) -> None:
+    assert audited["seqwr-twice"]["confounders"] == ["host differs: host01 against host02."]
+    assert audited["zfs-85-percent-fewer"]["confounders"] == ["disks differs: nvme6n1 against nvme7n1."]
+    assert audited["ext4-wins-all-but-record-rewrite"]["confounders"] == [
+        "log_device differs: not known against sdb2.",
+        "tool_build differs: linux-AMD64 against freebsd.",
+        "direct differs: true against false.",
+    ]
+
+
+def test_reasons_are_sentences(audited: dict[str, dict[str, Any]]) -> None:
+    assert audited["seqwr-twice"]["reason"] == (
+        "seqwr, write, 16 KiB: xfs 843 MiB/s against ext4 348 MiB/s, which is 2.42 times, said 2. "
+        "The sides differ in more than the filesystem: host differs: host01 against host02."
+    )
+    assert audited["reiserfs-umount-2"]["reason"] == "What it takes is not printed: elapsed of umount."
+    assert audited["mkfs-2-seconds"]["reason"] == (
+        "It holds in 2 of 3 comparisons; not in mkfs: reiserfs 2.2 s, said at most 2 s."
+    )
+
+
+# ---- studies made for the purpose
+
+LOG = """task,filesystems,metric,value,low,high,unit,qualifier
+mkfs,a,elapsed,{a},,,s,
+mkfs,b,elapsed,{b},,,s,
+"""
+STUDY = """[study]
+id = "made"
+title = "Made"
+
+[[log]]
+file = "tasks.csv"
+tool = "filetree"
+
+[[claim]]
+id = "c"
+says = "a takes what is said of b"
+metric = "elapsed"
+of = {{ filesystem = "a" }}
+{claim}
+"""
+
+
+def _audit(folder: Path, claim: str, a: str = "2.0", b: str = "4.0") -> dict[str, Any]:
+    (folder / "tasks.csv").write_text(LOG.format(a=a, b=b), encoding="utf-8")
+    (folder / "study.toml").write_text(STUDY.format(claim=claim), encoding="utf-8")
+    return fsb.audit(folder).row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("claim", "arithmetic"),
+    [
+        ('relation = "ratio"\nsize = "0.5"', "reproduces"),
+        ('relation = "ratio"\nsize = "0.6"', "differs"),
+        ('relation = "ratio"\nsize = "0.5"\nband = ["0.501", "0.6"]', "within rounding"),
+        ('relation = "difference"\nsize = "-2 s"', "reproduces"),
+        ('relation = "difference"\nsize = "2 s"', "differs"),
+        ('relation = "percent_less"\nsize = "50 %"', "reproduces"),
+        ('relation = "percent_less"\nsize = "40 %"', "differs"),
+        ('relation = "less"', "reproduces"),
+        ('relation = "greater"', "differs"),
+        ('relation = "rank"\nsize = "1"', "reproduces"),
+        ('relation = "rank"\nsize = "2"', "differs"),
+        ('relation = "value"\nsize = "2 s"', "reproduces"),
+        ('relation = "value"\nsize = "3 s"', "differs"),
+        ('relation = "at_most"\nsize = "2 s"', "reproduces"),
+        ('relation = "at_most"\nsize = "1.99 s"', "within rounding"),
+        ('relation = "at_least"\nsize = "2.1 s"', "differs"),
+        ('relation = "less"\nwhere = { operation = "mount" }', "not computable"),
+    ],
+)
+def test_relations(tmp_path: Path, claim: str, arithmetic: str) -> None:
+    assert _audit(tmp_path, claim)["arithmetic"] == arithmetic
+
+
+@pytest.mark.parametrize("relation", ["less", "greater"])
+def test_equal_prints_decide_nothing(tmp_path: Path, relation: str) -> None:
+    assert _audit(tmp_path, f'relation = "{relation}"', b="2.0")["arithmetic"] == "within rounding"
+
+
+def test_a_share_of_the_other_base(tmp_path: Path) -> None:
+    # 0.6 is 85 % less than 4; 3.4 is 85 % of 4, and 15 % less than it
+    assert _audit(tmp_path, 'relation = "percent_less"\nsize = "85 %"', a="0.6")["arithmetic"] == "reproduces"
+    row = _audit(tmp_path, 'relation = "percent_less"\nsize = "85 %"', a="3.4")
+    assert row["arithmetic"] == "differs"
+    assert "It is that share of the other, not less by it." in row["reason"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ('relation = "ratio"', 'claim "c" has the relation "ratio", which needs "size"'),
+        ('relation = "twice"', "relation"),
+        ('relation = "less"\nunit = "s"', "unit"),
+    ],
+)
+def test_a_claim_that_is_not_complete(tmp_path: Path, claim: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        _audit(tmp_path, claim)
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ('relation = "ratio"\nsize = "two"', "'two'"),
+        ('relation = "less"\nwhere = { colour = "red" }', "'colour'"),
+    ],
+)
+def test_a_claim_that_cannot_be_understood(tmp_path: Path, claim: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        _audit(tmp_path, claim)
+
+
+def test_studies_without_claims(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no study here makes a claim"):
+        fsb.audit(root / "raw_results" / "recorded")
+    with pytest.raises(InputError, match="there is no study"):
+        fsb.audit(tmp_path)
