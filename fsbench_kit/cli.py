@@ -264,12 +264,17 @@ def launch_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
     ] = False,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(help="A block device of the plan, to say once more that its content may be destroyed."),
+    ] = None,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
+    devices = device or []
     if dry_run:
         if plan is None or resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _rehearse(Path(plan))
+        _rehearse(Path(plan), devices)
         return
     if resume and (study or replace):
         raise RequestError(
@@ -279,20 +284,27 @@ def launch_command(
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
     with shown(out) as progress:
         if resume:
-            result = launching.resume(plan, root=Path.cwd(), retry_failed=retry_failed, progress=progress)
+            result = launching.resume(
+                plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
+            )
         elif plan is None:
             raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
         else:
             result = launching.launch(
-                read_plan(Path(plan)), root=Path.cwd(), study=study, replace=replace, progress=progress
+                read_plan(Path(plan)),
+                root=Path.cwd(),
+                study=study,
+                replace=replace,
+                devices=devices,
+                progress=progress,
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
 
 
-def _rehearse(plan: Path) -> None:
-    rehearsal = launching.rehearse(read_plan(plan), Path.cwd())
+def _rehearse(plan: Path, devices: list[str]) -> None:
+    rehearsal = launching.rehearse(read_plan(plan), Path.cwd(), devices)
     for note in rehearsal.notes:
         typer.echo(note)
     for scene in rehearsal.scenes:
