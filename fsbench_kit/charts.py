@@ -378,7 +378,7 @@ _FAILED: Final = pl.col("status") != "ok"
 def _figures_of_runs(dataset: Dataset, metric: str | None, factor: str) -> pl.DataFrame:
     """Return one row for each run and cell, with the run's place in the order of its study."""
     figures = settings.cells(dataset, factor).filter(
-        ~_FAILED, ~UNMEASURED.fill_null(value=False), pl.col("metric").is_in(METRICS), state="measured"
+        ~_FAILED, ~UNMEASURED, pl.col("metric").is_in(METRICS), state="measured"
     )
     statistic = pl.col("statistic") == "value"
     if metric is None:

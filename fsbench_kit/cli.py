@@ -28,6 +28,7 @@ from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportErro
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.launch import abilities, machine, read_plan, shown
 from fsbench_kit.repeats import repeats, widths
+from fsbench_kit.steadiness import sentence, steadiness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -299,6 +300,10 @@ def launch_command(
                 progress=progress,
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
+    if result.done + len(result.runs) > len(result.failures):
+        steady = sentence(steadiness(archive.read(result.folder)))
+        if steady is not None:
+            out.print(steady)
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
 

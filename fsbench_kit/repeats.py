@@ -11,6 +11,7 @@ from scipy.stats import chi2, t
 
 from fsbench_kit import settings, stats
 from fsbench_kit.compare import STATISTICS
+from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
             on=["metric", "statistic"],
             how="semi",
         )
-        .filter(pl.col("status") == "ok", pl.col("value") > 0)
+        .filter(~UNMEASURED, pl.col("status") == "ok", pl.col("value") > 0)
     )
     varied = (
         figures.with_columns(pl.col("value").log())

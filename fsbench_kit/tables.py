@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.dataset import Dataset
     from fsbench_kit.explain import Stretch
-    from fsbench_kit.launch import Ability, Machine
+    from fsbench_kit.launch import Ability, LaunchResult, Machine
 
 Row = dict[str, Any]
 
@@ -553,6 +553,34 @@ def order_table(dataset: Dataset) -> Table:
         "source",
     )
     return table(rows, "The runs in order", heads={"started_at": "started (UTC)", "duration": "duration, s"})
+
+
+def remarks_table(result: LaunchResult) -> Table:
+    """Make the table of what a launch said: its notes, what failed, and why it ended early if it did."""
+    rows = [
+        *(("note", note) for note in result.notes),
+        *((f"{run.name} failed", why) for run, why in result.failures.items()),
+        *([("ended early", result.stopped)] if result.stopped else []),
+    ]
+    frame = pl.DataFrame(rows, schema={"": pl.String, "what": pl.String}, orient="row")
+    return table(frame, "Remarks on the launch" if rows else "There was nothing to remark on the launch")
+
+
+def steadiness_table(found: pl.DataFrame) -> Table:
+    """Make the table of `fsbench_kit.steadiness.steadiness`: what is not steady first."""
+    cells = (
+        [name for name in varying(found) if name not in ("study", "tool", "filesystem")] if found.height else []
+    )
+    rows = found.sort("steady", nulls_last=True, maintain_order=True).select(
+        "target",
+        "workload",
+        *(name for name in dict.fromkeys(["operation", *cells])),
+        "metric",
+        "rounds",
+        *(pl.col(share).map_elements(percent, return_dtype=pl.String) for share in ("range", "slope")),
+        pl.col("steady").replace_strict({True: "steady", False: "not steady"}, return_dtype=pl.String),
+    )
+    return table(rows, "Steady state: the last five rounds, range within 20 % and slope within 10 % of their mean")
 
 
 def runs_table(dataset: Dataset) -> Table:

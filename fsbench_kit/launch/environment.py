@@ -86,6 +86,12 @@ class Device:
         """Whether a loop device reads and writes its file past the page cache."""
         return _read(self.folder / "loop" / "dio") == "1"
 
+    @property
+    def size(self) -> int | None:
+        """Its size in bytes."""
+        sectors = _read(self.folder / "size")
+        return int(sectors) * _SECTOR if sectors else None
+
     def counters(self) -> dict[str, int]:
         """Return the bytes read from and written to it since the machine started."""
         fields = (_read(self.folder / "stat") or "").split()
@@ -128,6 +134,14 @@ def devices_under(*paths: Path) -> tuple[Device, ...]:
             found.append(device)
             waiting += _devices_below(device)
     return tuple(found)
+
+
+def size_under(path: Path) -> int | None:
+    """Return the bytes of an image, or of the block device that a path is or lies on; ``None`` without a device."""
+    if path.is_file():
+        return path.stat().st_size
+    devices = devices_under(path)
+    return devices[0].size if devices else None
 
 
 def machine_settings() -> dict[str, str]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.schedule import schedule
-from fsbench_kit.launch.session import TARGET
+from fsbench_kit.launch.session import BESIDE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.tools import isolation_problem
+from fsbench_kit.launch.workloads import Argv, Ground
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.plan import Plan
     from fsbench_kit.launch.schedule import Cell
     from fsbench_kit.launch.targets import Target
-
-Argv = tuple[str, ...]
 
 _DROP_CACHES: Final = ("sh", "-c", "echo 3 > /proc/sys/vm/drop_caches")
 
@@ -35,7 +34,8 @@ class Scene:
     title
         Which run it is.
     commands
-        What would be run for it, in this order. ``target`` stands for the directory where the workload writes.
+        What would be run for it, in this order. ``target`` stands for the directory where the workload writes,
+        and ``beside`` for one that is not on the target.
     """
 
     title: str
@@ -93,7 +93,7 @@ def _scenes(plan: Plan, root: Path) -> Iterator[Scene]:
         stage = cell.stage if cell.round is None else f"round {cell.round}"
         yield Scene(
             f"run {order}/{len(cells)}, {stage}: {cell.workload.name} on {target.name}, in {target.place(root)}",
-            (*rest, *make, *_settling(plan, target), *_work(cell, root), *remove),
+            (*rest, *make, *_work(plan, cell, root), *remove),
         )
     remove = tuple(command for target in reversed(ready.values()) for command in target.commands.remove)
     if remove:
@@ -108,9 +108,13 @@ def _settling(plan: Plan, target: Target) -> Iterator[Argv]:
         yield _DROP_CACHES
 
 
-def _work(cell: Cell, root: Path) -> tuple[Argv, ...]:
+def _work(plan: Plan, cell: Cell, root: Path) -> Iterator[Argv]:
     filesystem = cell.target.expected_filesystem or mount_of(cell.target.place(root)).filesystem
-    return (tuple(cell.workload.argv(TARGET, filesystem=filesystem, seed=cell.seed)),)
+    work = cell.workload.work(Ground(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=cell.seed))
+    yield from work.before
+    yield from _settling(plan, cell.target)
+    yield work.measured
+    yield from work.after
 
 
 def _estimates(plan: Plan) -> Iterator[str]:

@@ -12,8 +12,8 @@ import pytest
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
 from fsbench_kit.formats.bonnie_phases import PHASES
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Diagnostic, Measurement, Run
+from tests.formats.reading import Reading
 from tests.growth import is_linear
 
 DATA = Path(__file__).parents[1] / "data" / "bonnie"
@@ -25,21 +25,11 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 INSTALLED = pytest.mark.skipif(shutil.which("bonnie++") is None, reason="bonnie++ is not installed")
 
 
-def records(chars: str) -> list[Record]:
-    return list(bonnie.parse(Text(chars)))
-
-
-def runs(chars: str) -> list[Run]:
-    return [record for record in records(chars) if isinstance(record, Run)]
-
-
-def run_of(chars: str) -> Run:
-    (run,) = runs(chars)
-    return run
-
-
-def codes(chars: str) -> list[str]:
-    return [record.code for record in records(chars) if isinstance(record, Diagnostic)]
+READING = Reading(bonnie)
+records = READING.records
+runs = READING.runs
+run_of = READING.run_of
+codes = READING.codes
 
 
 def figures(run: Run, *, primary: bool = True) -> dict[tuple[str, str], Measurement]:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Measurement, Run
+from tests.formats.reading import Reading
 from tests.growth import is_linear
 
 ROOT = Path(__file__).parents[2]
@@ -52,25 +52,12 @@ UNITS = {
 }
 
 
-def records(chars: str) -> list[Record]:
-    return list(bonnie.parse(Text(chars)))
-
-
-def runs(chars: str) -> list[Run]:
-    return [record for record in records(chars) if isinstance(record, Run)]
-
-
-def run_of(chars: str) -> Run:
-    (run,) = runs(chars)
-    return run
-
-
-def diagnostics(chars: str) -> list[Diagnostic]:
-    return [record for record in records(chars) if isinstance(record, Diagnostic)]
-
-
-def codes(chars: str) -> list[str]:
-    return [item.code for item in diagnostics(chars)]
+READING = Reading(bonnie)
+records = READING.records
+runs = READING.runs
+run_of = READING.run_of
+diagnostics = READING.diagnostics
+codes = READING.codes
 
 
 def figures(run: Run) -> dict[Key, Measurement]:

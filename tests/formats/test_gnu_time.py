@@ -9,8 +9,8 @@ import pytest
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import gnu_time
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Measurement, Run
+from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "gnu_time"
 LOGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*.txt"))}
@@ -21,16 +21,10 @@ USAGE = """\
 """
 
 
-def records(chars: str) -> list[Record]:
-    return list(gnu_time.parse(Text(chars)))
-
-
-def runs(chars: str) -> list[Run]:
-    return [record for record in records(chars) if isinstance(record, Run)]
-
-
-def codes(chars: str) -> list[str]:
-    return [record.code for record in records(chars) if isinstance(record, Diagnostic)]
+READING = Reading(gnu_time)
+records = READING.records
+runs = READING.runs
+codes = READING.codes
 
 
 def figures(run: Run) -> dict[str, Measurement]:

@@ -8,8 +8,8 @@ import pytest
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import iozone
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.records import Run
+from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "iozone"
 SUBSET = (DATA / "3.327-subset.txt").read_text()
@@ -31,9 +31,10 @@ SUBSET_FIGURES = {
 }
 
 
-def _parse(chars: str) -> tuple[list[Run], list[Diagnostic]]:
-    records = list(iozone.parse(Text(chars)))
-    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
+READING = Reading(iozone)
+_parse = READING.parsed
+_run = READING.run_of
+_codes = READING.codes
 
 
 def _cells(run: Run) -> dict[Cell, str]:
@@ -43,15 +44,6 @@ def _cells(run: Run) -> dict[Cell, str]:
         for m in run.measurements
         if m.primary
     }
-
-
-def _run(chars: str) -> Run:
-    (run,) = _parse(chars)[0]
-    return run
-
-
-def _codes(chars: str) -> list[str]:
-    return [d.code for d in _parse(chars)[1]]
 
 
 # Versions that cannot be installed

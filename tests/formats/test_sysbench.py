@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, sniff, sysbench
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Block, Diagnostic, Measurement, Run
+from tests.formats.reading import Reading
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "raw_results/published/sysbench-rhel72"
@@ -64,25 +64,12 @@ Threads fairness:
 """
 
 
-def records(chars: str) -> list[Record]:
-    return list(sysbench.parse(Text(chars)))
-
-
-def runs(chars: str) -> list[Run]:
-    return [record for record in records(chars) if isinstance(record, Run)]
-
-
-def run_of(chars: str) -> Run:
-    (run,) = runs(chars)
-    return run
-
-
-def diagnostics(chars: str) -> list[Diagnostic]:
-    return [record for record in records(chars) if isinstance(record, Diagnostic)]
-
-
-def codes(chars: str) -> list[str]:
-    return [item.code for item in diagnostics(chars)]
+READING = Reading(sysbench)
+records = READING.records
+runs = READING.runs
+run_of = READING.run_of
+diagnostics = READING.diagnostics
+codes = READING.codes
 
 
 def figures(run: Run) -> dict[Key, Measurement]:

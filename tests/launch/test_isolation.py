@@ -45,7 +45,7 @@ def traces(root: Path) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().decode(errors="replace")
-            command += " in " + os.readlink(process / "cwd")
+            command += " in " + str((process / "cwd").readlink())
             mounts = (process / "mountinfo").read_text(encoding="utf-8")
         except OSError:
             continue

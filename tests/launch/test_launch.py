@@ -57,6 +57,8 @@ KEYS = [
     "settings",
     "environment",
     "provision",
+    "preparation",
+    "cleanup",
     "sha256",
 ]
 
