@@ -137,7 +137,7 @@ def devices_under(*paths: Path) -> tuple[Device, ...]:
 
 
 def size_under(path: Path) -> int | None:
-    """Return the bytes of an image, or of the block device that a path is or lies on; ``None`` without a device."""
+    """Return the bytes of an image, or of the block device under a path; ``None`` where there is neither."""
     if path.is_file():
         return path.stat().st_size
     devices = devices_under(path)
