@@ -185,17 +185,16 @@ class Session:
         try:
             with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= environment.storage_settings(target.directory, target.members)
                 seen.settings |= target.settings
                 if target.steps:
                     seen.settings["provision"] = target.text
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
-                devices = environment.devices_under(target.directory)
                 ground = Ground(
                     directory=TARGET,
                     beside=BESIDE,
                     filesystem=target.filesystem,
-                    device_size=devices[0].size if devices else None,
+                    device_size=environment.size_under((*target.members, target.directory)[0]),
                     seed=cell.seed,
                 )
                 with (
@@ -229,9 +228,9 @@ class Session:
             if plan.trims(seen.cell.target):
                 seen.before["trim"] = environment.trim(target.directory)
             seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
-            seen.before |= environment.state(target.directory, target.storage)
+            seen.before |= environment.state(target.directory, target.members)
             seen.execution = run(work.measured, STDOUT, STDERR)
-            seen.after |= environment.state(target.directory, target.storage)
+            seen.after |= environment.state(target.directory, target.members)
         for argv in work.after:
             seen.cleanup.append(run(argv, CLEANUP, CLEANUP))
 
