@@ -58,6 +58,8 @@ class Session:
     begun: bool = False
     made: list[str] = field(default_factory=list)
     rounds: int = field(init=False)
+    _free_at_first: dict[str, int] = field(default_factory=dict)
+    _told: set[tuple[str, str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.repeats
@@ -75,6 +77,9 @@ class Session:
         if len(self.made) == len(self.study.cells):
             self.tell(Note("The study is complete: all its runs are there."))
             return
+        for run in records.values():
+            if "free_bytes" in run["environment"]["before"]:
+                self._free_at_first.setdefault(run["target"], run["environment"]["before"]["free_bytes"])
         for sentence in self._changes(records.values()):
             self.tell(Note(sentence))
 
@@ -164,6 +169,15 @@ class Session:
         self.made.append(name)
         folder = str(self.study.folder / name)
         self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure))
+        self._warn(seen)
+
+    def _warn(self, seen: Observation) -> None:
+        """Tell the conditions of a run, each once for its target and workload; the records have them all."""
+        target, workload = seen.cell.target.name, seen.cell.workload.name
+        for code, sentence in seen.conditions:
+            if (code, target, workload) not in self._told:
+                self._told.add((code, target, workload))
+                self.tell(Note(f"{workload} on {target}: {sentence}"))
 
     def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
@@ -183,7 +197,9 @@ class Session:
                     seen.before["trim"] = environment.trim(target.directory)
                 seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
+                seen.before["quiet"] = environment.quiet(target.storage)
                 seen.before |= environment.state(target.directory, target.storage)
+                seen.free_at_first = self._free_at_first.setdefault(cell.target.name, seen.before["free_bytes"])
                 with _link(folder / _TARGET, target.directory):
                     argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=cell.seed)
                     seen.execution = execute(argv, folder, timeout=plan.timeout)
