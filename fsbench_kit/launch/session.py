@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import execute, rest
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.study import Study
     from fsbench_kit.launch.targets import Target
 
+_ROOM: Final = 2**20  # bytes
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
 _TARGET: Final = Path("target")
 
@@ -111,6 +114,7 @@ class Session:
                 if cell.round > self.rounds:
                     break
             rest(self.study.plan.cool_down if done else 0)
+            self._refuse_without_room()
             elapsed = time.monotonic() - start
             if used_up := self._used_up(elapsed):
                 return f"The budget of {used_up} was used up after {done} runs."
@@ -143,6 +147,16 @@ class Session:
     def _runs(self) -> int:
         """How many runs there are to be, those included that were made."""
         return sum(cell.round is None or cell.round <= self.rounds for cell in self.study.cells.values())
+
+    def _refuse_without_room(self) -> None:
+        """Refuse to go on where the next run could hardly be written down."""
+        free = shutil.disk_usage(self.scratch).free
+        if free < _ROOM:
+            raise LaunchError(
+                f"the disk for the results is full: {humanise(free, 'B')} are free",
+                file=self.scratch.parent,
+                hint=f"Finished runs are kept. Make space, then: fsbench launch --resume {self.study.name}",
+            )
 
     def _used_up(self, elapsed: float) -> str | None:
         """Say which budget is used up, if one is. Each start of a launch has the budgets of its plan."""
