@@ -187,7 +187,7 @@ class TestTargetThatFails:
         fake_fio: Callable[[str], Path],
         filesystem: str,
     ) -> None:
-        """The loop device is told that its image has nothing in it any more, so that it has no place to write to."""
+        """The loop device is told that its image is empty, so that it has no place to read from and write to."""
         if tools.find_program(f"mkfs.{filesystem}") is None or filesystem not in tools.kernel_filesystems():
             pytest.skip(f"this machine has no {filesystem}")
         fake_fio(
