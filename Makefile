@@ -5,7 +5,7 @@ UV := $(shell command -v uv || echo .tools/bin/uv)
 READY := .venv/.ready
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check test-slow reference robustness fuzz clean
+.PHONY: report test check test-slow reference robustness coverage fuzz clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -29,6 +29,9 @@ reference: $(READY)  ## The reference pages of the formats, docs/formats
 robustness: $(READY)  ## How much damage to a log is noticed, for the page of the formats
 	.venv/bin/python -m benchmarks.robustness
 	.venv/bin/python -m docs.reference
+
+coverage: $(READY)  ## How often the intervals of stats/ hold, for docs/coverage.md
+	.venv/bin/python -m benchmarks.coverage
 
 fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what breaks is kept in tests/data/fuzz
 	$(UV) run --frozen --group fuzz python -m benchmarks.fuzz $(TOOL)

@@ -59,7 +59,7 @@ def logs() -> dict[str, Path]:
     fixtures = {
         f"{path.parent.name}/{path.name}": path
         for path in (ROOT / "tests" / "data").glob("*/*.*")
-        if path.parent.name != "other"
+        if path.parent.name not in {"fio_log", "other"}
     }
     published = {
         f"published/{path.relative_to(ROOT / 'raw_results' / 'published')}": path
@@ -114,6 +114,10 @@ _TIES = tuple(
 """Metrics and statistics of one part that determine each other."""
 
 
+_ADDED_UP = {"bandwidth", "iops", "thread_events", "thread_time"}
+"""Metrics of single processes or threads whose sum is printed as well."""
+
+
 def told_twice(run: Run) -> set[Key]:
     """Return the figures that a log prints twice, or that others of it determine."""
     known = [item for item in run.measurements if item.low is not None and item.high is not None]
@@ -123,7 +127,7 @@ def told_twice(run: Run) -> set[Key]:
     processes: dict[Key, list[Measurement]] = defaultdict(list)
     for item in primary:
         parts[item.scope, item.part, item.operation][item.metric, item.statistic] = item
-        if item.scope == "thread" and item.part is not None and item.metric in {"bandwidth", "iops"}:
+        if item.scope == "thread" and item.part is not None and item.metric in _ADDED_UP:
             processes[item.operation, item.metric, item.threads].append(item)
     for figures in parts.values():
         for tie in _TIES:

@@ -13,5 +13,15 @@ from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
 from fsbench_kit.dataset import Dataset
 from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
+from fsbench_kit.repeats import repeats
 
-__all__ = ["Dataset", "audit", "compare", "merged_histogram", "read", "scan_fio_histograms", "scan_fio_log"]
+__all__ = [
+    "Dataset",
+    "audit",
+    "compare",
+    "merged_histogram",
+    "read",
+    "repeats",
+    "scan_fio_histograms",
+    "scan_fio_log",
+]

@@ -182,8 +182,8 @@ class RunFacts(BaseModel):
     stage: Literal["precondition", "warm-up", "measured"] = "measured"
     round: int | None
     order: int
-    target: str
-    workload: str
+    target: str | None = None
+    workload: str | None = None
     tool: str
     filesystem: str | None
     host: str | None

@@ -378,7 +378,7 @@ _FAILED: Final = pl.col("status") != "ok"
 def _figures_of_runs(dataset: Dataset, metric: str | None, factor: str) -> pl.DataFrame:
     """Return one row for each run and cell, with the run's place in the order of its study."""
     figures = settings.cells(dataset, factor).filter(
-        ~_FAILED, ~UNMEASURED.fill_null(value=False), pl.col("metric").is_in(METRICS), state="measured"
+        ~_FAILED, ~UNMEASURED, pl.col("metric").is_in(METRICS), state="measured"
     )
     statistic = pl.col("statistic") == "value"
     if metric is None:
@@ -443,6 +443,48 @@ def _spread_sentence(spread: pl.DataFrame) -> str:
     if widest["cv"] is None:
         return "One run of each kind: nothing is known of how runs vary"
     return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"
+
+
+def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerChart | alt.FacetChart:
+    """Draw how narrow an interval becomes with more runs, one curve for each variation between runs.
+
+    Parameters
+    ----------
+    widths
+        What `fsbench_kit.repeats.widths` returned.
+    half_width
+        What is aimed at, drawn as a line.
+    """
+    _check_size(widths)
+    curves = widths.with_columns(words=pl.col("cv").map_elements(percent, return_dtype=pl.String))
+    enough = (
+        curves.filter(pl.col("half_width") <= half_width)
+        .group_by("cv", "words", maintain_order=True)
+        .agg(pl.col("runs").min())
+        .sort("cv")
+    )
+    told = [f"{runs} runs a side where runs vary by {words}" for _, words, runs in enough.rows()]
+    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(told) or 'more runs than are drawn'}"]
+    explained = "How far the 95 % interval of a ratio typically reaches, by the number of runs on each side."
+    base = alt.Chart(curves).encode(
+        x=alt.X("runs:Q", title="runs on each side (log scale)", scale=alt.Scale(type="log", nice=False)),
+        y=alt.Y(
+            "half_width:Q",
+            title="half-width of the interval (log scale)",
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(format="~%"),
+        ),
+        color=alt.Color(
+            "words:N", title="runs vary by", sort=curves["words"].unique(maintain_order=True).to_list()
+        ),
+        tooltip=["words:N", "runs:Q", alt.Tooltip("half_width:Q", format=".1%")],
+    )
+    aim = alt.Chart().mark_rule(color=_REFERENCE, strokeDash=[4, 3]).encode(y=alt.YDatum(half_width))
+    return alt.layer(base.mark_line(), aim, data=curves).properties(
+        width=_PLOT_WIDTH,
+        title=_title(heading, explained),
+        description=_description("Line chart.", heading, explained, pl.Series([], dtype=pl.String)),
+    )
 
 
 def _check_size(frame: pl.DataFrame) -> None:

@@ -7,6 +7,7 @@ wrong; 1 where a launch or a report failed. ``compare --gate`` has more of them,
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,17 +19,21 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import archive, tables
+from fsbench_kit import archive, charts, tables
 from fsbench_kit import launch as launching
 from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
-from fsbench_kit.launch import machine, read_plan, shown
+from fsbench_kit.launch import abilities, machine, read_plan, shown
+from fsbench_kit.repeats import repeats, widths
+from fsbench_kit.steadiness import sentence, steadiness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import altair as alt
 
     from fsbench_kit.dataset import Dataset
 
@@ -69,7 +74,7 @@ def doctor_command(
 ) -> None:
     """Say what this machine has for benchmarks, and what is missing."""
     here = machine(Path.cwd())
-    out.print(tables.machine_table(here))
+    out.print(tables.machine_table(here, tuple(abilities(Path.cwd()))))
     wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
     if not wanted:
         return
@@ -185,6 +190,45 @@ def _gate(comparison: pl.DataFrame) -> None:
     err.print(f"gate: none of {comparison.height} comparisons is worse")
 
 
+@app.command("repeats")
+def repeats_command(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: runs that were made already.")
+    ] = None,
+    *,
+    cv: Annotated[
+        list[float] | None, typer.Option(help="Or how much runs vary, in percent; can be given again.")
+    ] = None,
+    half_width: Annotated[
+        float, typer.Option(help="What the interval is to reach to either side, in percent.")
+    ] = 5,
+    effect: Annotated[float, typer.Option(help="The difference that is to be shown, in percent.")] = 10,
+    margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    chart: Annotated[Path | None, typer.Option(help="Draw it to a .svg, .png or .html file.")] = None,
+) -> None:
+    """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
+    variation = [value / 100 for value in cv] if cv else None
+    pilot = archive.read(*paths) if paths else None
+    planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    out.print(
+        tables.repeats_table(
+            planned,
+            f"Runs on each side for an interval of ±{half_width:g} %, to show a difference of {effect:g} %,"
+            f" to show equality within a factor of {margin:g} (these two 4 times out of 5)",
+        )
+    )
+    if chart is not None:
+        high = planned["cv_high"]
+        curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
+        _save(charts.runs_needed(curves, half_width=half_width / 100), chart)
+
+
+def _save(chart: alt.TopLevelMixin, to: Path) -> None:
+    if to.suffix not in {".svg", ".png", ".html"}:
+        raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")
+    chart.save(to)
+
+
 @app.command("audit")
 def audit_command(paths: Paths) -> None:
     """Hold what articles claim against the figures that they print."""
@@ -218,8 +262,21 @@ def launch_command(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume, make runs that failed again.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
+    ] = False,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(help="A block device of the plan, to say once more that its content may be destroyed."),
+    ] = None,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
+    devices = device or []
+    if dry_run:
+        if plan is None or resume:
+            raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
+        _rehearse(Path(plan), devices)
+        return
     if resume and (study or replace):
         raise RequestError(
             "--resume goes with neither --study nor --replace", hint="fsbench launch --resume STUDY"
@@ -228,16 +285,40 @@ def launch_command(
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
     with shown(out) as progress:
         if resume:
-            result = launching.resume(plan, root=Path.cwd(), retry_failed=retry_failed, progress=progress)
+            result = launching.resume(
+                plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
+            )
         elif plan is None:
             raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
         else:
             result = launching.launch(
-                read_plan(Path(plan)), root=Path.cwd(), study=study, replace=replace, progress=progress
+                read_plan(Path(plan)),
+                root=Path.cwd(),
+                study=study,
+                replace=replace,
+                devices=devices,
+                progress=progress,
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
+    if result.done + len(result.runs) > len(result.failures):
+        steady = sentence(steadiness(archive.read(result.folder)))
+        if steady is not None:
+            out.print(steady)
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
+
+
+def _rehearse(plan: Path, devices: list[str]) -> None:
+    rehearsal = launching.rehearse(read_plan(plan), Path.cwd(), devices)
+    for note in rehearsal.notes:
+        typer.echo(note)
+    for scene in rehearsal.scenes:
+        typer.echo(f"\n# {scene.title}")
+        for command in scene.commands:
+            typer.echo(shlex.join(command))
+    typer.echo()
+    for estimate in rehearsal.estimates:
+        typer.echo(estimate)
 
 
 @app.command("report")

@@ -41,6 +41,9 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
 }
 """The metrics that are compared unless others are asked for, and of each the statistics that stand for a run."""
 
+PRIMARY: Final = ("bandwidth", "iops", "file_rate", "elapsed", "latency")
+"""The metrics that can stand for a cell where one has to; the first that it has does."""
+
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
     "tool": pl.String,
@@ -131,7 +134,7 @@ def compare(
     if not include_failed:
         figures = figures.filter(pl.col("status") == "ok")
     left_out = figures.filter(UNMEASURED).group_by(*settings.CELL, "level", "stage", maintain_order=True).len()
-    figures = figures.filter(~UNMEASURED.fill_null(value=False))
+    figures = figures.filter(~UNMEASURED)
     levels = sorted(figures["level"].unique())
     if baseline is not None and baseline not in levels:
         raise RequestError(

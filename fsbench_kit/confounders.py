@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.settings import NOT_KNOWN, differences, integer, wide
+from fsbench_kit.settings import NOT_KNOWN, differences, integer, known, wide
 from fsbench_kit.units import humanise, quantity
+from fsbench_kit.vocabulary import setting_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +37,9 @@ class Confounders:
         self._work = _work(dataset)
         self._submission = _submission(dataset)
         self._reached = _reached(dataset)
+        facts = known(dataset)
+        self._facts = facts.filter(pl.col("key").map_elements(setting_kind, return_dtype=pl.String).is_in(_APART))
+        self._hidden: dict[tuple[str, frozenset[str]], list[str]] = {}
         self._found: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
 
     def between(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> Iterator[Confounder]:
@@ -53,19 +57,38 @@ class Confounders:
         if blocking := self._blocking_submit(baseline, candidate):
             yield "BLOCKING_SUBMIT", blocking
 
-    @staticmethod
-    def notes(baseline: pl.DataFrame, candidate: pl.DataFrame) -> Iterator[str]:
+    def notes(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> Iterator[str]:
         """Yield what else a reader should know of two sides, given as rows of `cells`."""
         sides = pl.concat([baseline, candidate])
         if not sides.filter(_PAST_DIRECT, pl.col("direct") == "true").is_empty():
             yield "iozone makes these requests through the page cache, although direct I/O was asked for."
+
+        for side in (baseline, candidate):
+            yield from self._averaged_over(side["level"][0], frozenset(side["run_id"]))
+
+    def _averaged_over(self, level: str, runs: frozenset[str]) -> list[str]:
+        """Name the settings in which the runs of one side differ among themselves."""
+        if len(runs) == 1:
+            return []
+        if (level, runs) not in self._hidden:
+            found = (
+                self._facts.filter(pl.col("run_id").is_in(list(runs)))
+                .group_by("key", maintain_order=True)
+                .agg(pl.col("value").unique().sort())
+                .filter(pl.col("value").list.len() > 1, pl.col("key") != self._factor)
+            )
+            self._hidden[level, runs] = [
+                f"The runs of {level} differ among themselves in {key}: {', '.join(values)}."
+                for key, values in found.rows()
+            ]
+        return self._hidden[level, runs]
 
     def _mismatches(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> list[str]:
         """Name the settings that are known of both sides and differ; those that come with a target may."""
         sides = frozenset(baseline["run_id"]), frozenset(candidate["run_id"])
         if sides not in self._found:  # many cells share their runs
             found = differences(self._dataset, *sides).filter(
-                pl.col("kind").is_in(["workload", "system"]),
+                pl.col("kind").is_in(_APART),
                 pl.col("key") != self._factor,
                 pl.col("key").is_in(_EXTRA_DISKS)
                 | ((pl.col("baseline") != NOT_KNOWN) & (pl.col("candidate") != NOT_KNOWN)),
@@ -121,6 +144,9 @@ class Confounders:
                 )
         return told
 
+
+_APART: Final = ("workload", "system")
+"""The kinds of settings that are nobody's choice of a filesystem."""
 
 _EXTRA_DISKS: Final = ("log_device", "cache_device")
 """What one side has and the other lacks without a word about it."""

@@ -273,7 +273,7 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     return frames.dataset([log.source for log in given])
 
 
-UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"])
+UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"]).fill_null(value=False)
 """Whether a run was made before those that count. It is never compared."""
 
 _FACTS: Final = (

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.dataset import Dataset
     from fsbench_kit.explain import Stretch
-    from fsbench_kit.launch import Machine
+    from fsbench_kit.launch import Ability, LaunchResult, Machine
 
 Row = dict[str, Any]
 
@@ -555,6 +555,34 @@ def order_table(dataset: Dataset) -> Table:
     return table(rows, "The runs in order", heads={"started_at": "started (UTC)", "duration": "duration, s"})
 
 
+def remarks_table(result: LaunchResult) -> Table:
+    """Make the table of what a launch said: its notes, what failed, and why it ended early if it did."""
+    rows = [
+        *(("note", note) for note in result.notes),
+        *((f"{run.name} failed", why) for run, why in result.failures.items()),
+        *([("ended early", result.stopped)] if result.stopped else []),
+    ]
+    frame = pl.DataFrame(rows, schema={"": pl.String, "what": pl.String}, orient="row")
+    return table(frame, "Remarks on the launch" if rows else "There was nothing to remark on the launch")
+
+
+def steadiness_table(found: pl.DataFrame) -> Table:
+    """Make the table of `fsbench_kit.steadiness.steadiness`: what is not steady first."""
+    cells = (
+        [name for name in varying(found) if name not in ("study", "tool", "filesystem")] if found.height else []
+    )
+    rows = found.sort("steady", nulls_last=True, maintain_order=True).select(
+        "target",
+        "workload",
+        *(name for name in dict.fromkeys(["operation", *cells])),
+        "metric",
+        "rounds",
+        *(pl.col(share).map_elements(percent, return_dtype=pl.String) for share in ("range", "slope")),
+        pl.col("steady").replace_strict({True: "steady", False: "not steady"}, return_dtype=pl.String),
+    )
+    return table(rows, "Steady state: the last five rounds, range within 20 % and slope within 10 % of their mean")
+
+
 def runs_table(dataset: Dataset) -> Table:
     """Make the table of what ran: runs and figures by study, tool and filesystem."""
     figures = dataset.measurements.filter("primary").group_by("run_id").len("figures")
@@ -653,6 +681,27 @@ def reasons_table(comparison: pl.DataFrame) -> Table:
     return Table(caption, columns, (Group(None, explained),))
 
 
+def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
+    """Make the table of how many runs a side needs, with the cells by what sets them apart.
+
+    Parameters
+    ----------
+    planned
+        What `fsbench_kit.repeats.repeats` returned.
+    caption
+        What the numbers of runs are for.
+    """
+    names = [*varying(planned), "metric", "statistic"] if "metric" in planned.columns else []
+    shown = planned.select(*names, pl.col("^(pilot_runs|cv.*|for_.*)$")).with_columns(
+        pl.col("cv", "cv_high").map_elements(percent, return_dtype=pl.String)
+    )
+    if planned["cv"].equals(planned["cv_high"]):
+        shown = shown.drop("cv_high")
+    return table(
+        shown, caption, heads={"cv": "runs vary by", "cv_high": "at most", "for_equivalence": "for equality"}
+    )
+
+
 def audit_table(audit: pl.DataFrame) -> Table:
     """Make the table of an audit: what is said, what came of it, and why.
 
@@ -707,8 +756,8 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
 # --- machines ----------------------------------------------------------------------------------------------------
 
 
-def machine_table(machine: Machine) -> Table:
-    """Make the table of what a machine has for launches."""
+def machine_table(machine: Machine, abilities: Iterable[Ability]) -> Table:
+    """Make the table of what a machine has for launches, and of what it can do with that."""
     loop = "yes" if machine.loop_devices else "the kernel has none"
     rows = [
         *((program.name, _version_number(version)) for program, version in machine.programs),
@@ -721,8 +770,21 @@ def machine_table(machine: Machine) -> Table:
         ("loop images in mounts of their own", machine.isolation_problem or "yes"),
         ("free space here", humanise(machine.free_bytes, "B")),
     ]
-    groups = (Group("Programs", tuple(rows)), Group("What launches can do", tuple(able)))
-    return Table("This machine", (Column("what"), Column("here")), groups)
+    here = {
+        "target": "Targets",
+        "device": "Block devices",
+        "workload": "Tools",
+    }
+    groups = {kind: [(a.name, a.problem or "yes") for a in abilities if a.kind == kind] for kind in here}
+    return Table(
+        "This machine",
+        (Column("what"), Column("here")),
+        (
+            Group("Programs", tuple(rows)),
+            Group("What launches can do", tuple(able)),
+            *(Group(here[kind], tuple(group)) for kind, group in groups.items() if group),
+        ),
+    )
 
 
 def _version_number(version: str | None) -> str:

@@ -146,6 +146,14 @@ OPERATIONS: Final[dict[str, str]] = {
     "remove_trees": "Both trees removed.",
     "tree_tasks": "All tasks on the tree together.",
     "umount": "Filesystem unmounted.",
+    "copy_large_file_sync": "The sync after the large file was copied.",
+    "recopy_large_file_sync": "The sync after it was copied again.",
+    "remove_large_files_sync": "The sync after both were removed.",
+    "copy_tree_sync": "The sync after the tree was copied.",
+    "recopy_tree_sync": "The sync after it was copied again.",
+    "list_tree_sync": "The sync after it was listed.",
+    "find_in_tree_sync": "The sync after it was searched.",
+    "remove_trees_sync": "The sync after both trees were removed.",
     "capacity_initial": "The state right after mkfs.",
     "capacity_residual": "The state after all files were removed.",
 }
@@ -192,6 +200,7 @@ SETTINGS: Final[dict[str, SettingWord]] = {
         "workload", "Whether the figures of all jobs of a group are printed as one: true or false."
     ),
     "stride": SettingWord("workload", "Distance between two strided reads, in records."),
+    "compressibility": SettingWord("workload", "Share of the data that can be compressed away."),
     "open_flags": SettingWord("workload", "Extra flags with which files are opened, as the tool prints them."),
     # system
     "host": SettingWord("system", "Name of the machine."),

@@ -14,6 +14,7 @@ from fsbench_kit import charts
 from fsbench_kit.dataset import Dataset, Log, assemble
 from fsbench_kit.errors import RequestError
 from fsbench_kit.records import Measurement, Run
+from fsbench_kit.repeats import widths
 
 Compare = Callable[..., pl.DataFrame]
 
@@ -272,3 +273,13 @@ def test_a_metric_that_no_run_has_is_an_error_that_names_those_there_are() -> No
     with pytest.raises(RequestError) as caught:
         charts.run_order(_runs(("ext4", 1.0)), "iops")
     assert "bandwidth" in str(caught.value)
+
+
+def test_runs_needed_says_how_many_are_enough() -> None:
+    chart = charts.runs_needed(widths([0.02, 0.05, 0.2]))
+    spec = json.loads(json.dumps(chart.to_dict()))
+    heading = _heading(spec).replace("\N{NO-BREAK SPACE}", " ")
+    # 3 and 10 runs by Student's planning; at 20 % it takes 131, more than are drawn
+    assert "3 runs a side where runs vary by 2 %, 10 runs a side where runs vary by 5 %" in heading
+    assert "20 %" not in heading
+    assert len(vl_convert.vegalite_to_svg(spec)) > 1000

@@ -268,3 +268,16 @@ def test_gate_on_what_cannot_be_compared(published: Path) -> None:
 
 def test_gate_on_bad_input(tmp_path: Path) -> None:
     assert _fsbench("compare", tmp_path, "--gate").returncode == 2
+
+
+def test_repeats_from_a_variation(tmp_path: Path) -> None:
+    result = _fsbench("repeats", "--cv", "5", "--chart", tmp_path / "runs.svg")
+    assert result.returncode == 0
+    assert ["5", "%", "10", "6", "19"] in [line.split() for line in result.stdout.splitlines()]
+    assert (tmp_path / "runs.svg").read_text().startswith("<svg")
+
+
+def test_repeats_needs_something_to_plan_from() -> None:
+    result = _fsbench("repeats")
+    assert result.returncode == 2
+    assert "Give one of the two." in result.stderr

@@ -118,6 +118,14 @@ def test_targets_of_one_filesystem_can_be_compared_and_of_two_as_well() -> None:
         assert (row["baseline"], row["level"], row["ratio"]) == ("a", "b", pytest.approx(2))
 
 
+def test_settings_that_were_averaged_over_are_named() -> None:
+    old = _rates(100, 101, filesystem="ext4", settings={"kernel": "6.1"})
+    new = _rates(102, 103, filesystem="ext4", settings={"kernel": "6.5"})
+    row = _row(old + new, _rates(100, 101, filesystem="xfs", settings={"kernel": "6.1"}))
+    assert "The runs of ext4 differ among themselves in kernel: 6.1, 6.5." in row["footnotes"]
+    assert not [note for note in row["footnotes"] if "runs of xfs" in note]
+
+
 def test_runs_without_rounds_are_two_samples() -> None:
     row = _row(_rates(100, 110, 90, filesystem="ext4"), _rates(101, 111, 91, filesystem="xfs"))
     assert row["n_pairs"] is None

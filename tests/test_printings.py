@@ -94,6 +94,42 @@ def test_three_formats_of_two_unlike_jobs_are_one_run(tmp_path: Path) -> None:
     assert not {"SAME_FIGURES", "SECOND_PRINTING_DIFFERS"} & set(_codes(data))
 
 
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@pytest.mark.parametrize("formats_asked", ["json,terse", "normal,json,terse"])
+def test_a_run_that_failed_before_any_request_is_one_run(tmp_path: Path, formats_asked: str) -> None:
+    output = tmp_path / "log.txt"
+    missing = tmp_path / "missing" / "file"
+    job = [
+        "--name=load",
+        "--rw=read",
+        "--size=4m",
+        f"--filename={missing}",
+        "--create_on_open=1",
+        "--allow_file_create=0",
+    ]
+    command = ["fio", f"--output-format={formats_asked}", f"--output={output}", *job]
+    assert subprocess.run(command, check=False, capture_output=True).returncode != 0
+    data = fsb.read(output)
+    assert data.runs["status"].to_list() == ["failed"]
+    assert "UNREAD_FIGURE" not in _codes(data)
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+def test_a_report_in_the_description_of_a_job_is_none(tmp_path: Path) -> None:
+    quoted = (
+        "a: (groupid=0, jobs=1): err= 0: READ: bw=9MiB/s (9MB/s), io=9MiB (9MB), run=1-1msec; 3;fio-3.33;a;0;0;"
+    )
+    output = tmp_path / "log.txt"
+    null = ["--ioengine=null", "--size=1m", "--rw=read"]
+    jobs = ["--name=a", f"--description={quoted}", *null, "--name=b", *null]
+    subprocess.run(["fio", "--output-format=json", f"--output={output}", *jobs], check=True, capture_output=True)
+    data = fsb.read(output)
+    assert data.runs.height == 1
+    assert data.measurements.filter(metric="bytes")["part"].unique().sort().to_list() == ["a", "b"]
+    assert data.settings.filter(key="description")["value"].to_list() == [quoted]
+    assert "UNREAD_FIGURE" not in _codes(data)
+
+
 def test_formats_in_several_files_are_one_run(formats: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(formats["json"])
     (tmp_path / "run.txt").write_text(formats["normal"])

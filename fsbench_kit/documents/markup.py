@@ -122,11 +122,11 @@ def _without_tags(chars: str) -> Iterator[Edit]:
             cells = 0 if name == "tr" else cells + (name in {"td", "th"} and not match["close"])
             yield Edit(start, position, _separator(name, match["close"] is not None, cells, in_row=in_row))
             continue
-        found = -1 if end in unended else chars.find(end, position)
-        if found < 0:
+        found = None if end in unended else re.compile(re.escape(end), re.IGNORECASE).search(chars, position)
+        if found is None:
             unended.add(end)  # it is not looked for again, so that the time stays linear
             continue
-        position = found + len(end)
+        position = found.end()
         if name:
             position = (chars.find(">", position) + 1) or len(chars)
         yield Edit(start, position, "")

@@ -86,7 +86,8 @@ _NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Cha
 _MARKS: Final = re.compile(
     r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\."
     rf"{_NOT_TIMED}"
-    r"|(?:Version\s{0,9}[\w.]{1,12}[\s|]{1,19})?[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
+    r"|(?:(?:Version\s{0,9}[\w.]{1,12}|Bonnie\+\+\s+V[\w.]{1,12}\s+Benchmark\s+results)[\s|]{1,19})?"
+    r"[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
     rf"[-–—]{{0,9}}(?:Sequential\s+Input{_NOT_BONNIE}|Random\s+Create)"
     r"|format_version,bonnie_version,name|name,file_size,putc"
     r"|(?<![\w.,+-])(?:2|1\.9[678]),[12]\.\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"
@@ -189,9 +190,7 @@ class _Printed:
                 repeats.append(replace(first, primary=False))
             elif first is not figure:
                 repeats.append(replace(figure, primary=False))
-        settings: dict[str, Setting] = {}
-        for setting in (setting for row in rows for setting in row.stated()):
-            settings.setdefault(setting.key, setting)
+        settings, disagreements = _settings(rows)
         diagnostics = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
         versions = [row.version for row in rows if row.version is not None]
         hosts = [row.host for row in rows if row.host is not None]
@@ -204,10 +203,25 @@ class _Printed:
             line=text.line(self.start),
             host=hosts[0] if hosts else None,
             status="ok" if self._is_whole else "partial",
-            settings=tuple(settings.values()),
+            settings=settings,
             measurements=measurements,
         )
-        return run, [*diagnostics, *cross_checks(measurements), *_contradictions(by_key, repeats)]
+        contradictions = _contradictions(by_key, repeats)
+        return run, [*diagnostics, *disagreements, *cross_checks(measurements), *contradictions]
+
+
+def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic]]:
+    """Return what the printings of a run state, and where two of them state different things."""
+    settings: dict[str, Setting] = {}
+    disagreements = []
+    for setting in (setting for row in rows for setting in row.stated()):
+        first = settings.setdefault(setting.key, setting)
+        if first.value != setting.value:
+            message = f"{setting.key} is {first.value} on line {first.line}, and {setting.value} here."
+            disagreements.append(
+                Diagnostic(code="SETTINGS_DISAGREE", message=message, line=setting.line, excerpt=setting.value)
+            )
+    return tuple(settings.values()), disagreements
 
 
 def _agreement(one: Row, other: Row) -> float:
@@ -289,7 +303,7 @@ class _Reader:
                 self._tables.add_heading(token)
             case "latencies":
                 if not self._tables.add_latencies(token) and token["latencies"]:
-                    self._say(token, "UNREAD_FIGURE", "No row of figures stands above these latencies.")
+                    self._say(token, "UNREAD_FIGURE", "No row that lacks latencies stands above these.")
             case "csv_heading":
                 self._close_tables()
             case "html_heading":

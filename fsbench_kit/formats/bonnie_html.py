@@ -1,6 +1,7 @@
 """The HTML tables of ``bon_csv2html``, with their cells flattened to ``|``.
 
-The version in a table is that of ``bon_csv2html``, which is a script up to 1.93 and a program since.
+The version in a table is that of ``bon_csv2html``, which is a script up to 1.93 and a program since. That of 1.0x
+says it in the page's title, if at all.
 
 *Up to 1.97* the figures are those of the CSV line. *1.98 and 2.00* turn KiB/s into MiB/s, to the nearest whole
 number, for *Block* and *Rewrite* alone: **the two "Per Char" columns stay in KiB/s, although "M/sec" stands above
@@ -57,7 +58,8 @@ def _optional(column: str) -> str:
 
 
 _HEADING: Final = [
-    *(r"Version (?P<version>[\w.]{1,12})[\s|]+Sequential Output", "Sequential Input", r"Random[\s|]*Seeks"),
+    r"(?:(?:Version|Bonnie\+\+ V) (?P<version>[\w.]{1,12})(?: Benchmark results)?[\s|]+)?Sequential Output",
+    *("Sequential Input", r"Random[\s|]*Seeks"),
     *("Sequential Create", "Random Create", rf"{_optional('concurrency')}Size(?::Chunk Size)?"),
     *(rf"{_optional('chunk')}Per Char", "Block", "Rewrite", "Per Char", "Block", "Num Files"),
     "".join(_optional(column) for column in ("largest", "smallest", "directories", "file_chunk")) + "Create",
@@ -118,7 +120,7 @@ def row(token: Token, heading: Token) -> Row | None:
         size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell())) | settings
     )
     found.threads = found.number("threads")
-    if found.threads is None and not (heading["version"] or "").startswith("1.0"):
+    if found.threads is None and not (heading["version"] or "1.0").startswith("1.0"):
         found.threads = 1  # or there would be a column for it
     found.phases = phases_of(values, UNITS | (dict.fromkeys(_BLOCK, _MIB) if in_mib else {}))
     if in_mib and "write_char" in found.phases:

@@ -121,6 +121,11 @@ class Row:
         """The machine's name; something like ``#`` stands in place of a name that was taken out."""
         return self.machine if re.search(r"\w", self.machine) else None
 
+    @property
+    def has_latencies(self) -> bool:
+        """Whether the row of latencies below it was read."""
+        return any(phase.latency.chars for phase in self.phases.values())
+
     def part_glued(self, machine: str, size: str | None = None) -> None:
         """Part the machine's name, which may be cut, from the size, where they are known from elsewhere."""
         if self.glued is None:

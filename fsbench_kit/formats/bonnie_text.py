@@ -119,10 +119,10 @@ class Tables:
         return True
 
     def add_latencies(self, token: Token) -> bool:
-        """Take the latencies of the row above."""
+        """Take the latencies of the row above, unless it has some."""
         kind = list(self.headings)[-1] if self.headings else "io"
         row = self.rows[kind][-1] if self.rows[kind] else None
-        if row is None or _STRANGER.search(token.text.chars, row.end, token.start):
+        if row is None or row.has_latencies or _STRANGER.search(token.text.chars, row.end, token.start):
             return False
         _add_latencies(row, token, IO_PHASES if kind == "io" else FILE_PHASES)
         return True
@@ -143,7 +143,11 @@ class Tables:
                 partners |= zip(namesakes, named, strict=True)
         for index, io_row in enumerate(io_rows):
             yield _joined(io_row, partners[index]) if index in partners else io_row
-        yield from (row for row in file_rows if not any(row is partner for partner in partners.values()))
+        for row in file_rows:
+            if not any(row is partner for partner in partners.values()):
+                if any(io_row.machine and row.machine.startswith(io_row.machine) for io_row in io_rows):
+                    row.say("AMBIGUOUS_RUNS", "Nothing tells which of the runs above these files are of.")
+                yield row
 
 
 def _joined(io_row: Row, file_row: Row) -> Row:

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.records import Diagnostic, Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
 Interval = tuple[float, float]
+Part = tuple[str, str | None, str]
+"""Scope, part and operation."""
 Figures = dict[tuple[str, str], Measurement]
 """The primary measurements of one part and operation, by metric and statistic."""
 
 # fio cuts a quantity to a 1000th or 1024th of its unit before it rounds that to one or two decimals.
 _SLACK: Final = 0.1
-# fio 2.x takes rates from a runtime that it knows better than it prints it.
-_PRECISION: Final = 1e-6
+# fio 2.x computes some rates in single precision.
+_SINGLE: Final = 2**-23
+_FLOATING: Final = 1e-12
 # At the end of a ramp time fio counts the bytes of requests in flight, and not the requests.
 _IN_FLIGHT: Final = 0.01
 
@@ -41,7 +44,7 @@ def cross_checks(
 
     Checked are a figure against its second printings, bandwidth against bytes over runtime and against IOPS times
     block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
-    percentiles, latencies against the parts of which they are sums, and shares of a group against its bandwidth.
+    percentiles, and latencies against the parts of which they are sums.
 
     Parameters
     ----------
@@ -52,8 +55,7 @@ def cross_checks(
     """
     measurements = list(measurements)
     yield from second_printings(measurements)
-    yield from _shares(measurements)
-    for (_, part, _), figures in _by_part(measurements).items():
+    for (_, part, _), figures in figures_by_part(measurements).items():
         yield from _rates(figures, (depths or {}).get(part))
         yield from _order(figures)
         yield from _sums_of_latencies(figures)
@@ -62,31 +64,34 @@ def cross_checks(
 def second_printings(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each second printing that is not what the first one is."""
     measurements = list(measurements)
-    parts = _by_part(measurements)
+    parts = figures_by_part(measurements)
     for repeat in measurements:
-        first = parts.get(_part(repeat), {}).get((repeat.metric, repeat.statistic))
-        if first is not None and first is not repeat and not _can_be_alike(_interval(first), _interval(repeat)):
-            message = f"{_name(first)} is printed as {first.text}, and again as {repeat.text}."
-            yield _diagnostic("SECOND_PRINTING_DIFFERS", message, first, repeat)
+        first = parts.get(part_of(repeat), {}).get((repeat.metric, repeat.statistic))
+        if first is not None and first is not repeat and not can_be_alike(first, repeat):
+            message = f"{name_of(first)} is printed as {first.text}, and again as {repeat.text}."
+            yield contradiction("SECOND_PRINTING_DIFFERS", message, first, repeat)
 
 
-def _can_be_alike(one: Interval | None, other: Interval | None) -> bool:
+def can_be_alike(one: Measurement, other: Measurement) -> bool:
     """Whether two printings can be of one figure: of the same precision, they have to be the same digits."""
-    if one is not None and other is not None:
-        width = one[1] - one[0]
-        if width and isclose(width, other[1] - other[0], rel_tol=_PRECISION):
-            return abs(one[0] - other[0]) <= max(width / 2, _PRECISION * one[1])
-    return _overlap(one, other)
+    span, again = _interval(one), _interval(other)
+    if span is not None and again is not None:
+        width = span[1] - span[0]
+        if width and isclose(width, again[1] - again[0], rel_tol=_SINGLE):
+            return abs(span[0] - again[0]) <= max(width / 2, _SINGLE * span[1])
+    return overlap(reach(one), reach(other))
 
 
-def _part(item: Measurement) -> tuple[str, str | None, str]:
+def part_of(item: Measurement) -> Part:
+    """Return what a figure is of."""
     return item.scope, item.part, item.operation
 
 
-def _by_part(measurements: Iterable[Measurement]) -> dict[tuple[str, str | None, str], Figures]:
-    parts: dict[tuple[str, str | None, str], Figures] = {}
+def figures_by_part(measurements: Iterable[Measurement]) -> dict[Part, Figures]:
+    """Return the primary figures of each part, in their order."""
+    parts: dict[Part, Figures] = {}
     for item in measurements:
-        figures = parts.setdefault(_part(item), {})
+        figures = parts.setdefault(part_of(item), {})
         if item.primary:
             figures.setdefault((item.metric, item.statistic), item)
     return parts
@@ -100,23 +105,25 @@ def _rates(figures: Figures, depth: int | None) -> Iterator[Diagnostic]:
         work = figures.get((name, "value"))
         if rate is None or work is None or runtime is None:
             continue
-        done, time = _interval(work), _interval(runtime)
-        if done and time and time[0] > 0 and not _overlap((done[0] / time[1], done[1] / time[0]), _interval(rate)):
-            message = f"{work.text} ({name}) over {runtime.text} (runtime) is not the {_name(rate)}, {rate.text}."
-            yield _diagnostic("FIGURES_DISAGREE", message, rate, work)
+        done, time = reach(work), reach(runtime)
+        if done and time and time[0] > 0 and not overlap((done[0] / time[1], done[1] / time[0]), reach(rate)):
+            message = (
+                f"{work.text} ({name}) over {runtime.text} (runtime) is not the {name_of(rate)}, {rate.text}."
+            )
+            yield contradiction("FIGURES_DISAGREE", message, rate, work)
     if bandwidth is not None and iops is not None and iops.block_size is not None:
-        requests = _interval(iops)
+        requests = reach(iops)
         size = iops.block_size
         moved = requests and (
             requests[0] * size * (1 - _IN_FLIGHT),
             max(requests[1] * (1 + _IN_FLIGHT), requests[1] + _in_flight(iops, depth, runtime)) * size,
         )
-        if not _overlap(moved, _interval(bandwidth)):
+        if not overlap(moved, reach(bandwidth)):
             message = (
-                f"{iops.text} requests per second of {size} bytes are not the {_name(bandwidth)}, "
+                f"{iops.text} requests per second of {size} bytes are not the {name_of(bandwidth)}, "
                 f"{bandwidth.text}."
             )
-            yield _diagnostic("FIGURES_DISAGREE", message, iops, bandwidth)
+            yield contradiction("FIGURES_DISAGREE", message, iops, bandwidth)
 
 
 def _in_flight(iops: Measurement, depth: int | None, runtime: Measurement | None) -> float:
@@ -141,38 +148,13 @@ def _sums_of_latencies(figures: Figures) -> Iterator[Diagnostic]:
         too_small |= any(part.low is not None and whole.high + tolerance < part.low for part in parts)
         too_large = statistic != "min" and whole.low is not None and whole.low - tolerance > most
         if too_small or too_large:
-            words = " and ".join(f"{_name(part)}, {part.text}," for part in parts)
-            yield _diagnostic(
+            words = " and ".join(f"{name_of(part)}, {part.text}," for part in parts)
+            yield contradiction(
                 "FIGURES_DISAGREE",
-                f"{_name(whole)}, {whole.text}, is not that of {words} together.",
+                f"{name_of(whole)}, {whole.text}, is not that of {words} together.",
                 whole,
                 parts[-1],
             )
-
-
-def _shares(measurements: Sequence[Measurement]) -> Iterator[Diagnostic]:
-    """Hold a job's share of its group against the mean of its bandwidth and that of the group."""
-    parts = _by_part(measurements)
-    groups: dict[str, list[Measurement]] = {}
-    for (scope, _, operation), figures in parts.items():
-        if scope == "group" and ("bandwidth", "value") in figures:
-            groups.setdefault(operation, []).append(figures["bandwidth", "value"])
-    for (scope, _, operation), figures in parts.items():
-        share, mean = figures.get(("group_share", "value")), figures.get(("bandwidth", "mean"))
-        known = _interval(share) if share is not None else None
-        rates = groups.get(operation, []) if scope == "job" else []
-        if share is None or mean is None or known is None or not rates:
-            continue
-        if not any(_overlap(_of_group(known, _interval(rate)), _interval(mean)) for rate in rates):
-            message = (
-                f"{share.text} % of the group's bandwidth, {rates[0].text}, is not {_name(mean)}, {mean.text}."
-            )
-            yield _diagnostic("FIGURES_DISAGREE", message, share, mean)
-
-
-def _of_group(share: Interval, rate: Interval | None) -> Interval | None:
-    """Return what a share of a rate can be; fio cuts larger shares to 100 %."""
-    return (share[0] * rate[0], share[1] * rate[1] if share[1] < 1 else inf) if rate is not None else None
 
 
 def _order(figures: Figures) -> Iterator[Diagnostic]:
@@ -182,8 +164,8 @@ def _order(figures: Figures) -> Iterator[Diagnostic]:
             for smaller, larger in pairwise(chain):
                 low, high = _interval(smaller), _interval(larger)
                 if low and high and low[0] > high[1]:
-                    message = f"{_name(smaller)} {smaller.text} is above {_name(larger)} {larger.text}."
-                    yield _diagnostic("FIGURES_DISAGREE", message, smaller, larger)
+                    message = f"{name_of(smaller)} {smaller.text} is above {name_of(larger)} {larger.text}."
+                    yield contradiction("FIGURES_DISAGREE", message, smaller, larger)
 
 
 def _percentiles(figures: Mapping[tuple[str, str], Measurement], metric: str) -> list[Measurement]:
@@ -195,7 +177,8 @@ def _percentiles(figures: Mapping[tuple[str, str], Measurement], metric: str) ->
     return [item for _, item in sorted(found, key=lambda pair: pair[0])]
 
 
-def _name(item: Measurement) -> str:
+def name_of(item: Measurement) -> str:
+    """Return what a figure is called in a message."""
     statistic = "" if item.statistic == "value" else f"{item.statistic} "
     return f"{statistic}{item.metric} of {item.operation}"
 
@@ -206,14 +189,25 @@ def _interval(item: Measurement) -> Interval | None:
     return item.low, item.high
 
 
-def _overlap(one: Interval | None, other: Interval | None) -> bool:
+def reach(item: Measurement) -> Interval | None:
+    """Return the values that a figure may have been computed from.
+
+    What was rounded may have been shortened before; what was cut is less than its upper end.
+    """
+    if item.low is None or item.high is None:
+        return None
+    floating = _FLOATING * abs(item.high)
+    if item.value == item.low < item.high:
+        return item.low - floating, item.high - 10 * floating  # which it does not reach, whatever floats do
+    slack = _SLACK * (item.high - item.low) / 2 + _SINGLE * abs(item.high) if item.low < item.high else floating
+    return item.low - slack, item.high + slack
+
+
+def overlap(one: Interval | None, other: Interval | None) -> bool:
     """Whether two figures can be the same; one of which nothing is known can be anything."""
-    if one is None or other is None:
-        return True
-    widths = (high - low for low, high in (one, other) if high < inf)
-    slack = _SLACK * sum(widths) / 2 + _PRECISION * abs(other[1])
-    return one[0] <= other[1] + slack and other[0] <= one[1] + slack
+    return one is None or other is None or (one[0] <= other[1] and other[0] <= one[1])
 
 
-def _diagnostic(code: str, message: str, one: Measurement, other: Measurement) -> Diagnostic:
+def contradiction(code: str, message: str, one: Measurement, other: Measurement) -> Diagnostic:
+    """Say that two figures cannot both be right."""
     return Diagnostic(code=code, message=message, line=one.line, excerpt=f"{one.text} … {other.text}")

@@ -229,7 +229,7 @@ def _words(arguments: str) -> list[str]:
 
 def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
     try:
-        pairs, _ = getopt.gnu_getopt(_words(_IOZONE_OPERAND.sub(r"\1", arguments)), _IOZONE_FLAGS)
+        pairs, _ = _iozone_words(arguments)
     except getopt.GetoptError:
         return  # the command itself is kept
     values: dict[str, list[str]] = {}  # -i, -r and -s can be given several times, and then all of them count
@@ -241,6 +241,30 @@ def _iozone_options(arguments: str) -> Iterator[tuple[str, str]]:
         values.setdefault(key, []).append(known)
     for key, known_values in values.items():
         yield key, ",".join(dict.fromkeys(known_values))
+
+
+def _iozone_words(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options of iozone with their values, and the words that belong to none.
+
+    Raises
+    ------
+    getopt.GetoptError
+        If iozone has no such option.
+    """
+    return getopt.gnu_getopt(_words(_IOZONE_OPERAND.sub(r"\1", arguments)), _IOZONE_FLAGS)
+
+
+def has_stray_words(command: str) -> bool:
+    """Whether words of an iozone command belong to no option, as where a copy broke it inside a word.
+
+    >>> has_stray_words("iozone -a -s 10 24 -i 0"), has_stray_words("iozone -t 2 -F one two")
+    (True, False)
+    """
+    try:
+        pairs, stray = _iozone_words(command.partition("iozone")[2])
+    except getopt.GetoptError:
+        return True
+    return bool(stray) and "-F" not in dict(pairs)
 
 
 def _bonnie_options(arguments: str) -> Iterator[tuple[str, str]]:

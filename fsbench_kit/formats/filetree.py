@@ -7,6 +7,8 @@ The log is a CSV file with one figure in a row, which holds for one filesystem o
     mkfs,reiserfs,cpu,59,,,percent,
     mkfs,ext3 reiserfs jfs xfs,cpu,,59,74,percent,range over filesystems
 
+Lines like ``# files = 7500`` below the heading, which the kit's own workload writes, are settings of all runs.
+
 Each filesystem is a run; the runs share the file. Figures are rounded to the digit that is printed. ``percent`` of
 ``cpu`` is of one processor's time, of ``capacity`` of the partition.
 
@@ -35,9 +37,9 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.lexer import Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.text import Edit
-from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import Rounding, quantity
-from fsbench_kit.vocabulary import OPERATIONS
+from fsbench_kit.vocabulary import OPERATIONS, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +67,7 @@ _ABOUT: Final = "about"
 
 _ROW: Final = rf"(?:{'|'.join(OPERATIONS)})(?:{_CHANGE})?,[^,\n]{{1,200}},(?:{'|'.join(_METRICS)}),"
 _MARKS: Final = re.compile(rf"^[^\S\n]*{_HEADER}(?=[^\S\n]*$|[^\S\n]+{_ROW})", re.MULTILINE)
+_SETTING: Final = re.compile(r"[^\S\n]*\# (?P<key>[a-z_]{1,40}) = (?P<value>\d{1,18}(?:\.\d{1,9})?)(?!\S)")
 _LOST_LINE_END: Final = re.compile(rf"(?<=\S)[^\S\n]+(?={_ROW})")
 
 
@@ -78,7 +81,13 @@ def parse(text: Text) -> Iterator[Record]:
     text, repairs = _repaired(text)
     yield from repairs
     rows: list[_Row] = []
+    settings: list[Setting] = []
     for line in _lines(text):
+        if (setting := _SETTING.match(text.chars, line.start, line.end)) is not None:
+            key = setting["key"]
+            known = key if key in SETTINGS else f"{TOOL}.{key}"
+            settings.append(Setting(key=known, value=setting["value"], line=line.line))
+            continue
         try:
             rows.append(_Row.from_line(line))
         except (ValueError, csv.Error):
@@ -96,6 +105,7 @@ def parse(text: Text) -> Iterator[Record]:
             end=text.byte(end),
             line=text.line(start),
             filesystem=filesystem,
+            settings=tuple(settings),
             measurements=tuple(
                 replace(row.figure, primary=not row.is_range or row.key not in printed) for row in own
             ),

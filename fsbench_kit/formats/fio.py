@@ -8,6 +8,7 @@ a name (``io_u_mark_*`` in its ``io_u.c``).
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -35,6 +36,8 @@ COMMAND: Final = (
     r"(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
 )
 """How a command line of fio begins; a mail's line breaks stand before options of it."""
+
+_DESCRIPTION: Final = re.compile(r'"desc(?:ription)?"\s*:\s*"(?:[^"\\\n]|\\.)*+"')
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TIME: Final = re.compile(r"([A-Z][a-z]{2})\s*(\d{1,2})\s*(\d\d):(\d\d):(\d\d)\s*(\d{4})")
@@ -72,6 +75,20 @@ def percentile_bounds(smallest: int, largest: int) -> tuple[int, int | None]:
 
 def _bin_width(value: int) -> int:
     return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
+
+
+def has_bin(smallest: int, largest: int) -> bool:
+    """Whether a bin has its middle between two values, both included, so that fio prints such a value.
+
+    >>> has_bin(127, 127), has_bin(3184, 3184), has_bin(3185, 3215), has_bin(3185, 3216)
+    (True, True, False, True)
+    """
+    width = _bin_width(smallest)
+    start = smallest - smallest % width
+    if start + width // 2 >= smallest:
+        return start + width // 2 <= largest
+    following = start + width
+    return following + _bin_width(following) // 2 <= largest
 
 
 def bin_value(index: int) -> int:
@@ -158,6 +175,29 @@ def part_names(jobs: Iterable[str]) -> Iterator[str]:
     for name in names:
         yield name if total[name] == 1 else f"{name}.{seen[name]}"
         seen[name] += 1
+
+
+def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
+    """Yield the name of each part of a report that has jobs which did nothing, given whether they did something.
+
+    fio's report for people leaves such jobs out, so that they take no part in the numbering of the others.
+
+    >>> list(part_names_with_idle([("load", True), ("load", False), ("load", True), ("log", False)]))
+    ['load.0', 'load.idle', 'load.1', 'log']
+    """
+    known = list(jobs)
+    busy = {name for name, has_worked in known if has_worked}
+    return part_names(f"{name}.idle" if name in busy and not has_worked else name for name, has_worked in known)
+
+
+def undescribed(marks: re.Pattern[str], chars: str) -> Iterator[int]:
+    """Yield where marks of a log stand, but for those in a description in JSON, which can hold anything."""
+    descriptions = [match.span() for match in _DESCRIPTION.finditer(chars)]
+    starts = [start for start, _ in descriptions]
+    for mark in marks.finditer(chars):
+        index = bisect_right(starts, mark.start()) - 1
+        if index < 0 or descriptions[index][1] <= mark.start():
+            yield mark.start()
 
 
 _AROUND: Final = Lexer(

@@ -9,9 +9,11 @@ GNU time, by default::
     0inputs+8outputs (0major+100minor)pagefaults 0swaps
 
 Elapsed is ``minutes:seconds``, from an hour on ``hours:minutes:seconds``. All times and the share of one processor
-are cut off at the last digit that is printed; the share is ``?%`` where no time passed. ``maxresident`` is in KiB
-(GNU time 1.7 prints four times as much). Inputs and outputs are blocks of 512 bytes that Linux counts at the
-block layer: reads that the page cache answers are not among them, and writes are counted when a page is dirtied.
+are cut off at the last digit that is printed; the share is ``?%`` where no time passed. ``maxresident`` is in KiB;
+a 0 there is of a kernel that does not keep it. GNU time 1.7 takes these KiB for pages, and prints four times as
+much where pages have 4 KiB. Nothing tells the version, so that the interval of a multiple of 16 KiB allows for it.
+Inputs and outputs are blocks of 512 bytes that Linux counts at the block layer: reads that the page cache answers
+are not among them, and writes are counted when a page is dirtied.
 Linux keeps no average sizes, messages and signals, which are always 0; that 0 is no figure.
 
 ``-v`` prints the same figures a line each, with the command. ``-p``, like bash's ``time -p``, prints ``real``,
@@ -28,13 +30,13 @@ A time that prints as 0 is below its last digit, and is censored.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
+from fsbench_kit.records import Diagnostic, Measurement, Run, Setting, State
 from fsbench_kit.units import Quantity, Rounding, quantity
 
 if TYPE_CHECKING:
@@ -111,6 +113,10 @@ _FIGURES: Final = {
     "inputs": _Figure("block_inputs"),
     "outputs": _Figure("block_outputs"),
 }
+
+_PAGE: Final = 4 * 1024
+_TIMES: Final = 4
+"""GNU time 1.7 prints so many times the memory, which a kernel counts in whole pages."""
 
 _BASH_ROUNDS: Final = 0.0005
 """Bash rounds to this many seconds before `-p` cuts off."""
@@ -221,15 +227,19 @@ class _OpenRun:
     def _measurements(self) -> Iterator[Measurement]:
         operation = _operation(self.command or "")
         for group, (token, amount) in self.figures.items():
-            below = amount.value == 0 and _FIGURES[group].rounding == "down"
+            state: State = "measured"
+            if amount.value == 0 and _FIGURES[group].rounding == "down":
+                state = "censored"
+            elif amount.value == 0 and group == "resident":
+                state = "missing"
             yield Measurement(
                 operation=operation,
                 metric=_FIGURES[group].metric,
-                value=None if below else amount.value,
+                value=amount.value if state == "measured" else None,
                 unit=amount.unit,
-                state="censored" if below else "measured",
-                low=None if below else amount.low,
-                high=amount.high,
+                state=state,
+                low=amount.low if state == "measured" else None,
+                high=amount.high if state != "missing" else None,
                 text=token[group] or "",
                 line=token.line_of(group),
             )
@@ -254,6 +264,8 @@ def _operation(command: str) -> str:
 def _amount(token: Token, group: str, text: str) -> Quantity:
     """Return the figure of a group; a time can have hours and minutes before its seconds."""
     _, unit, rounding = _FIGURES[group]
+    if group == "resident":
+        return _memory(quantity(text, unit, rounding=rounding))
     if unit != "s":
         return quantity(text, unit, rounding=rounding)
     seconds = Decimal(0)
@@ -265,3 +277,10 @@ def _amount(token: Token, group: str, text: str) -> Quantity:
     if token.name == "posix" and amount.low is not None:
         return Quantity(amount.value, amount.unit, max(0.0, amount.low - _BASH_ROUNDS), amount.high)
     return amount
+
+
+def _memory(amount: Quantity) -> Quantity:
+    """Return how much memory a command had, which may be a quarter of what is printed."""
+    if amount.value % (_TIMES * _PAGE):
+        return amount
+    return replace(amount, low=amount.value / _TIMES)

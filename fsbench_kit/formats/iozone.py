@@ -3,10 +3,11 @@ r"""Logs of iozone 3.x: auto mode with its Excel report, and throughput mode.
 Read against logs of 3.308 to 3.507 and the source of 3.4xx (``iozone.c``: ``main``, ``print_header``, ``begin``,
 ``write_perf_test`` and its like, ``dump_excel``, ``throughput_test``, ``dump_throughput``).
 
-- The table has a row for each file size and record size, in kB of 1024 bytes (3.3xx says KB). Its columns have
-  fixed widths, and the tests that ``-i`` leaves out are blanks in the middle of a row, so a figure's column is
-  known by its place alone. The names of the fifth to ninth column take two lines. A row that has lost its
-  spacing is read by order where it fills all columns, or all that ``-i`` asked for, and not otherwise.
+- The table has a row for each file size and record size, in kB of 1024 bytes (up to 3.408 it says KB). Its
+  columns have fixed widths, narrower ones up to 3.424, wider ones in 3.506. The tests that ``-i`` leaves out are
+  blanks in the middle of a row, so a figure's column is known by its place alone. The names of the fifth to ninth
+  column take two lines. A row that has lost its spacing is read by order where it fills all columns, or all that
+  ``-i`` asked for, and not otherwise.
 - A figure is kB/s, cut off to a whole number twice over (a cast, then ``>>= 10``); with ``-O`` operations per
   second; with ``-N`` the mean time of an operation in whole microseconds, cut off too. Where neither a line nor a
   command tells which, kB/s are assumed, as without options, and ``UNIT_ASSUMED`` says so.
@@ -22,8 +23,8 @@ Read against logs of 3.308 to 3.507 and the source of 3.4xx (``iozone.c``: ``mai
   minimum of 0 means that a process did nothing before the first was ready (``NO_OVERLAP``). iozone forgets
   such a process where another one follows it, so that the minimum can be above the mean; it is missing then.
   ``-R`` prints the sums again, with a column for each number of processes.
-- ``O_DIRECT feature enabled`` stands among the options when ``-I`` was given. The tests through the C library
-  (fwrite, frewrite, fread, freread) open the file without it all the same.
+- ``O_DIRECT feature enabled``, or ``F_NOCACHE=1`` on macOS, stands among the options when ``-I`` was given. The
+  tests through the C library (fwrite, frewrite, fread, freread) open the file without it all the same.
 - Lines that only say that an option was given become that option: ``iozone.-e``, as in a command.
 - Lines of several hosts that pdsh has mixed (``host: ...``) are one run for each host.
 """
@@ -36,7 +37,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats import iozone_tables, iozone_throughput
-from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.commands import command_settings, has_stray_words
 from fsbench_kit.formats.iozone_figures import BANDWIDTH, Figures, table_measure
 from fsbench_kit.formats.iozone_tables import TableReader, with_lines
 from fsbench_kit.formats.iozone_throughput import ThroughputReader
@@ -81,7 +82,10 @@ _NUMBERS: Final = {
 """Setting -> the line that tells it, and what to multiply its number by."""
 
 _OPTIONS: Final = {
-    "direct": r"O_DIRECT(?:IO)? feature enabled|VxFS advanced feature SET_CACHE, VX_DIRECT enabled",
+    "direct": (
+        r"O_DIRECT(?:IO)? feature enabled|VxFS advanced feature SET_CACHE, VX_DIRECT enabled"
+        r"|F_NOCACHE=1 - Turns data caching off"
+    ),
     "sync": r"SYNC Mode\.",
     "iozone.-a": r"Auto Mode(?! 2)",
     "iozone.-B": r"Using mmap files",
@@ -109,6 +113,8 @@ _HEADER: Final = "|".join(
     ("Command line used:", *(pattern for pattern, _ in _NUMBERS.values()), *_OPTIONS.values())
 ).replace("(?P<value>", "(?:")
 
+_AFTER_COMMAND: Final = r"(?:Output is in|Time Resolution =|Compute time)"
+
 _FAILURES: Final = (
     r"No space left on device",
     r"Input/output error",
@@ -129,9 +135,11 @@ _FAILURES: Final = (
 )
 
 _LEXER: Final = Lexer(
+    # A mail breaks it where it has spaces. The lines of iozone begin with a capital.
     command=(
-        rf"Command line used:{_S}*(?P<command>\S[^\n]*?)"
-        rf"(?={_S}*$|\s+(?:Output is in|Time Resolution =|Compute time)|\s+(?:{_HEADER}))"
+        rf"Command line used:{_S}*(?P<command>"
+        rf"\S[^\n]*(?:\n{_S}*(?![A-Z])\S[^\n]*){{1,9}}(?=\s*\n{_S}*{_AFTER_COMMAND})"
+        rf"|\S[^\n]*?(?={_S}*$|\s+{_AFTER_COMMAND}|\s+(?:{_HEADER})))"
     ),
     prompt=(
         rf"^(?P<shell>[^\n]{{0,200}}?[#$%>]{_S}+)?{_S}*(?:(?:sudo|time|nohup){_S}+){{0,3}}"
@@ -406,6 +414,9 @@ class _OpenRun:
 
     def _read_command(self, token: Token) -> Iterator[Diagnostic]:
         self.command = _command(token, "command")
+        if "\n" in (token["command"] or "") and has_stray_words(token["command"] or ""):
+            self.command = self.command[:1]
+            yield token.diagnostic("UNREAD_FIGURE", "The command line was broken inside a word.")
         if self.prompt is not None and not _arguments(self.prompt).startswith(_arguments(token)):
             message = "The command line before the log is not the one that iozone says was used."
             yield self.prompt.diagnostic("SETTINGS_DISAGREE", message)

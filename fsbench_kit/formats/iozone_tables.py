@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.iozone_figures import CPU, Figures, figure, table_measure
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
@@ -54,8 +54,9 @@ _TESTS: Final = (
 """What ``-i 0``, ``-i 1``, ... ask for."""
 
 _WIDTHS: Final = (
-    (9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9, 9, 9, 8, 9),  # 3.4xx
-    (8, 8, 9, 9, 8, 8, 8, 9, 9, 9, 9, 8, 9),  # 3.3xx
+    (10, 10, 10, 10, 10, 10, 10, 11, 11, 10, 10, 10, 10),  # 3.506
+    (9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9, 9, 9, 8, 9),  # 3.430 to 3.493
+    (8, 8, 9, 9, 8, 8, 8, 9, 9, 9, 9, 8, 9),  # up to 3.424
 )
 _RECORD_WIDTH: Final = 8
 _OFF_ITS_NAME: Final = 2
@@ -89,13 +90,16 @@ _PREFIX: Final = r"^(?:[^\S\n]|[#>|])*"  # an indent, or the mark of a comment o
 _TITLES: Final = "|".join(_REPORTS).replace(" ", r"\s+")
 _NAMES: Final = "|".join(dict.fromkeys(name.split()[-1] for name in _COLUMNS.values()))
 
-HEADING: Final = rf"\b[kK]B{_GAP}{{1,99}}reclen(?P<names>(?:{_GAP}{{1,99}}(?:{_NAMES})\b){{1,17}})"
+# A heading can be broken where its names are, and only names stand on the line that goes on with it.
+_ONLY_NAMES: Final = rf"(?={_GAP}*(?:(?:{_NAMES})\b{_GAP}*)+(?:\n|\Z))"
+_NEXT_NAME: Final = rf"(?:{_GAP}{{1,99}}|{_GAP}{{0,99}}\n{_ONLY_NAMES}{_GAP}{{0,99}})(?:{_NAMES})\b"
+HEADING: Final = rf"\b[kK]B{_GAP}{{1,99}}reclen(?P<names>(?:{_NEXT_NAME}){{1,17}})"
 REPORT_TITLE: Final = rf'"(?P<report>{_TITLES})(?P<cpu>\s+CPU\s+utilization)?\s+report'
 
 PHRASES: Final = {
     "heading": (
         rf"(?:(?:{_PREFIX}(?P<label>(?!random\b)\w\S{{0,80}}(?:{_S}\S{{1,80}}){{0,12}}){_S}{{2,}})?"
-        rf"(?P<tops>\brandom(?:{_GAP}{{1,99}}(?:random|bkwd|record|stride)){{0,4}}\b)[|\s>#]{{0,299}})?{HEADING}"
+        rf"(?P<tops>\brandom(?:[|\s]{{1,99}}(?:random|bkwd|record|stride)){{0,4}}\b)[|\s>#]{{0,299}})?{HEADING}"
     ),
     "row": (
         rf'{_PREFIX}\b(?P<file>\d{{1,12}})(?P<record>{_S}+\d{{1,12}})(?P<cells>(?:{_S}+\d+)*)(?={_S}*(?:$|"))'
@@ -110,16 +114,25 @@ PHRASES: Final = {
 }
 
 _COLLAPSED: Final = re.compile(rf"{HEADING}{_GAP}+(?P<numbers>\d{{1,20}}(?:{_S}+\d{{1,20}}){{2,}})")
+_ROWS: Final = re.compile(rf"{HEADING}(?P<rows>(?:{_S}*\n\s*\d{{1,20}}(?:{_S}+\d{{1,20}})*(?={_S}*(?:\n|\Z)))+)")
+
+_BREAK: Final = "\f"
+"""What stands in a row that was broken, where it was."""
 
 
 def with_lines(text: Text) -> Text:
-    """Return a text in which each row of a table has a line of its own again.
+    """Return a text in which each row of a table has a line of its own again."""
+    edits = sorted((*_collapsed(text.chars), *_broken(text.chars)), key=lambda edit: edit.start)
+    return text.edited(edits) if edits else text
 
-    Where a copy lost its line ends, the rows stand behind the heading. All have the same number of figures, and
-    are told by their sizes: the record size is a power of two, at most the file size, and the pairs ascend.
+
+def _collapsed(chars: str) -> Iterator[Edit]:
+    """Part the rows that stand behind the heading, where a copy lost its line ends.
+
+    All have the same number of figures, and are told by their sizes: the record size is a power of two, at most
+    the file size, and the pairs ascend.
     """
-    edits = []
-    for match in _COLLAPSED.finditer(text.chars):
+    for match in _COLLAPSED.finditer(chars):
         numbers = list(re.finditer(r"\d+", match["numbers"]))
         columns = len(re.findall(r"[a-z]+", match["names"]))
         pairs = [(int(one[0]), int(other[0])) for one, other in pairwise(numbers)]
@@ -128,8 +141,36 @@ def with_lines(text: Text) -> Text:
         # The last row can be cut off, where only one width is possible.
         for width in whole[:1] or (widths if len(widths) == 1 and len(numbers) > 2 * widths[0] else []):
             ends = [match.start("numbers") + number.end() for number in numbers[width - 1 :: width]]
-            edits += [Edit(end, end, "\n") for end in (match.end("names"), *ends)]
-    return text.edited(edits) if edits else text
+            yield from (Edit(end, end, "\n") for end in (match.end("names"), *ends))
+
+
+def _broken(chars: str) -> Iterator[Edit]:
+    """Join the rows that were broken at the width of a mail: a line that has no sizes goes on with the one above.
+
+    It does so up to as many figures as the rows have that are whole.
+    """
+    for match in _ROWS.finditer(chars):
+        rows: list[list[re.Match[str]]] = []
+        for line in re.finditer(r"\d[\d\s]*?(?=\s*(?:\n|\Z))", match["rows"]):
+            sizes = _sizes(line)
+            if sizes is not None and (not rows or sizes > (_sizes(rows[-1][0]) or sizes)):
+                rows.append([line])
+            elif rows:
+                rows[-1].append(line)
+        counts = [sum(len(line[0].split()) for line in row) for row in rows]
+        whole = [count for count, row in zip(counts, rows, strict=True) if len(row) == 1]
+        most = max(whole, default=len(re.findall(r"[a-z]+", match["names"])) + 2)
+        for count, row in zip(counts, rows, strict=True):
+            if count <= most:
+                for line, following in pairwise(row):
+                    start = match.start("rows")
+                    yield Edit(start + line.end(), start + following.start(), _BREAK)
+
+
+def _sizes(line: re.Match[str]) -> tuple[int, int] | None:
+    """Return the sizes with which a line begins, if it can be the begin of a row."""
+    numbers = [int(number) for number in line[0].split()[:2]]
+    return (numbers[0], numbers[1]) if len(numbers) > 1 and _are_sizes([(numbers[0], numbers[1])]) else None
 
 
 def _are_sizes(pairs: list[tuple[int, int]]) -> bool:
@@ -166,13 +207,13 @@ class Table:
         tops = heading["tops"]
         if tops is not None and re.findall(r"[a-z]+", tops) != [c[0] for c in columns if len(c) > 1]:
             return None
-        has_place = "  " in names and "|" not in names
+        has_place = "  " in names and not re.search(r"[|\n]", names)
         return cls(tuple(_COLUMNS)[: len(words)], tuple(word.end() for word in words) if has_place else None)
 
     def by_place(self, row: Token) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row whose spacing tells the columns, else ``None``."""
         cells = row["cells"] or ""
-        if len(row["record"] or "") != _RECORD_WIDTH:
+        if len(row["record"] or "") != _RECORD_WIDTH or _BREAK in cells:
             return None
         readings = []
         for widths in _WIDTHS:
@@ -219,6 +260,22 @@ class Table:
                 return list(zip(operations, cells, strict=True))
         return None
 
+    def by_pieces(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
+        """Return the operations and figures of a row that was broken, unless that was inside a figure.
+
+        In each piece the figures end as far from each other as their columns do, or all have one blank between.
+        """
+        pieces = (row["cells"] or "").split(_BREAK)
+        cells = [cell for piece in pieces for cell in piece.split()]
+        operations = [operation for operation in self.operations if asked is None or operation in asked]
+        if len(cells) != len(operations):
+            return None
+        layouts = [list(accumulate(widths)) for widths in _WIDTHS if len(widths) >= len(self.operations)]
+        ends = [[layout[self.operations.index(operation)] for operation in operations] for layout in layouts]
+        if re.search(r"\s\s", f"{row['record']}{row['cells']}") and not any(_fit(pieces, of) for of in ends):
+            return None
+        return list(zip(operations, cells, strict=True))
+
     def by_pipe(self, row: Token) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row whose cells stand between pipes."""
         cells = [cell.strip() for cell in (row["cells"] or "").strip()[1:].rstrip("|").split("|")]
@@ -227,12 +284,29 @@ class Table:
         return [(operation, cell) for operation, cell in zip(self.operations, cells, strict=False) if cell]
 
 
+def _fit(pieces: Sequence[str], ends: Sequence[int]) -> bool:
+    """Whether figures end as far from each other as their columns do, in the first piece also from its start."""
+    ends = [0, *ends]
+    for number, piece in enumerate(pieces):
+        places = [*([0] if number == 0 else []), *(cell.end() for cell in re.finditer(r"\d+", piece))]
+        columns, ends = ends[: len(places)], ends[len(places) :]
+        if [place - places[0] for place in places] != [end - columns[0] for end in columns]:
+            return False
+    return True
+
+
 def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
     """Return the operations that the options of a run ask for, or ``None`` where they ask for no certain ones."""
     tests = given.get("iozone.-i", "").split(",")
     if not all(test.isdecimal() and int(test) < len(_TESTS) for test in tests):
         return None
     return frozenset(operation for test in tests for operation in _TESTS[int(test)])
+
+
+def _can_be_sizes(file: str, record: str, given: Mapping[str, str]) -> bool:
+    """Whether two numbers that have lost their place can be sizes: of a record, powers of two unless asked for."""
+    is_asked = str(int(record) * 1024) in given.get("block_size", "").split(",")
+    return is_asked or _are_sizes([(int(file), int(record))])
 
 
 def _retests(given: Mapping[str, str]) -> bool:
@@ -284,12 +358,12 @@ class TableReader:
             yield row.diagnostic("DUPLICATE_FIGURE", "The row stands there twice.")
             return
         figures, repaired = self._columns(row, _asked(given))
-        if figures is None:
+        if figures is None or (repaired and not _can_be_sizes(*sizes, given)):
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
             return
         if repaired and not self.repaired:
             self.repaired = True
-            message = "The table has lost its spacing; rows that fill all columns are read in their order."
+            message = "Blanks or line ends of the table were lost; rows that fill all columns are read in order."
             yield row.diagnostic("REPAIRED", message)
         self.rows[sizes] = cells
         measure = table_measure(given)
@@ -313,6 +387,8 @@ class TableReader:
             return None, False
         if row.name == "piped_row":
             return self.table.by_pipe(row), False
+        if _BREAK in (row["cells"] or ""):
+            return self.table.by_pieces(row, asked), True
         figures = self.table.by_place(row)
         if figures is not None and (asked is None or {operation for operation, _ in figures} <= asked):
             return figures, False

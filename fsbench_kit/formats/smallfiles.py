@@ -3,6 +3,8 @@
 Many files of one size are created, rewritten, read and deleted; the sync after each step is timed apart::
 
     # datasize: 4k
+    # data: random bytes, not compressible, different in each file
+    # threads: 1
     -------------------------
     # ext4
     file_create 100000
@@ -11,10 +13,11 @@ Many files of one size are created, rewritten, read and deleted; the sync after 
     read: 38387.716/sec, read/2.605 secs, read_sync/0.817 secs
     delete: 28161.081/sec, delete/3.551 secs, delete_sync/0.951 secs
 
-Each ``# <filesystem>`` starts a run; ``# datasize`` holds for all that follow. ``file_create`` is the number of
-files. ``write:`` is files per second without the sync, ``write/`` and ``write_sync/`` are the seconds of the
-step and of the sync after it. All figures are rounded to three decimals. The step times determine the rates
-(files / seconds = rate), which is checked.
+Each ``# <filesystem>`` starts a run; what stands above the rule holds for all that follow. ``# data`` and
+``# threads`` are of the kit's workload alone. Data of which ``30 % of every 4096 bytes are zeros, the others
+random`` can be compressed by that share. ``file_create`` is the number of files. ``write:`` is files per second
+without the sync, ``write/`` and ``write_sync/`` are the seconds of the step and of the sync after it. All figures
+are rounded to three decimals. The step times determine the rates (files / seconds = rate), which is checked.
 
 A step that a run already has, and a number of files, belong to another run whose heading a copy has lost.
 """
@@ -42,6 +45,11 @@ _NUMBER: Final = r"\d+(?:\.\d+)?"
 
 _LEXER: Final = Lexer(
     data_size=r"\# datasize: (?P<size>\d{1,9}[kKmMgG]?)\b",
+    data=(
+        r"\# data: (?:random bytes, not compressible,|"
+        r"(?P<zeros>\d{1,3}) % of every 4096 bytes are zeros, the others random;) different in each file"
+    ),
+    threads=r"\# threads: (?P<threads>\d{1,6})\b",
     rule=r"-{5,}",
     filesystem=r"\# (?P<name>\w\S*)(?=\s+file_create)",
     files=r"file_create\s+(?P<files>\d{1,12})\b",
@@ -69,15 +77,20 @@ def parse(text: Text) -> Iterator[Record]:
     """Yield a run for each filesystem, and a diagnostic for whatever holds a figure and is not understood."""
     text, repairs = without_repeats(text)
     yield from repairs
-    data_size: Setting | None = None
+    above: dict[str, Setting] = {}
     run: _OpenRun | None = None
     for token in _LEXER.tokens(text):
         if token.name == "data_size":
-            data_size = Setting(key="block_size", value=str(size(token["size"] or "")), line=token.line)
+            above["block_size"] = Setting(key="block_size", value=str(size(token["size"] or "")), line=token.line)
+        elif token.name == "data":
+            share = str(int(token["zeros"] or "0") / 100)
+            above["compressibility"] = Setting(key="compressibility", value=share, line=token.line)
+        elif token.name == "threads":
+            above["threads"] = Setting(key="threads", value=str(int(token["threads"] or "")), line=token.line)
         elif token.name == "filesystem":
             if run is not None:
                 yield from run.close()
-            run = _OpenRun(token, data_size)
+            run = _OpenRun(token, dict(above))
         elif token.name == "files" and run is not None and not run.is_over_before(token):
             run.read_files(token)
         elif token.name == "step" and run is not None and not run.is_over_before(token):
@@ -96,7 +109,7 @@ class _OpenRun:
     """A run whose log has not ended yet."""
 
     first: Token
-    data_size: Setting | None
+    above: dict[str, Setting]
     files: int | None = None
     last: Token = field(init=False)
     measurements: list[Measurement] = field(default_factory=list)
@@ -105,8 +118,7 @@ class _OpenRun:
 
     def __post_init__(self) -> None:
         self.last = self.first
-        if self.data_size is not None:
-            self.settings.append(self.data_size)
+        self.settings += self.above.values()
 
     def is_over_before(self, token: Token) -> bool:
         """Whether a phrase belongs to another run, whose heading is lost."""
@@ -122,7 +134,7 @@ class _OpenRun:
     def read_step(self, token: Token) -> None:
         self.last = token
         step = token["step"] or ""
-        block_size = int(self.data_size.value) if self.data_size is not None else None
+        block_size = int(self.above["block_size"].value) if "block_size" in self.above else None
         rate = token.measurement("rate", operation=step, metric="file_rate", unit="1/s", block_size=block_size)
         elapsed = token.measurement("elapsed", operation=step, metric="elapsed", unit="s", block_size=block_size)
         sync = token.measurement(

@@ -143,7 +143,7 @@ def _distinct(targets: tuple[Target, ...], root: Path) -> tuple[Target, ...]:
 
 
 def _refuse_too_little_space(plan: Plan, root: Path) -> None:
-    largest = max(workload.space for workload in (*plan.precondition, *plan.workload))
+    largest = max(workload.space or 0 for workload in (*plan.precondition, *plan.workload))
     for target in plan.target:
         need = target.claim(largest)
         directory = next(path for path in (target.place(root), *target.place(root).parents) if path.is_dir())

@@ -93,6 +93,12 @@ class Device:
         """Whether it is made of no other device that the kernel shows."""
         return self.backing_file is None and not any((self.folder / "slaves").glob("*"))
 
+    @property
+    def size(self) -> int | None:
+        """Its size in bytes."""
+        sectors = _read(self.folder / "size")
+        return int(sectors) * _SECTOR if sectors else None
+
     def counters(self) -> dict[str, int]:
         """Return the bytes read from and written to it since the machine started."""
         fields = (_read(self.folder / "stat") or "").split()
@@ -137,6 +143,14 @@ def devices_under(*paths: Path) -> tuple[Device, ...]:
     return tuple(found)
 
 
+def size_under(path: Path) -> int | None:
+    """Return the bytes of an image, or of the block device under a path; ``None`` where there is neither."""
+    if path.is_file():
+        return path.stat().st_size
+    devices = devices_under(path)
+    return devices[0].size if devices else None
+
+
 def machine_settings() -> dict[str, str]:
     """Return what is known of the machine, by the words of `fsbench_kit.vocabulary.SETTINGS`."""
     model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
@@ -153,7 +167,7 @@ def machine_settings() -> dict[str, str]:
     return {key: value for key, value in known.items() if value}
 
 
-def storage_settings(directory: Path, storage: Sequence[Path]) -> dict[str, str]:
+def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str, str]:
     """Return what is known of the storage under a directory, by the same words.
 
     Numbers of loop devices are left out: they change from run to run and mean nothing.
@@ -162,11 +176,11 @@ def storage_settings(directory: Path, storage: Sequence[Path]) -> dict[str, str]
     ----------
     directory
         A directory on a filesystem.
-    storage
-        What holds its data: the directory itself where the kernel tells, else images or devices.
+    members
+        The images or devices that hold its data, where the kernel does not tell.
     """
-    devices = devices_under(*storage)
-    files = [f"image on {mount_of(path).filesystem}" for path in storage if path.is_file()]
+    devices = devices_under(*(members or [directory]))
+    files = [f"image on {mount_of(path).filesystem}" for path in members if path.is_file()]
     described = Counter([*files, *map(_description, devices)])
     known = {
         "device": " on ".join(f"{number} x {what}" if number > 1 else what for what, number in described.items()),
@@ -176,13 +190,13 @@ def storage_settings(directory: Path, storage: Sequence[Path]) -> dict[str, str]
     return {key: value for key, value in known.items() if value}
 
 
-def state(directory: Path, storage: Sequence[Path]) -> dict[str, Any]:
+def state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
     """Return what changes from run to run: load, memory, free space, what devices have done so far.
 
     The parameters are those of `storage_settings`.
     """
     space = os.statvfs(directory)
-    devices = {device: device.counters() for device in devices_under(*storage)}
+    devices = {device: device.counters() for device in devices_under(*(members or [directory]))}
     return {
         "load_average": list(os.getloadavg()),
         "memory_available": psutil.virtual_memory().available,
@@ -194,15 +208,17 @@ def state(directory: Path, storage: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def quiet(storage: Sequence[Path]) -> dict[str, Any]:
+def quiet(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
     """Look for a moment at what others do, while nothing of a launch goes on.
+
+    The parameters are those of `storage_settings`.
 
     Returns
     -------
     dict
         ``seconds`` of the look; ``busy``, the share of the processors' time; ``devices``, what each has moved.
     """
-    devices = devices_under(*storage)
+    devices = devices_under(*(members or [directory]))
     before, times = {device: device.counters() for device in devices}, psutil.cpu_times()
     time.sleep(_LOOK)
     after, later = {device: device.counters() for device in devices}, psutil.cpu_times()

@@ -65,8 +65,16 @@ def rest(seconds: float = 0) -> None:
         raise LifelineError
 
 
-def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
-    """Run a tool in a folder, with its output in `STDOUT` and `STDERR` there.
+def execute(
+    argv: Sequence[str],
+    folder: Path,
+    *,
+    timeout: float,
+    directory: Path | None = None,
+    stdout: str = STDOUT,
+    stderr: str = STDERR,
+) -> Execution:
+    """Run a tool in a folder or in another directory, with its output added to two files in the folder.
 
     Raises
     ------
@@ -79,15 +87,15 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
         now = datetime.now(UTC)
         return Execution(tuple(argv), None, _not_installed(argv[0]), now, now, 0.0)
     started_at, start = datetime.now(UTC), time.perf_counter()
-    with (folder / STDOUT).open("wb") as stdout, (folder / STDERR).open("wb") as stderr:
+    with (folder / stdout).open("ab") as out, (folder / stderr).open("ab") as err:
         try:
             process = subprocess.Popen(
                 [*_mortality(), *argv],
-                cwd=folder,
+                cwd=directory or folder,
                 env=program_environment(),
                 stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
+                stdout=out,
+                stderr=err,
             )
         except OSError as error:
             why = f"{argv[0]} cannot be started: {error.strerror}"
@@ -103,7 +111,7 @@ def execute(argv: Sequence[str], folder: Path, *, timeout: float) -> Execution:
     if not in_time:
         failure = f"{argv[0]} did not end within {timeout:g} s, and was ended"
     elif exit_code:
-        failure = _failure(argv[0], exit_code, folder / STDERR)
+        failure = _failure(argv[0], exit_code, folder / stderr)
     return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
 
 

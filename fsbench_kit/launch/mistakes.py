@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic.fields import FieldInfo
 
 from fsbench_kit.errors import InputError
+from fsbench_kit.launch.lines import lines_of_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,30 +37,30 @@ class Place:
         return f"[{self.table}]" if self.number is None else f"[[{self.table}]]"
 
     def line(self, text: str) -> int | None:
-        """Return the line where the key stands, else that of its table's header, else ``None``.
-
-        Texts over several lines and tables written within a line are not looked into.
-        """
-        key = re.compile(rf"""\s*["']?{re.escape(self.key or "")}["']?\s*=""")
-        table, number, headers, header_line = None, None, 0, None
-        for line, content in enumerate(text.splitlines(), 1):
-            if header := re.match(r"\s*(\[\[?)\s*([\w-]+)\s*\]", content):
-                headers += header[2] == self.table
-                table, number = header[2], headers - 1 if header[1] == "[[" else None
-                if (table, number) == (self.table, self.number) or (self.table is None and table == self.key):
-                    header_line = header_line or line
-            elif (table, number) == (self.table, self.number) and key.match(content):
-                return line
-        return header_line
+        """Return the line where the key stands, else that of its table, else ``None``."""
+        lines = lines_of_keys(text)
+        path = [part for part in (self.table, self.number, self.key) if part is not None]
+        return lines.get(tuple(path)) or lines.get(tuple(path[:-1]))
 
 
 class MistakeError(ValueError):
-    """Parts of a plan that are right by themselves do not fit together; raised by the plan's validators."""
+    """Parts of a plan that are right by themselves do not fit together; raised by the validators of tables.
+
+    In a table, a place is a key of this table.
+    """
 
     def __init__(self, what: str, at: Place, *, hint: str) -> None:
         super().__init__(what)
         self.at = at
         self.hint = hint
+
+
+class MissingKeyError(ValueError):
+    """A table lacks a key, which it needs because of what its other keys say; raised by its validators."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ class Shape:
         match loc:
             case (str(table), int(number), str(kind), str(key), *_):
                 return Place(table, number, key), self.lists[table][1][kind]
+            case (str(table), int(number), str(kind)):
+                return Place(table, number), self.lists[table][1][kind]
             case (str(table), int(number), *_):
                 return Place(table, number), self.plan
             case (str(table), str(key), *_) if table in self.tables:
@@ -131,18 +134,21 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
             place = replace(shape.place(error["loc"])[0], key=place.key)
         return _Explanation(str(mistake), place.line(text), mistake.hint)
     at, model = shape.place(error["loc"])
+    if isinstance(mistake, MissingKeyError):
+        at = replace(at, key=mistake.key)
     line = at.line(text)
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return _explain_kind(at, text, error["input"], shape)
     if at.key is None:
-        return _Explanation(f"{at} must be a table", line, f"Write {at} on a line of its own.")
+        what = f"{at} must be a table, not {_shown(error['input'])}"
+        return _Explanation(what, line, f"Write {at} on a line of its own, and its keys below.")
     if error["type"] == "extra_forbidden":
         return _Explanation(f'"{at.key}" is not a key of {at}', line, _known(at, model, shape))
     allowed, example = _help(model.model_fields[at.key])
     hint = f"Write for example: {at.key} = {json.dumps(example)}" if example is not None else None
     if error["type"] == "literal_error" and (close := _close(error["input"], re.findall(r'"(\w+)"', allowed))):
         hint = close
-    if error["type"] == "missing":
+    if error["type"] == "missing" or isinstance(mistake, MissingKeyError):
         return _Explanation(f'"{at.key}" is missing from {at}: {allowed}', line, hint)
     return _Explanation(f'"{at.key}" must be {allowed}, not {_shown(error["input"])}', line, hint)
 

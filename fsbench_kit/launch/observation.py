@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Step
 
 RECORD: Final = "run.json"
+PREPARATION: Final = "preparation.txt"
+CLEANUP: Final = "cleanup.txt"
 SCHEMA: Final = 1
 
 
@@ -35,6 +37,9 @@ class Observation:
         What there is to say of the target and the machine.
     before, after
         The state of the machine around the run.
+    preparation, cleanup
+        What became of the commands around the one that is measured; what they said is in `PREPARATION` and
+        `CLEANUP`.
     execution
         What became of the tool; ``None`` as long as it was not started.
     problem
@@ -50,7 +55,9 @@ class Observation:
     settings: dict[str, str] = field(default_factory=machine_settings)
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
+    preparation: list[Execution] = field(default_factory=list)
     execution: Execution | None = None
+    cleanup: list[Execution] = field(default_factory=list)
     problem: str | None = None
     free_at_first: int | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -72,6 +79,8 @@ class Observation:
     @property
     def failure(self) -> str | None:
         """Why the run is not ``ok``."""
+        if self.preparation and self.preparation[-1].failure is not None:
+            return f"the run could not be prepared: {self.preparation[-1].failure}"
         if self.execution is not None and self.execution.failure is not None:
             return self.execution.failure
         if self.problem is not None:
@@ -140,12 +149,24 @@ class Observation:
                 "after": self.after | ({"failure": self.failure} if self.failure else {}),
             },
             "provision": [asdict(step) for step in self.steps],
+            "preparation": [_told(command) for command in self.preparation],
+            "cleanup": [_told(command) for command in self.cleanup],
             "sha256": {
                 str(path.relative_to(self.folder)): _sha256(path)
                 for path in sorted(self.folder.rglob("*"))
                 if path.is_file()
             },
         }
+
+
+def _told(command: Execution) -> dict[str, Any]:
+    return {
+        "argv": list(command.argv),
+        "exit_code": command.exit_code,
+        "failure": command.failure,
+        "started_at": command.started_at.isoformat(),
+        "duration": command.duration,
+    }
 
 
 def versions(*programs: str | None) -> dict[str, str]:

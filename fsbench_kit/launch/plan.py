@@ -32,6 +32,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import tomllib
@@ -114,10 +115,14 @@ class Plan(Table):
     )
     repeats: Count = 10
     until: Until | None = None
-    seed: Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[20240501])] = 1
+    seed: Annotated[
+        int, Field(ge=0, lt=2**32, description="a whole number from 0 to 4294967295", examples=[20240501])
+    ] = 1
     timeout: Seconds = 300
     warm_up: Whole = 0
-    cool_down: Annotated[float, Field(ge=0, description="a number of seconds of at least 0", examples=[5])] = 0
+    cool_down: Annotated[
+        float, Field(ge=0, allow_inf_nan=False, description="a number of seconds of at least 0", examples=[5])
+    ] = 0
     filesystems: Annotated[
         Literal["fresh", "reused"], Field(description='"fresh" or "reused"', examples=["fresh"])
     ] = "fresh"
@@ -185,12 +190,19 @@ def read_plan(path: Path) -> Plan:
         stand there.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the plan cannot be read: {error}", file=path) from None
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        close = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
+        hint = f"Did you mean {path.with_name(close[0])}?" if close else None
+        raise InputError(f"the plan cannot be read: {error.strerror}", file=path, hint=hint) from None
+    except UnicodeDecodeError as error:
+        what = f"this is no text in UTF-8 (byte {error.start} is 0x{error.object[error.start]:02x})"
+        raise InputError(what, file=path, hint="A plan is a text file in TOML, like those in plans/.") from None
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise InputError("this is nested too deeply for a plan", file=path) from None
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         line = re.search(r"at line (\d+)", str(error))
         number = int(line[1]) if line else len(text.splitlines())
         raise InputError(
@@ -200,8 +212,10 @@ def read_plan(path: Path) -> Plan:
             excerpt=excerpt(text, number),
             hint="Text needs quotes, a table starts with [name], an entry of a list of tables with [[name]].",
         ) from None
+    if not tables:
+        raise InputError("the plan is empty", file=path, hint="Start from one of those in plans/.")
     try:
-        return Plan.model_validate(tables)
+        return Plan.model_validate(tables, context=path.parent)
     except ValidationError as error:
         raise as_input_error(error, text, path, _SHAPE) from None
 
@@ -212,7 +226,7 @@ def plan_text(plan: Plan) -> str:
     return "".join(_toml(values))
 
 
-def _toml(values: Mapping[str, Any], header: str = "") -> Iterator[str]:
+def _toml(values: Mapping[str, Any], name: str = "", header: str = "") -> Iterator[str]:
     if header:
         yield f"\n{header}\n"
     for key, value in values.items():
@@ -220,11 +234,12 @@ def _toml(values: Mapping[str, Any], header: str = "") -> Iterator[str]:
             # JSON's text, numbers, truth and lists of these are TOML's
             yield f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
     for key, value in values.items():
+        path = f"{name}.{key}" if name else key
         if isinstance(value, dict):
-            yield from _toml(value, f"[{key}]")
+            yield from _toml(value, path, f"[{path}]")
         elif _is_tables(value):
             for table in value:
-                yield from _toml(table, f"[[{key}]]")
+                yield from _toml(table, path, f"[[{path}]]")
 
 
 def _is_tables(value: object) -> bool:
@@ -239,7 +254,7 @@ def _refuse_equal_names(key: str, names: Sequence[str]) -> None:
 
 
 def _refuse_overfull(at: Place, capacity: int, workload: Workload) -> None:
-    if workload.space > IMAGE_SHARE * capacity:
+    if workload.space is not None and workload.space > IMAGE_SHARE * capacity:
         what = (
             f'workload "{workload.name}" needs {_bytes(workload.space)}, '
             f"which is too much for an image of {_bytes(capacity)}"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit import archive
-from fsbench_kit.compare import COLUMNS, compare
+from fsbench_kit.compare import COLUMNS, PRIMARY, compare
 from fsbench_kit.errors import InputError, RequestError
 from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.stopping import Precision
@@ -27,9 +27,6 @@ from fsbench_kit.settings import CELL
 
 if TYPE_CHECKING:
     from fsbench_kit.dataset import Dataset
-
-PRIMARY: Final = ("bandwidth", "iops", "file_rate", "elapsed", "latency")
-"""The metrics that can stand for a cell; the first that it has does."""
 
 _FIGURE: Final = tuple(key for key in CELL if key not in ("metric", "statistic"))
 

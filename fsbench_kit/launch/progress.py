@@ -39,7 +39,7 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
             if isinstance(event, Planned):
                 bar.update(task, total=event.runs, completed=event.done)
             elif isinstance(event, RunStarted):
-                bar.update(task, description=describe(event))
+                bar.update(task, total=event.runs, description=describe(event))
             elif text := describe(event):
                 bar.console.print(text, markup=False, highlight=False)
             if isinstance(event, RunEnded):

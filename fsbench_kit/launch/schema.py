@@ -20,13 +20,14 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def _bytes(value: Any) -> Any:
+def as_bytes(value: Any) -> Any:
+    """Read a size that is written as text; anything else is for the field to judge."""
     return size(value) if isinstance(value, str) else value
 
 
 Size = Annotated[
     int,
-    BeforeValidator(_bytes),
+    BeforeValidator(as_bytes),
     Field(gt=0, description='a size: a number of bytes, or text like "4k", "512M" or "2G"', examples=["64M"]),
 ]
 """A size in bytes. Suffixes are powers of 1024."""
@@ -45,17 +46,23 @@ Name = Annotated[
 
 
 def named(table: Any, *keys: str) -> Any:
-    """Give a table without a name the first of these values that can be one."""
+    """Give a table without a name the first of these values that can be one, but for ``+`` signs."""
     if not isinstance(table, dict) or "name" in table:
         return table
-    values = (table.get(key) for key in keys)
-    name = next((value for value in values if isinstance(value, str) and re.search(_NAME, value)), None)
+    values = (value.replace("+", "") for key in keys if isinstance(value := table.get(key), str))
+    name = next((value for value in values if re.search(_NAME, value)), None)
     return table if name is None else {"name": name, **table}
 
 
 Count = Annotated[int, Field(ge=1, description="a whole number of at least 1", examples=[6])]
+Compressibility = Annotated[
+    int,
+    Field(ge=0, le=99, description="a percentage from 0 (random bytes) to 99", examples=[50]),
+]
 Whole = Annotated[int, Field(ge=0, description="a whole number of at least 0", examples=[1])]
-Seconds = Annotated[float, Field(gt=0, description="a number of seconds above 0", examples=[60])]
+Seconds = Annotated[
+    float, Field(gt=0, allow_inf_nan=False, description="a number of seconds above 0", examples=[60])
+]
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 
 

@@ -9,29 +9,36 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
-from fsbench_kit.launch.execution import execute, rest
-from fsbench_kit.launch.observation import RECORD, Observation, versions
+from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
+from fsbench_kit.launch.observation import CLEANUP, PREPARATION, RECORD, Observation, versions
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.referee import Referee
 from fsbench_kit.launch.targets import StepError
+from fsbench_kit.launch.workloads import Ground
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fsbench_kit.launch.events import Event
+    from fsbench_kit.launch.execution import Execution
     from fsbench_kit.launch.schedule import Cell
     from fsbench_kit.launch.study import Study
-    from fsbench_kit.launch.targets import Target
+    from fsbench_kit.launch.targets import Ready, Target
+    from fsbench_kit.launch.workloads import Argv, Work
 
 _ROOM: Final = 2**20  # bytes
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
-_TARGET: Final = Path("target")
+TARGET: Final = Path("target")
+"""What leads to a run's directory on its target, in the run's own folder."""
+BESIDE: Final = Path("beside")
+"""What leads to a directory beside the target there."""
 
 
 @dataclass
@@ -172,6 +179,9 @@ class Session:
         new = self.scratch / name
         new.mkdir()
         seen = self._observe(cell, new, provision)
+        if seen.execution is not None and seen.execution.failure is None:
+            fresh = self.study.plan.filesystems == "fresh"
+            cell.workload.conclude(new, seen.steps if fresh else ())
         failure = seen.failure
         record = seen.record(study=self.study.name, order=order)
         (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -203,26 +213,57 @@ class Session:
         try:
             with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= environment.storage_settings(target.directory, target.members)
                 seen.settings |= target.settings
                 if target.steps:
                     seen.settings["provision"] = target.text
-                if plan.trims(cell.target):
-                    seen.before["trim"] = environment.trim(target.directory)
-                seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
-                seen.before["quiet"] = environment.quiet(target.storage)
-                seen.before |= environment.state(target.directory, target.storage)
-                seen.free_at_first = self._free_at_first.setdefault(cell.target.name, seen.before["free_bytes"])
-                with _link(folder / _TARGET, target.directory):
-                    argv = cell.workload.argv(_TARGET, filesystem=target.filesystem, seed=cell.seed)
-                    seen.execution = execute(argv, folder, timeout=plan.timeout)
-                seen.after |= environment.state(target.directory, target.storage)
+                ground = Ground(
+                    directory=TARGET,
+                    beside=BESIDE,
+                    filesystem=target.filesystem,
+                    device_size=environment.size_under((*target.members, target.directory)[0]),
+                    seed=cell.seed,
+                )
+                with (
+                    TemporaryDirectory(dir=self.scratch) as beside,
+                    _link(folder / TARGET, target.directory),
+                    _link(folder / BESIDE, Path(beside)),
+                ):
+                    self._work(cell.workload.work(ground), target, seen)
         except StepError as error:
             seen.steps = error.steps
         except OSError as error:  # the device is gone, or the filesystem has given up
             seen.problem = f"the target failed: {error.strerror}"
         return seen
+
+    def _work(self, work: Work, target: Ready, seen: Observation) -> None:
+        """Run the commands of a run, and observe the machine around the one that is measured."""
+        plan, directory = self.study.plan, seen.folder / TARGET if work.on_target else seen.folder
+
+        def run(argv: Argv, stdout: str, stderr: str) -> Execution:
+            return execute(
+                argv, seen.folder, timeout=plan.timeout, directory=directory, stdout=stdout, stderr=stderr
+            )
+
+        for name, text in work.files.items():
+            (seen.folder / name).write_text(text, encoding="utf-8")
+        for argv in work.before:
+            seen.preparation.append(run(argv, PREPARATION, PREPARATION))
+            if seen.preparation[-1].failure is not None:
+                break
+        else:
+            if plan.trims(seen.cell.target):
+                seen.before["trim"] = environment.trim(target.directory)
+            seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
+            seen.before["quiet"] = environment.quiet(target.directory, target.members)
+            seen.before |= environment.state(target.directory, target.members)
+            free = seen.before["free_bytes"]
+            seen.free_at_first = self._free_at_first.setdefault(seen.cell.target.name, free)
+            seen.execution = run(work.measured, STDOUT, STDERR)
+            seen.after |= environment.state(target.directory, target.members)
+        for argv in work.after:
+            seen.cleanup.append(run(argv, CLEANUP, CLEANUP))
 
 
 @contextmanager

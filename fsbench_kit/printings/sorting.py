@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.printings.printing import Key, Printing, Remark, place
@@ -41,7 +42,7 @@ class _Sorter:
         self._warned: set[tuple[int, int]] = set()
         for group in self._grouped(lambda printing: printing.names):
             self._join(group, lambda head, other: head.run == other.run)
-        for group in _interleaved(sheets):
+        for group in (*_interleaved(sheets), *_failed_neighbours(sheets)):
             self._join(group, lambda head, other: have_same_figures(head, other, enough=0.0))
         telling = [index for index, sheet in enumerate(sheets) if sheet.bits >= ENOUGH_OF_COPIES]
         for group in self._grouped(lambda printing: [printing.sha256], telling):
@@ -144,6 +145,26 @@ def _interleaved(sheets: Sequence[Sheet]) -> Iterator[list[int]]:
         yield group
 
 
+def _failed_neighbours(sheets: Sequence[Sheet]) -> Iterator[list[int]]:
+    """Yield printings in several formats, one right after the other, of a run that came to nothing.
+
+    Such printings hold no figures that could tell that they are of one run.
+    """
+    order = sorted(range(len(sheets)), key=lambda index: (sheets[index].printing.source, sheets[index].run.start))
+    for first, second in pairwise(order):
+        one, other = sheets[first], sheets[second]
+        if (
+            one.printing.source == other.printing.source
+            and 0 <= other.run.start - one.run.end <= _LINE_END
+            and one.run.format != other.run.format
+            and one.run.status == other.run.status == "failed"
+            and not one.bits
+            and not other.bits
+        ):
+            yield [first, second]
+
+
+_LINE_END: Final = 2
 _MOST_OF_ONE_DATE: Final = 16
 """Of more printings than that, a common date says nothing."""
 

@@ -1,52 +1,117 @@
-"""Statistics of ratios between two sets of runs: arrays in, small frozen results out.
+"""Statistics of ratios between two sets of runs, and of single runs: arrays in, small frozen results out.
 
-Values are positive figures of one metric in one unit, with the runs along the last axis; leading axes are cells,
-broadcast, and are worked on at once. A ratio is always B/A. Zeros, negatives and nan are refused with a
-`ValueError`: why a figure is missing is for the caller to say.
+Figures are of one metric in one unit, with the runs along the last axis; leading axes are cells, broadcast, and
+are worked on at once. A ratio is always B/A. Cells with unequal numbers of runs are a masked array (`ragged`),
+whose masked places are no runs; a cell that has too few for a method gets nan and `Caveat.TOO_FEW`. Zeros,
+negatives and nan are refused with a `ValueError`: why a figure is missing is for the caller to say. Nothing here
+draws random numbers.
 
 =====================================  ==========================================================
 The data                               The method
 =====================================  ==========================================================
 two or more runs on each side          `welch_log`; from four on `hodges_lehmann_log` beside it
+... where totals are what counts       `mean_ratio`, `paired_mean_ratio`
+... where runs lie in two heaps        `median_ratio`, from six on
 runs in pairs, two or more             `paired_log`; from six on `signed_rank_log` beside it
+rounds or hosts of several runs        `blocked_log`
+two or three runs in many cells        `moderated_log`, `moderated_paired_log`, beside the cell's own
 one run against three or more          `prediction_log`
 one run against one                    `break_even`; no interval exists
 two printed figures, or bounds         `rounding_ratio`
+one side                               `quantile_interval`; figures in bins: `merged`, `binned_quantile`
+one run over time                      `within_run`, `steady_state`, `levels`; its summary: `summary_band`
 is there a difference at all?          the p of an estimate; over a family `holm`
 which of many cells to look at         `benjamini_hochberg`
 is there none?                         `equivalent` on a 90 % interval; `tost_p`
-is a side one heap of runs?            `two_modes`, `run_cv`
+is a side one heap of runs? drifting?  `two_modes`, `run_cv`, `drift`
 how many runs will it take?            `runs_for_width`, `runs_for_effect`, `runs_for_equivalence`
+... given a pilot                      `stein_runs`, then `stein_log`
+what could so many runs show?          `power_of_effect`, `power_of_equivalence`
+which level of repetition to repeat    `variance_components`, `best_repetitions`
 =====================================  ==========================================================
 
 What is not here is not here on purpose: percentile and BCa bootstraps cover 50 to 92 % at ten runs or fewer, and
 comparing two intervals for overlap has a true level of 0.5 % and half the power. ``benchmarks/coverage.py``
-measures the coverage of what is here; the docstrings quote it.
+measures the coverage of what is here, and ``docs/coverage.md`` holds what it found.
 """
 
+from fsbench_kit.stats.blocks import blocked_log
+from fsbench_kit.stats.changes import Levels, levels
+from fsbench_kit.stats.components import Components, best_repetitions, variance_components
+from fsbench_kit.stats.drift import drift
 from fsbench_kit.stats.equivalence import equivalent, tost_p
+from fsbench_kit.stats.histograms import (
+    BinnedQuantile,
+    Histogram,
+    binned_quantile,
+    binned_quantile_interval,
+    merged,
+)
+from fsbench_kit.stats.means import mean_ratio, paired_mean_ratio
+from fsbench_kit.stats.medians import median_ratio
+from fsbench_kit.stats.moderated import Prior, moderated_log, moderated_paired_log, variance_prior
 from fsbench_kit.stats.multiplicity import benjamini_hochberg, holm
-from fsbench_kit.stats.planning import runs_for_effect, runs_for_equivalence, runs_for_width
+from fsbench_kit.stats.planning import (
+    power_of_effect,
+    power_of_equivalence,
+    runs_for_effect,
+    runs_for_equivalence,
+    runs_for_width,
+)
+from fsbench_kit.stats.quantiles import quantile_interval, quantile_ranks, rank_confidence, values_for_quantile
 from fsbench_kit.stats.ranks import mann_whitney_p, signed_rank_p
 from fsbench_kit.stats.ratio import paired_log, welch_log
-from fsbench_kit.stats.result import Caveat, RatioEstimate
+from fsbench_kit.stats.result import Caveat, Estimate, RatioEstimate
 from fsbench_kit.stats.robust import hodges_lehmann_log, signed_rank_log
+from fsbench_kit.stats.series import batch_error, effective_size, lag1_correlation, within_run
 from fsbench_kit.stats.shape import run_cv, two_modes
 from fsbench_kit.stats.single import Bounds, BreakEven, break_even, prediction_log, rounding_ratio
+from fsbench_kit.stats.steady import Steadiness, steady_state
+from fsbench_kit.stats.stein import stein_log, stein_runs
+from fsbench_kit.stats.summaries import summary_band
+from fsbench_kit.stats.values import ragged
 
 __all__ = [
+    "BinnedQuantile",
     "Bounds",
     "BreakEven",
     "Caveat",
+    "Components",
+    "Estimate",
+    "Histogram",
+    "Levels",
+    "Prior",
     "RatioEstimate",
+    "Steadiness",
+    "batch_error",
     "benjamini_hochberg",
+    "best_repetitions",
+    "binned_quantile",
+    "binned_quantile_interval",
+    "blocked_log",
     "break_even",
+    "drift",
+    "effective_size",
     "equivalent",
     "hodges_lehmann_log",
     "holm",
+    "lag1_correlation",
+    "levels",
     "mann_whitney_p",
+    "mean_ratio",
+    "median_ratio",
+    "merged",
+    "moderated_log",
+    "moderated_paired_log",
     "paired_log",
+    "paired_mean_ratio",
+    "power_of_effect",
+    "power_of_equivalence",
     "prediction_log",
+    "quantile_interval",
+    "quantile_ranks",
+    "ragged",
+    "rank_confidence",
     "rounding_ratio",
     "run_cv",
     "runs_for_effect",
@@ -54,7 +119,15 @@ __all__ = [
     "runs_for_width",
     "signed_rank_log",
     "signed_rank_p",
+    "steady_state",
+    "stein_log",
+    "stein_runs",
+    "summary_band",
     "tost_p",
     "two_modes",
+    "values_for_quantile",
+    "variance_components",
+    "variance_prior",
     "welch_log",
+    "within_run",
 ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import nctdtr, stdtrit
 
-from fsbench_kit.stats.values import checked_confidence
+from fsbench_kit.stats.values import checked_confidence, checked_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95) -> in
     >>> runs_for_width(0.05, 1.05)
     10
     """
-    width, quantile = _checked_log(factor), (1 + checked_confidence(confidence)) / 2
+    width, quantile = checked_log(factor), (1 + checked_confidence(confidence)) / 2
     return _fewest(lambda n: bool(stdtrit(2 * n - 2, quantile) * _standard_error(log_sd, n) <= width))
 
 
@@ -72,8 +72,8 @@ def runs_for_effect(log_sd: float, ratio: float, power: float = 0.8, confidence:
     >>> runs_for_effect(0.05, 1.10)
     6
     """
-    effect, quantile = _checked_log(ratio), (1 + checked_confidence(confidence)) / 2
-    return _fewest(_exceeds(effect, log_sd, quantile, checked_confidence(power)))
+    wanted = checked_confidence(power)
+    return _fewest(lambda n: power_of_effect(log_sd, ratio, n, confidence) >= wanted)
 
 
 def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8) -> int:
@@ -102,20 +102,63 @@ def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8) -> in
     >>> runs_for_equivalence(0.05, 1.05)
     19
     """
-    limit = _checked_log(margin)
-    return _fewest(_exceeds(limit, log_sd, 0.95, (1 + checked_confidence(power)) / 2))
+    wanted = checked_confidence(power)
+    return _fewest(lambda n: power_of_equivalence(log_sd, margin, n) >= wanted)
 
 
-def _exceeds(shift: float, log_sd: float, quantile: float, power: float) -> Callable[[int], bool]:
-    """Return whether, with n per side, a t statistic under a true shift exceeds its quantile often enough."""
+def power_of_effect(log_sd: float, ratio: float, runs: int, confidence: float = 0.95) -> float:
+    """Return how often so many runs per side show that a true ratio differs from 1.
 
-    def enough(n: int) -> bool:
-        noncentrality = shift / _standard_error(log_sd, n)
-        if noncentrality > _CERTAIN:
-            return True
-        return bool(1 - nctdtr(2 * n - 2, noncentrality, stdtrit(2 * n - 2, quantile)) >= power)
+    Parameters
+    ----------
+    log_sd, ratio, confidence
+        As in `runs_for_effect`.
+    runs
+        Per side, at least 2.
 
-    return enough
+    Raises
+    ------
+    ValueError
+        If the spread is not positive, the ratio not above 1, the confidence not between 0 and 1, or there are
+        fewer than two runs.
+
+    Examples
+    --------
+    >>> round(power_of_effect(0.05, 1.10, 6), 2)
+    0.84
+    """
+    return _exceeds(checked_log(ratio), log_sd, (1 + checked_confidence(confidence)) / 2, runs)
+
+
+def power_of_equivalence(log_sd: float, margin: float, runs: int) -> float:
+    """Return how often, at least, so many runs per side show that two truly equal sides are equal within a margin.
+
+    Parameters
+    ----------
+    log_sd, margin
+        As in `runs_for_equivalence`.
+    runs
+        Per side, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If the spread is not positive, the margin not above 1, or there are fewer than two runs.
+
+    Examples
+    --------
+    >>> round(power_of_equivalence(0.05, 1.05, 19), 2)
+    0.81
+    """
+    return max(0.0, 2 * _exceeds(checked_log(margin), log_sd, 0.95, runs) - 1)
+
+
+def _exceeds(shift: float, log_sd: float, quantile: float, n: int) -> float:
+    """Return how often, with n per side, a t statistic under a true shift exceeds its quantile."""
+    noncentrality = shift / _standard_error(log_sd, n)
+    if noncentrality > _CERTAIN:
+        return 1.0
+    return float(1 - nctdtr(2 * n - 2, noncentrality, stdtrit(2 * n - 2, quantile)))
 
 
 _CERTAIN = 30
@@ -125,13 +168,9 @@ _CERTAIN = 30
 def _standard_error(log_sd: float, n: int) -> float:
     if not log_sd > 0:
         raise ValueError(f"a spread of {log_sd} between runs is not positive")
+    if n < 2:
+        raise ValueError(f"{n} runs per side have no spread between them; plan with two at least")
     return log_sd * float(np.sqrt(2 / n))
-
-
-def _checked_log(ratio: float) -> float:
-    if not ratio > 1:
-        raise ValueError(f"{ratio} is not above 1; write 1.05 for 5 %")
-    return float(np.log(ratio))
 
 
 def _fewest(enough: Callable[[int], bool]) -> int:

@@ -8,14 +8,13 @@ distributions are built for the ties at hand. All statistics are doubled, so tha
 from __future__ import annotations
 
 from functools import lru_cache
-from math import comb
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import comb, ndtr
 
-from fsbench_kit.stats.ratio import paired_ratios
-from fsbench_kit.stats.values import DECIMALS, runs
+from fsbench_kit.stats.ratio import paired_logs
+from fsbench_kit.stats.values import DECIMALS, by_size, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,28 +39,33 @@ def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Returns
     -------
     ndarray
-        Twice the smaller tail, at most 1, of the shape of the cells.
+        Twice the smaller tail, at most 1, of the shape of the cells; nan where a side of a cell is empty.
 
     Raises
     ------
     ValueError
-        If a side is empty, or a value is not positive and finite.
+        If a side has no runs at all, or a value is not positive and finite.
 
     Notes
     -----
     Lehmann, E. L. (1975), *Nonparametrics*: the distribution of the statistic over all ways to deal the
     observed values to the two sides.
     """
-    values_a, values_b = runs(a, "a", at_least=1), runs(b, "b", at_least=1)
-    n_a, n_b = values_a.shape[-1], values_b.shape[-1]
-    cells = np.broadcast_shapes(values_a.shape[:-1], values_b.shape[:-1])
-    values_a = np.broadcast_to(values_a, (*cells, n_a))
-    values_b = np.broadcast_to(values_b, (*cells, n_b))
-    above = values_b[..., :, None] > values_a[..., None, :]
-    equal = values_b[..., :, None] == values_a[..., None, :]
-    statistic = 2 * above.sum(axis=(-2, -1)) + equal.sum(axis=(-2, -1))
-    steps = np.diff(np.sort(np.concatenate([values_a, values_b], axis=-1), axis=-1)) > 0
-    return _two_sided(statistic, steps, lambda step: mann_whitney_null(n_a, _group_sizes(step)))
+    side_a, side_b = runs(a, "a", at_least=1), runs(b, "b", at_least=1)
+    cells = np.broadcast_shapes(side_a.values.shape[:-1], side_b.values.shape[:-1])
+    p = np.full(int(np.prod(cells)), np.nan)
+    for chosen, (dense_a, dense_b) in by_size(side_a, side_b):
+        if dense_a.size and dense_b.size:
+            p[chosen] = _mann_whitney_p(dense_a, dense_b)
+    return p.reshape(cells)[()]
+
+
+def _mann_whitney_p(a: Floats, b: Floats) -> Floats:
+    statistic = 2 * (b[:, :, None] > a[:, None, :]).sum(axis=(1, 2)) + (b[:, :, None] == a[:, None, :]).sum(
+        axis=(1, 2)
+    )
+    steps = np.diff(np.sort(np.concatenate([a, b], axis=1), axis=1), axis=1) > 0
+    return _two_sided(statistic, steps, lambda step: mann_whitney_null(a.shape[1], _group_sizes(step)))
 
 
 def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -78,7 +82,7 @@ def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Returns
     -------
     ndarray
-        Twice the smaller tail, at most 1, of the shape of the cells.
+        Twice the smaller tail, at most 1, of the shape of the cells; nan where a cell has no pairs.
 
     Raises
     ------
@@ -89,7 +93,16 @@ def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
     -----
     Pratt, J. W. (1959), JASA 54, 655-667.
     """
-    ratios = np.round(paired_ratios(a, b, at_least=1), DECIMALS)
+    ratios = paired_logs(a, b, at_least=1)
+    cells = ratios.values.shape[:-1]
+    p = np.full(int(np.prod(cells)), np.nan)
+    for chosen, (dense,) in by_size(ratios):
+        if dense.size:
+            p[chosen] = _signed_rank_p(np.round(dense, DECIMALS))
+    return p.reshape(cells)[()]
+
+
+def _signed_rank_p(ratios: Floats) -> Floats:
     from scipy.stats import rankdata  # noqa: PLC0415  # takes a second to import, and few need it
 
     ranks = np.where(ratios == 0, 0, 2 * rankdata(np.abs(ratios), axis=-1)).astype(np.int64)
@@ -121,18 +134,18 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
         ties = sum(t**3 - t for t in groups)
         deviation = np.sqrt(n_a * n_b / 3 * (n + 1 - ties / (n * (n - 1))))
         return np.diff(ndtr((np.arange(top + 2) - 0.5 - top / 2) / deviation))
-    ways = np.zeros((n_a + 1, top + 1))  # [values dealt to A so far, twice the statistic so far]
+    few = min(n_a, n_b)
+    ends = np.cumsum(groups)
+    ranks = np.repeat(2 * ends - groups + 1, groups)  # doubled, and equal for equal values
+    if few == n_a:
+        ranks = 2 * (n + 1) - ranks  # side A's fall where side B's, and so the statistic, rise
+    least = few * (few + 1)
+    ways = np.zeros((few + 1, least + top + 1))  # [values dealt to the smaller side so far, sum of their ranks]
     ways[0, 0] = 1
-    dealt = 0
-    for size in groups:
-        before, ways = ways, np.zeros_like(ways)
-        for in_a in range(max(0, dealt - n_b), min(n_a, dealt) + 1):
-            room_in_b = n_b - (dealt - in_a)
-            for to_a in range(max(0, size - room_in_b), min(size, n_a - in_a) + 1):
-                gain = (size - to_a) * (2 * in_a + to_a)
-                ways[in_a + to_a, gain:] += comb(size, to_a) * before[in_a, : top + 1 - gain]
-        dealt += size
-    null: Floats = ways[n_a] / comb(n, n_a)
+    for place, rank in enumerate(ranks.tolist()):
+        dealt = slice(max(0, few - n + place), min(place, few - 1) + 1)  # so many that the rest can still make it
+        ways[1:][dealt, rank:] += ways[dealt, :-rank]
+    null: Floats = ways[few, least:] / comb(n, few)
     return null
 
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
-from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
-from fsbench_kit.stats.values import checked_confidence, runs, without_spread
+from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.student import ratio_by_t, welch_df
+from fsbench_kit.stats.values import paired, runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from fsbench_kit.stats.result import Bools, Floats
+    from fsbench_kit.stats.result import RatioEstimate
+    from fsbench_kit.stats.values import Sample
 
-MANY: Final = 5
-"""From how many runs on the other side two runs are called lopsided: see `welch_log`."""
+MANY: Final = {2: 5, 3: 10}
+"""From how many runs on the other side two runs, or three, are called lopsided: see `welch_log`."""
 
 
 def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
@@ -50,34 +51,30 @@ def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEsti
     -----
     Welch, B. L. (1947), Biometrika 34, 28-35, with Satterthwaite's degrees of freedom.
 
-    Measured coverage at nominal 95 % (``benchmarks/coverage.py``, 4,000 repetitions, error 0.3 points) for
-    2, 3, 5, 10, 30 runs a side: lognormal 98, 97, 96, 95, 96; one side six times as noisy 94, 94, 94, 95, 96.
-    It fails where a slow mode shows on one side only, in a fifth of the runs: 82, 60, 68, 88, 94, because few runs
-    do not see the mode; and where each run takes half of its deviation from the run before: 94, 85, 76, 74, 75,
-    which only a random order of running mends. Two runs against 3, 4, 5, 10, 30: 97, 95, 93, 90, 87, hence
-    `Caveat.LOPSIDED`.
+    How often it holds: ``docs/coverage.md``. It fails where a slow mode shows on one side only, because few runs
+    do not see the mode; where each run resembles the one before, which only a random order of running mends; and
+    with two or three runs against many, hence `Caveat.LOPSIDED`.
     """
-    log_a = np.log(runs(a, "a", at_least=2))
-    log_b = np.log(runs(b, "b", at_least=2))
-    n_a, n_b = log_a.shape[-1], log_b.shape[-1]
-    still_a, still_b = without_spread(log_a), without_spread(log_b)
-    share_a = np.where(still_a, 0.0, log_a.var(axis=-1, ddof=1) / n_a)
-    share_b = np.where(still_b, 0.0, log_b.var(axis=-1, ddof=1) / n_b)
-    with np.errstate(invalid="ignore"):  # 0/0 where neither side has spread
-        df = (share_a + share_b) ** 2 / (share_a**2 / (n_a - 1) + share_b**2 / (n_b - 1))
-    return t_estimate(
-        log_ratio=log_b.mean(axis=-1) - log_a.mean(axis=-1),
+    logs_a, logs_b = runs(a, "a", at_least=2).log(), runs(b, "b", at_least=2).log()
+    n_a, n_b = logs_a.n, logs_b.n
+    still_a, still_b = logs_a.without_spread, logs_b.without_spread
+    share_a = np.where(still_a, 0.0, logs_a.variance() / n_a)
+    share_b = np.where(still_b, 0.0, logs_b.variance() / n_b)
+    fewest, most = np.minimum(n_a, n_b), np.maximum(n_a, n_b)
+    return ratio_by_t(
+        log_ratio=logs_b.mean() - logs_a.mean(),
         standard_error=np.sqrt(share_a + share_b),
-        df=df,
+        df=welch_df(share_a, share_b, n_a, n_b),
         confidence=confidence,
         estimand="ratio of geometric means",
         method="Welch t on logs",
         n_a=n_a,
         n_b=n_b,
+        too_few=fewest < 2,
         caveats={
-            Caveat.TWO_RUNS: min(n_a, n_b) == 2,
-            Caveat.LOPSIDED: min(n_a, n_b) == 2 and max(n_a, n_b) >= MANY,
-            Caveat.NO_SPREAD: still_a | still_b,
+            Caveat.TWO_RUNS: fewest == 2,
+            Caveat.LOPSIDED: np.any([(fewest == few) & (most >= many) for few, many in MANY.items()], axis=0),
+            Caveat.NO_SPREAD: (still_a | still_b) & (fewest > 1),
         },
     )
 
@@ -111,74 +108,33 @@ def paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEst
     -----
     "Student" (1908), Biometrika 6, 1-25.
 
-    Measured coverage at nominal 95 %, as in `welch_log`, for 2, 3, 5, 10, 30 pairs: rounds that differ by twice
-    the noise 95, 96, 95, 95, 95; a drift of 10 % with random order inside rounds 95, 95, 95, 96, 95, at three
-    quarters of the width of Welch's interval in random order; a slow mode on both sides 93, 98, 99, 96, 95.
+    With a drift of 10 % over a launch and random order inside rounds it holds, at three quarters of the width of
+    Welch's interval in random order (``docs/coverage.md``).
     """
-    ratios = paired_ratios(a, b, at_least=2)
-    n = ratios.shape[-1]
-    still = without_spread(ratios)
-    return t_estimate(
-        log_ratio=ratios.mean(axis=-1),
-        standard_error=np.where(still, 0.0, ratios.std(axis=-1, ddof=1) / np.sqrt(n)),
-        df=n - 1,
+    ratios = paired_logs(a, b, at_least=2)
+    n = ratios.n
+    still = ratios.without_spread
+    return ratio_by_t(
+        log_ratio=ratios.mean(),
+        standard_error=np.where(still, 0.0, np.sqrt(ratios.variance() / n)),
+        df=n - 1.0,
         confidence=confidence,
         estimand="geometric mean of paired ratios",
         method="paired t on logs",
         n_a=n,
         n_b=n,
         n_pairs=n,
-        caveats={Caveat.TWO_PAIRS: n == 2, Caveat.NO_SPREAD: still},
+        too_few=n < 2,
+        caveats={Caveat.TWO_PAIRS: n == 2, Caveat.NO_SPREAD: still & (n > 1)},
     )
 
 
-def paired_ratios(a: ArrayLike, b: ArrayLike, *, at_least: int) -> Floats:
-    """Return the logarithms of the ratios B/A of paired runs, shape ``(..., n)``.
+def paired_logs(a: ArrayLike, b: ArrayLike, *, at_least: int) -> Sample:
+    """Return the logarithms of the ratios B/A of paired runs, absent where either run is.
 
     Raises
     ------
     ValueError
         As `paired_log`.
     """
-    values_a, values_b = runs(a, "a", at_least=at_least), runs(b, "b", at_least=at_least)
-    if values_a.shape[-1] != values_b.shape[-1]:
-        raise ValueError(f"{values_a.shape[-1]} runs cannot be paired with {values_b.shape[-1]}")
-    return np.log(values_b) - np.log(values_a)
-
-
-def t_estimate(
-    *,
-    log_ratio: Floats,
-    standard_error: Floats,
-    df: Floats | float,
-    confidence: float,
-    estimand: str,
-    method: str,
-    n_a: int,
-    n_b: int,
-    n_pairs: int | None = None,
-    caveats: dict[Caveat, Bools | bool],
-) -> RatioEstimate:
-    """Turn a log ratio, its standard error and its degrees of freedom into an estimate with an interval.
-
-    A standard error of 0 gives an interval and a p value of nan.
-    """
-    unknown = standard_error == 0
-    standard_error = np.where(unknown, np.nan, standard_error)[()]
-    df = np.where(unknown, np.nan, df)[()]
-    half_width = stdtrit(df, (1 + checked_confidence(confidence)) / 2) * standard_error
-    return RatioEstimate(
-        estimate=np.exp(log_ratio),
-        low=np.exp(log_ratio - half_width),
-        high=np.exp(log_ratio + half_width),
-        confidence=confidence,
-        estimand=estimand,
-        method=method,
-        p=2 * stdtr(df, -np.abs(log_ratio / standard_error)),
-        standard_error=standard_error,
-        df=df,
-        n_a=n_a,
-        n_b=n_b,
-        n_pairs=n_pairs,
-        caveats=caveats_that_apply(np.shape(log_ratio), caveats),
-    )
+    return paired(runs(a, "a", at_least=at_least).log(), runs(b, "b", at_least=at_least).log())

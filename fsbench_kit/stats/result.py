@@ -1,4 +1,8 @@
-"""What a comparison of two sides says: an estimate, its interval, and what to keep in mind when reading it."""
+"""What a method says: an estimate, its interval, and what to keep in mind when reading it.
+
+All arrays have the shape of the cells: runs of shape ``(cells, n)`` give arrays of shape ``(cells,)``, and runs of
+shape ``(n,)`` give numpy scalars, which are floats.
+"""
 
 from __future__ import annotations
 
@@ -14,42 +18,42 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
 
 
 class Caveat(StrEnum):
     """What a reader of an interval should know; the value is a sentence for people."""
 
+    TOO_FEW = "Too few runs for this method: it gives no interval."
+    TOO_FEW_CELLS = "Too few cells of this kind to borrow the spread between runs from."
     TWO_RUNS = "Only two runs on a side: the spread between runs is hardly known."
     TWO_PAIRS = "Only two pairs: the spread between pairs is hardly known."
-    LOPSIDED = "Two runs against many: the interval covers less than it states; add runs to the small side."
+    TWO_BLOCKS = "Only two blocks have runs of both sides: the spread between blocks is hardly known."
+    LOPSIDED = "Few runs against many: the interval covers less than it states; add runs to the small side."
     NO_SPREAD = "All values of a side are equal: rounding hides the spread between its runs."
     EQUAL_NOISE_ASSUMED = "The single run is assumed to be as noisy as the repeated ones; nothing here can tell."
+    SPREAD_BORROWED = "The spread between runs is in part that of the other cells."
+    NOISIER_THAN_MOST = "This cell is more than twice as noisy as most: its interval, which borrows, is too short."
+    OPEN_END = "Too few values for both ends of the interval: one is open."
+    WITHIN_RUN = "Variation within this run alone: what another run would give is not in the interval."
+    JOBS_POOLED = "The tool pools the jobs' spreads: the interval allows for jobs that stall together."
+    INDEPENDENT_VALUES_ASSUMED = "The values are taken as independent: slow ones in bursts make it too short."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RatioEstimate:
-    """The ratio B/A of two sides, with its interval.
-
-    Runs of shape ``(cells, n)`` give arrays of shape ``(cells,)``; runs of shape ``(n,)`` give numpy scalars,
-    which are floats. So do all functions of `fsbench_kit.stats`.
+class Estimate:
+    """A figure of one side, with its interval.
 
     Attributes
     ----------
     estimate, low, high
-        The ratio and the ends of its interval, without unit. The ends are nan where no interval can be given.
+        In the unit of the values. The ends are nan where no interval can be given, infinite where one is open.
     confidence
-        The confidence that the method achieves, which is above the one asked for where a rank method cannot
-        meet it exactly.
+        What the method achieves, which can be above what was asked for; nan where there is no interval.
     estimand, method
         What is estimated, and how, in words for a column of a table.
-    p
-        Two-sided p value of "the ratio is 1"; nan where no interval can be given.
-    standard_error, df
-        Of the logarithm of the ratio, and its degrees of freedom; ``None`` for methods that rest on ranks.
-    n_a, n_b
-        Runs on each side.
-    n_pairs
-        Pairs of runs; ``None`` where the sides are independent.
+    n
+        Values on which it rests.
     caveats
         Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
     """
@@ -57,15 +61,50 @@ class RatioEstimate:
     estimate: Floats
     low: Floats
     high: Floats
-    confidence: float
+    confidence: Floats
+    estimand: str
+    method: str
+    n: Ints
+    caveats: Mapping[Caveat, Bools]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RatioEstimate:
+    """The ratio B/A of two sides, with its interval.
+
+    Attributes
+    ----------
+    estimate, low, high
+        The ratio and the ends of its interval, without unit. The ends are nan where no interval can be given.
+    confidence
+        What the method achieves, which is above what was asked for where a rank method cannot meet it exactly;
+        nan where there is no interval.
+    estimand, method
+        What is estimated, and how, in words for a column of a table.
+    p
+        Two-sided p value of "the ratio is 1"; nan where it cannot be given.
+    standard_error, df
+        Of the logarithm of the ratio, and its degrees of freedom; ``None`` for methods that rest on ranks.
+    n_a, n_b
+        Runs on each side.
+    n_pairs
+        Pairs of runs, or blocks with runs of both sides; ``None`` where the sides are independent.
+    caveats
+        Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
+    """
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+    confidence: Floats
     estimand: str
     method: str
     p: Floats
     standard_error: Floats | None = None
     df: Floats | None = None
-    n_a: int
-    n_b: int
-    n_pairs: int | None = None
+    n_a: Ints
+    n_b: Ints
+    n_pairs: Ints | None = None
     caveats: Mapping[Caveat, Bools]
 
     def inverse(self) -> RatioEstimate:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit.stats.ranks import mann_whitney_null, mann_whitney_p, signed_rank_null, signed_rank_p
-from fsbench_kit.stats.ratio import paired_ratios
+from fsbench_kit.stats.ratio import paired_logs
 from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
-from fsbench_kit.stats.values import checked_confidence, runs, without_spread
+from fsbench_kit.stats.student import over_cells
+from fsbench_kit.stats.values import by_size, checked_confidence, runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -54,31 +55,43 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
     Hodges, J. L. and Lehmann, E. L. (1963), Ann. Math. Stat. 34, 598-611; the interval as in
     Lehmann, E. L. (1975), *Nonparametrics*.
 
-    The interval is exact where one side is the other times a constant. Measured coverage at nominal 95 %
-    (``benchmarks/coverage.py``, 4,000 repetitions, error 0.3 points) for 5, 10, 30 runs a side: lognormal 97, 96,
-    95; a slow mode on both sides 97, 95, 96, on one side 96, 95, 95; one side six times as noisy 94, 92, **92**;
-    each run half like the run before 80, 77, 76.
+    The interval is exact where one side is the other times a constant; with one side six times as noisy, 30 runs
+    were measured to cover 91 % (``docs/coverage.md``).
     """
-    values_a, values_b = runs(a, "a", at_least=MIN_RUNS), runs(b, "b", at_least=MIN_RUNS)
-    n_a, n_b = values_a.shape[-1], values_b.shape[-1]
-    log_a, log_b = np.log(values_a), np.log(values_b)
-    ratios = log_b[..., :, None] - log_a[..., None, :]
-    null = mann_whitney_null(n_a, (1,) * (n_a + n_b))
-    estimate, low, high, achieved = _invert(ratios.reshape(*ratios.shape[:-2], n_a * n_b), null, confidence)
+    logs_a, logs_b = runs(a, "a", at_least=MIN_RUNS).log(), runs(b, "b", at_least=MIN_RUNS).log()
+    _check_reach(_without_ties(logs_a.values.shape[-1], logs_b.values.shape[-1]), confidence)
+    n_a, n_b = logs_a.n, logs_b.n
+    cells = np.broadcast_shapes(n_a.shape, n_b.shape)
+    found = np.full((4, int(np.prod(cells))), np.nan)
+    for chosen, (dense_a, dense_b) in by_size(logs_a, logs_b):
+        few = min(dense_a.shape[1], dense_b.shape[1])
+        ratios = (dense_b[:, :, None] - dense_a[:, None, :]).reshape(len(chosen), -1)
+        null = _without_ties(dense_a.shape[1], dense_b.shape[1]) if few >= MIN_RUNS else None
+        found[:, chosen] = _invert(ratios, null, confidence)
+    estimate, low, high, achieved = found.reshape(4, *cells)
+    unknown = np.isnan(achieved)
     return RatioEstimate(
-        estimate=estimate,
-        low=low,
-        high=high,
-        confidence=achieved,
+        estimate=estimate[()],
+        low=low[()],
+        high=high[()],
+        confidence=achieved[()],
         estimand="median of the ratios of all runs of B to all runs of A",
         method="Hodges-Lehmann on logs",
-        p=mann_whitney_p(values_a, values_b),
-        n_a=n_a,
-        n_b=n_b,
+        p=mann_whitney_p(a, b),
+        n_a=over_cells(n_a, cells),
+        n_b=over_cells(n_b, cells),
         caveats=caveats_that_apply(
-            estimate.shape, {Caveat.NO_SPREAD: without_spread(log_a) | without_spread(log_b)}
+            cells,
+            {
+                Caveat.TOO_FEW: unknown,
+                Caveat.NO_SPREAD: (logs_a.without_spread | logs_b.without_spread) & ~unknown,
+            },
         ),
     )
+
+
+def _without_ties(n_a: int, n_b: int) -> Floats:
+    return mann_whitney_null(n_a, (1,) * (n_a + n_b))
 
 
 def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
@@ -109,44 +122,77 @@ def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Rat
     Hodges and Lehmann (1963), as above; the interval is Tukey's, as in Lehmann (1975).
 
     The interval is exact where log ratios are symmetric about their median, as those of sides with equal shapes
-    are. Measured coverage at nominal 95 %, as in `hodges_lehmann_log`, for 6, 10, 30 pairs: lognormal 97, 95, 95;
-    a slow mode on both sides 97, 96, 95; a tenth of the runs stalling 96, 95, 95.
+    are.
     """
-    ratios = paired_ratios(a, b, at_least=MIN_PAIRS)
-    n = ratios.shape[-1]
-    first, second = np.triu_indices(n)
-    null = signed_rank_null(tuple(range(2, 2 * n + 1, 2)))
-    estimate, low, high, achieved = _invert((ratios[..., first] + ratios[..., second]) / 2, null, confidence)
+    ratios = paired_logs(a, b, at_least=MIN_PAIRS)
+    _check_reach(_signs(ratios.values.shape[-1]), confidence)
+    n = ratios.n
+    found = np.full((4, n.size), np.nan)
+    for chosen, (dense,) in by_size(ratios):
+        pairs = dense.shape[1]
+        first, second = np.triu_indices(pairs)
+        averages = (dense[:, first] + dense[:, second]) / 2
+        found[:, chosen] = _invert(averages, _signs(pairs) if pairs >= MIN_PAIRS else None, confidence)
+    estimate, low, high, achieved = found.reshape(4, *n.shape)
+    unknown = np.isnan(achieved)
     return RatioEstimate(
-        estimate=estimate,
-        low=low,
-        high=high,
-        confidence=achieved,
+        estimate=estimate[()],
+        low=low[()],
+        high=high[()],
+        confidence=achieved[()],
         estimand="pseudo-median of paired ratios",
         method="signed rank on logs",
         p=signed_rank_p(a, b),
         n_a=n,
         n_b=n,
         n_pairs=n,
-        caveats=caveats_that_apply(estimate.shape, {Caveat.NO_SPREAD: without_spread(ratios)}),
+        caveats=caveats_that_apply(
+            n.shape, {Caveat.TOO_FEW: unknown, Caveat.NO_SPREAD: ratios.without_spread & ~unknown}
+        ),
     )
 
 
-def _invert(contrasts: Floats, null: Floats, confidence: float) -> tuple[Floats, Floats, Floats, float]:
+def _signs(n: int) -> Floats:
+    return signed_rank_null(tuple(range(2, 2 * n + 1, 2)))
+
+
+def _invert(contrasts: Floats, null: Floats | None, confidence: float) -> Floats:
     """Return estimate, low, high and the achieved confidence of the interval that a rank test leaves.
 
     Parameters
     ----------
     contrasts
-        Logarithms of ratios, shape ``(..., m)``: the statistic counts those above the hypothesis.
+        Logarithms of ratios, shape ``(cells, m)``: the statistic counts those above the hypothesis.
     null
-        The distribution of twice the statistic, shape ``(2 m + 1,)``, without ties.
+        The distribution of twice the statistic, shape ``(2 m + 1,)``, without ties; ``None`` for no interval.
+
+    Returns
+    -------
+    ndarray
+        Shape ``(4, cells)``; nan where there is none.
     """
+    found = np.full((4, len(contrasts)), np.nan)
+    if contrasts.size:
+        ordered = np.sort(contrasts, axis=-1)
+        found[0] = np.exp(np.median(ordered, axis=-1))
+        outside, achieved = (0, 0.0) if null is None else _outside(null, confidence)
+        if outside:
+            found[1:] = (
+                np.exp(ordered[:, outside - 1]),
+                np.exp(ordered[:, -outside]),
+                np.full(len(ordered), achieved),
+            )
+    return found
+
+
+def _outside(null: Floats, confidence: float) -> tuple[int, float]:
+    """Return how many contrasts to leave out at either end, counting the end itself, and what that achieves."""
     tail = 2 * np.cumsum(null[::2])  # two-sided; without ties the odd places are empty
     outside = int((tail <= 1 - checked_confidence(confidence) + 1e-12).sum())
+    return outside, 1 - float(tail[max(outside, 1) - 1])
+
+
+def _check_reach(null: Floats, confidence: float) -> None:
+    outside, widest = _outside(null, confidence)
     if outside == 0:
-        raise ValueError(f"so few runs give no interval of {confidence:.3%}; the widest has {1 - tail[0]:.3%}")
-    ordered = np.sort(contrasts, axis=-1)
-    ends = ordered[..., outside - 1], ordered[..., -outside]
-    estimate = np.median(ordered, axis=-1)
-    return np.exp(estimate), np.exp(ends[0]), np.exp(ends[1]), 1 - float(tail[outside - 1])
+        raise ValueError(f"so few runs give no interval of {confidence:.3%}; the widest has {widest:.3%}")

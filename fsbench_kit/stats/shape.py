@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.stats.values import DECIMALS, runs
+from fsbench_kit.stats.values import DECIMALS, by_size, runs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -36,14 +36,19 @@ def run_cv(values: ArrayLike) -> Floats:
     values
         Shape ``(..., n)``, n of at least 2.
 
+    Returns
+    -------
+    ndarray
+        Of the shape of the cells; nan where a cell has fewer than two runs.
+
     Raises
     ------
     ValueError
         If there are fewer than two runs, or a value is not positive and finite.
     """
-    figures = runs(values, "values", at_least=2)
-    cv: Floats = figures.std(axis=-1, ddof=1) / figures.mean(axis=-1)
-    return cv
+    sample = runs(values, "values", at_least=2)
+    cv: Floats = np.sqrt(sample.variance()) / sample.mean()
+    return cv[()]
 
 
 def two_modes(values: ArrayLike) -> Bools:
@@ -59,14 +64,23 @@ def two_modes(values: ArrayLike) -> Bools:
     ndarray of bool
         Of the shape of the cells. True where the widest gap in the sorted logarithms exceeds `WIDE_GAP` times
         the pooled standard deviation of the runs below it and above it; for few runs, `WIDER_GAPS` times. A heap
-        may be a single run, so an outlier is flagged too.
+        may be a single run, so an outlier is flagged too. Never where a cell has fewer than three runs.
 
     Raises
     ------
     ValueError
         If there are fewer than three runs, or a value has no logarithm.
     """
-    logs = np.sort(np.log(runs(values, "values", at_least=3)), axis=-1)
+    sample = runs(values, "values", at_least=3).log()
+    cells = sample.values.shape[:-1]
+    wide = np.zeros(int(np.prod(cells)), dtype=np.bool_)
+    for chosen, (dense,) in by_size(sample):
+        if dense.shape[1] >= 3:
+            wide[chosen] = _gap_is_wide(np.sort(dense, axis=-1))
+    return wide.reshape(cells)[()]
+
+
+def _gap_is_wide(logs: Floats) -> Bools:
     n = logs.shape[-1]
     gaps = np.diff(logs, axis=-1)
     below = np.arange(n) <= gaps.argmax(axis=-1)[..., None]

@@ -1,43 +1,162 @@
-"""What may enter: positive finite values, enough of them, and a confidence between 0 and 1."""
+"""What may enter: finite values, enough of them, some of them perhaps absent, and a confidence between 0 and 1."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from fsbench_kit.stats.result import Bools, Floats
+    from numpy.typing import ArrayLike, NDArray
+
+    from fsbench_kit.stats.result import Bools, Floats, Ints
 
 DECIMALS: Final = 12
 """Logarithms that agree to so many decimals are equal: no tool prints as finely, and floating point blurs less."""
 
 
-def runs(values: ArrayLike, side: str, *, at_least: int) -> Floats:
-    """Return runs as an array, after a check that they are enough and have logarithms.
+def ragged(cells: Iterable[Sequence[float]]) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
+    """Put cells with unequal numbers of runs into one array, whose masked places are no runs.
+
+    Examples
+    --------
+    >>> ragged([[1.0, 2.0, 3.0], [4.0]])
+    masked_array(
+      data=[[1.0, 2.0, 3.0],
+            [4.0, --, --]],
+      mask=[[False, False, False],
+            [False,  True,  True]],
+      fill_value=1e+20)
+    """
+    rows = list(cells)
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    absent = np.arange(sizes.max(initial=0)) >= sizes[:, None]
+    padded = np.zeros(absent.shape)
+    padded[~absent] = np.concatenate([*rows, ()])
+    return np.ma.MaskedArray(padded, mask=absent)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Values along the last axis, some of which may be absent; the leading axes are cells.
+
+    Attributes
+    ----------
+    values
+        Shape ``(..., n)``; 1 where a value is absent.
+    present
+        Of the same shape.
+    """
+
+    values: Floats
+    present: Bools
+
+    @property
+    def n(self) -> Ints:
+        """How many values each cell has."""
+        n: Ints = self.present.sum(axis=-1)
+        return n
+
+    @property
+    def without_spread(self) -> Bools:
+        """For which cells all values are equal, give or take what floating point adds."""
+        most = self.values.max(axis=-1, where=self.present, initial=-np.inf)
+        least = self.values.min(axis=-1, where=self.present, initial=np.inf)
+        still: Bools = most - least < 10.0**-DECIMALS
+        return still
+
+    def log(self) -> Sample:
+        """Return the logarithms."""
+        return replace(self, values=np.log(self.values))
+
+    def mean(self) -> Floats:
+        """Return the mean of each cell; nan where it is empty."""
+        with np.errstate(invalid="ignore"):
+            mean: Floats = self.values.sum(axis=-1, where=self.present) / self.n
+        return mean
+
+    def variance(self) -> Floats:
+        """Return the variance of each cell, with n - 1; nan where it has fewer than two values."""
+        deviations = self.values - self.mean()[..., None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance: Floats = np.square(deviations).sum(axis=-1, where=self.present) / (self.n - 1.0)
+        return np.where(self.n > 1, variance, np.nan)
+
+
+def paired(a: Sample, b: Sample, names: str = "runs") -> Sample:
+    """Return the differences b - a of values that stand at the same place; absent where either is.
+
+    Raises
+    ------
+    ValueError
+        If the sides are not equally long.
+    """
+    n_a, n_b = a.values.shape[-1], b.values.shape[-1]
+    if n_a != n_b:
+        raise ValueError(f"{n_a} {names} cannot be paired with {n_b}")
+    return Sample(b.values - a.values, a.present & b.present)
+
+
+def by_size(*samples: Sample) -> Iterator[tuple[NDArray[np.intp], list[Floats]]]:
+    """Yield the cells that have equally many values, for methods that depend on how many there are.
+
+    Yields
+    ------
+    cells, dense
+        The flat indices of the cells in the broadcast shape of all samples; and of each sample their values,
+        shape ``(cells, n)``, none of them absent.
+    """
+    shape = np.broadcast_shapes(*(sample.values.shape[:-1] for sample in samples))
+    flat = []
+    for sample in samples:
+        n = sample.values.shape[-1]
+        flat.append(Sample(_rows(sample.values, (*shape, n)), _rows(sample.present, (*shape, n))))
+    sizes = np.stack([sample.n for sample in flat], axis=-1)
+    for size in np.unique(sizes, axis=0):
+        cells = np.flatnonzero((sizes == size).all(axis=-1))
+        dense = [
+            sample.values[cells][sample.present[cells]].reshape(len(cells), n)
+            for sample, n in zip(flat, size, strict=True)
+        ]
+        yield cells, dense
+
+
+def _rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    return np.broadcast_to(array, shape).reshape(-1, shape[-1])
+
+
+def runs(values: ArrayLike, side: str, *, at_least: int) -> Sample:
+    """Return runs as a sample, after a check that they are enough and have logarithms.
 
     Parameters
     ----------
     values
-        Shape ``(..., n)``, in any unit.
+        Shape ``(..., n)``, in any unit. A masked place of a masked array is no run, see `ragged`.
     side
         What to call them in a message.
     at_least
-        The smallest n that will do.
+        The smallest n that will do for the array as a whole; cells may still have fewer.
 
     Raises
     ------
     ValueError
         If they are too few, or as `positive`.
     """
-    array = positive(values, side)
-    n = array.shape[-1] if array.ndim else 0
-    if n < at_least:
-        found = f"has {n} runs" if array.ndim else "is a single number"
-        raise ValueError(f"{side} {found}; this method needs at least {at_least} runs along the last axis")
-    return array
+    return _long_enough(_sample(values, side, _HAS_LOGARITHM), side, at_least)
+
+
+def figures(values: ArrayLike, name: str, *, at_least: int) -> Sample:
+    """Return values of any sign as a sample, after a check that they are enough and finite.
+
+    Raises
+    ------
+    ValueError
+        If they are too few, infinite or nan.
+    """
+    return _long_enough(_sample(values, name, _IS_FINITE), name, at_least)
 
 
 def positive(values: ArrayLike, name: str) -> Floats:
@@ -49,21 +168,36 @@ def positive(values: ArrayLike, name: str) -> Floats:
         If a value is zero, negative, infinite or nan. Whoever calls decides first why such a value is there;
         a small constant added to a zero would invent a ratio.
     """
+    return _sample(values, name, _HAS_LOGARITHM).values
+
+
+_HAS_LOGARITHM: Final = ("without a logarithm", np.finfo(np.float64).smallest_subnormal)
+_IS_FINITE: Final = ("that are not finite", -np.inf)
+
+
+def _sample(values: ArrayLike, name: str, check: tuple[str, float]) -> Sample:
     array = np.asarray(values, dtype=np.float64)
-    unusable = ~(np.isfinite(array) & (array > 0))
+    absent = (
+        np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.zeros_like(array, np.bool_)
+    )
+    complaint, least = check
+    unusable = ~(np.isfinite(array) & (array >= least)) & ~absent
     if unusable.any():
         first = tuple(int(i) for i in np.argwhere(unusable)[0])
         raise ValueError(
-            f"{name} holds {unusable.sum()} values without a logarithm, the first is {array[first]} at {first}; "
+            f"{name} holds {unusable.sum()} values {complaint}, the first is {array[first]} at {first}; "
             "decide first why it is there"
         )
-    return array
+    return Sample(np.where(absent, 1.0, array), ~absent)
 
 
-def without_spread(logs: Floats) -> Bools:
-    """Tell for which cells all values are equal, give or take what floating point adds."""
-    still: Bools = np.ptp(logs, axis=-1) < 10.0**-DECIMALS
-    return still
+def _long_enough(sample: Sample, name: str, at_least: int) -> Sample:
+    shape = sample.values.shape
+    n = shape[-1] if shape else 0
+    if n < at_least:
+        found = f"has {n} runs" if shape else "is a single number"
+        raise ValueError(f"{name} {found}; this method needs at least {at_least} runs along the last axis")
+    return sample
 
 
 def checked_confidence(confidence: float) -> float:
@@ -77,3 +211,16 @@ def checked_confidence(confidence: float) -> float:
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence of {confidence} is not between 0 and 1; write 0.95 for 95 %")
     return confidence
+
+
+def checked_log(ratio: float) -> float:
+    """Return the logarithm of a factor or margin, after a check that it lies above 1.
+
+    Raises
+    ------
+    ValueError
+        If it does not: 0.05 for 5 % is the usual slip.
+    """
+    if not ratio > 1:
+        raise ValueError(f"{ratio} is not above 1; write 1.05 for 5 %")
+    return float(np.log(ratio))

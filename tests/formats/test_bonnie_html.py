@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Measurement, Run
+from tests.formats.reading import Reading
+from tests.growth import is_linear
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "raw_results/published/raid1-hdd-2020"
@@ -51,25 +52,12 @@ UNITS = {
 }
 
 
-def records(chars: str) -> list[Record]:
-    return list(bonnie.parse(Text(chars)))
-
-
-def runs(chars: str) -> list[Run]:
-    return [record for record in records(chars) if isinstance(record, Run)]
-
-
-def run_of(chars: str) -> Run:
-    (run,) = runs(chars)
-    return run
-
-
-def diagnostics(chars: str) -> list[Diagnostic]:
-    return [record for record in records(chars) if isinstance(record, Diagnostic)]
-
-
-def codes(chars: str) -> list[str]:
-    return [item.code for item in diagnostics(chars)]
+READING = Reading(bonnie)
+records = READING.records
+runs = READING.runs
+run_of = READING.run_of
+diagnostics = READING.diagnostics
+codes = READING.codes
 
 
 def figures(run: Run) -> dict[Key, Measurement]:
@@ -265,6 +253,21 @@ def test_noise_raises_nothing(noise: str, log: str, data: st.DataObject) -> None
     records(LOGS[log][:at] + noise + LOGS[log][at:])
 
 
+HEADINGS = "".join(LOGS["ext4"].splitlines(keepends=True)[:3])
+ROW = LOGS["ext4"].splitlines()[3]
+
+
+@pytest.mark.parametrize("scrap", ["|", "| ", "|\n", "| 1 ", "|1", "| +++++ ", "| 1:2:3 ", "1 ", "Latency | 1us "])
+@pytest.mark.parametrize("before", [HEADINGS, f"{HEADINGS}{ROW}\nLatency "])
+def test_hostile_text_takes_linear_time(before: str, scrap: str) -> None:
+    assert is_linear(lambda chars: (records(before + chars), list(bonnie.marks(before + chars))), scrap)
+
+
+@pytest.mark.parametrize("words", ["Version 1.98 | ", "Sequential Output | ", "Per Char | ", "M/sec | % CPU | "])
+def test_headings_that_recur_take_linear_time(words: str) -> None:
+    assert is_linear(records, words)
+
+
 def test_it_recognises_its_own_logs_and_no_others() -> None:
     own = {path for path in (ROOT / "raw_results/published").rglob("*.*") if list(bonnie.marks(path.read_text()))}
     assert own == set(STUDY.glob("bonnie-*.txt"))
@@ -323,10 +326,15 @@ def test_the_installed_bon_csv2html() -> None:
     assert found["random_delete", "cpu", "value"].value == 0.13
 
 
-def test_a_raw_page_with_all_columns() -> None:
+def runs_of_page(name: str) -> list[Run]:
+    page = (ROOT / "tests/data/bonnie" / name).read_bytes()
+    return [record for record in read_document(page, name) if isinstance(record, Run)]
+
+
+@pytest.mark.parametrize("name", ["2.00a-page.html", "2.00a-page-piped.txt"])
+def test_a_page_of_three_runs_with_all_columns(name: str) -> None:
     """Made by bon_csv2html 2.00a of three lines written for it; figures by eye, from those lines."""
-    page = (ROOT / "tests/data/bonnie/2.00a-page.html").read_bytes()
-    found = [record for record in read_document(page, "page.html") if isinstance(record, Run)]
+    found = runs_of_page(name)
     assert [run.host for run in found] == ["my box", "small", "files-only"]
     rows = [
         {
@@ -350,3 +358,39 @@ def test_a_raw_page_with_all_columns() -> None:
     assert [k.get("block_size") for k in known] == [str(64 * 2**10), None, None]
     latencies = {m.operation: m.value for m in found[0].measurements if m.metric == "phase_latency"}
     assert latencies["seek"] == pytest.approx(0.0025)
+
+
+def test_a_page_whose_headings_have_no_version() -> None:
+    """Written after the script of 1.03; figures by eye."""
+    found = runs_of_page("1.03e-page.html")
+    assert [(run.host, run.tool_version, run.status) for run in found] == [
+        ("gamma", "1.03e", "ok"),
+        ("gamma-2", "1.03e", "ok"),
+        ("delta", "1.03e", "ok"),
+    ]
+    rates = [{m.operation: m.text for m in run.measurements if m.metric != "cpu"} for run in found]
+    io = ("12291", "13041", "9984", "34332", "63191", "540.3")
+    files = ("2345", "+++++", "3456", "2401", "+++++", "998")
+    assert rates[0] == dict(zip(PHASES, io + files, strict=True))
+    assert rates[1] == {"write": "152312", "rewrite": "24878", "read": "61231", "seek": "1236"}
+    assert rates[2] == dict(zip(PHASES[6:], ("812", "1911", "+++++", "806", "2405", "1530"), strict=True))
+    write = figures(found[0])["write", "bandwidth", "value"]
+    assert (write.value, write.low, write.high) == (13041 * 1024, 13041 * 1024, 13042 * 1024)
+    assert figures(found[0])["seek", "cpu", "value"].value == 0.01
+    assert [{s.key: s.value for s in run.settings} for run in found] == [
+        {"file_size": str(12 * 2**30), "files": "16384"},
+        {"file_size": str(2 * 2**30), "block_size": str(256 * 2**10)},
+        {
+            "files": "16384",
+            "bonnie++.largest-file": "1024",
+            "bonnie++.smallest-file": "512",
+            "bonnie++.directories": "10",
+        },
+    ]
+
+
+def test_a_page_without_any_version() -> None:
+    page = (ROOT / "tests/data/bonnie/1.03e-page.html").read_text().replace(" V1.03e", "")
+    found = [record for record in read_document(page.encode(), "page.html") if isinstance(record, Run)]
+    assert [run.tool_version for run in found] == [None] * 3
+    assert {m.threads for run in found for m in run.measurements} == {None}

@@ -36,6 +36,7 @@ CASES = {
     "mixed": ["--name=load", "--rw=randrw", *NULL, "--unified_rw_reporting=mixed"],
     "both": ["--name=load", "--rw=randrw", *NULL, "--unified_rw_reporting=both"],
     "total latency": ["--name=load", "--rw=randrw", *FILE, "--lat_percentiles=1", "--clat_percentiles=0"],
+    "colons": ["--name=a: b", "--rw=read", *NULL, "--name=c:d: e", "--rw=write", *NULL],
     "no latency": ["--name=load", "--rw=read", *NULL, "--gtod_reduce=1"],
 }
 TERSE_VERSIONS = [2, 3, 4, 5]
@@ -173,6 +174,20 @@ def effective(run: Run, key: str, part: str) -> str | None:
 @pytest.mark.parametrize(("number", "case"), [*enumerate(CASES)], ids=[case.replace(" ", "-") for case in CASES])
 def test_the_three_reports_of_a_run_agree(number: int, case: str, tmp_path: Path) -> None:
     check(CASES[case], TERSE_VERSIONS[number % 4], tmp_path)
+
+
+def test_an_idle_job_leaves_the_others_their_names(tmp_path: Path) -> None:
+    busy = ["--name=load", "--rw=read", *FILE, "--time_based", "--runtime=1"]
+    idle = ["--name=load", "--rw=read", *FILE, "--startdelay=9"]
+    reports = report(["--exitall", *busy, *idle, *busy], 3, tmp_path)
+    for run in reports:
+        assert {item.part for item in run.measurements if item.metric == "bandwidth" and item.scope == "job"} == {
+            "load.0",
+            "load.1",
+        }
+    assert_agree(
+        *[{key: item for key, item in figures(run).items() if key[3] == "bytes"} for run in reports[1::-1]]
+    )
 
 
 @pytest.mark.slow

@@ -209,6 +209,45 @@ def test_old_layout() -> None:
     assert figure(run, "read", "iops").threads is None  # the options are not there to ask
 
 
+@pytest.mark.parametrize(
+    ("printed", "metric", "value"), [(99.9, "group_share", 0.999), (999.5, "bandwidth", 999.5 * 1024)]
+)
+def test_the_oldest_documents_print_the_mean_bandwidth_for_the_share(
+    printed: float, metric: str, value: float
+) -> None:
+    """Of fio 2.1; later ones of 2.x print a share."""
+    document = json.loads((DATA / "fio_json" / "2.2.10-old-layout.json").read_text())
+    document["jobs"][0]["read"] |= {
+        "bw_min": 3,
+        "bw_max": 1200,
+        "bw_agg": printed,
+        "bw_mean": 999.5,
+        "bw_dev": 2.5,
+    }
+    records = parse(json.dumps(document))
+    assert diagnostics(records) == []
+    (item,) = [item for item in runs(records)[0].measurements if item.text == str(printed)][:1]
+    assert (item.metric, item.value) == (metric, pytest.approx(value))
+
+
+def test_a_document_without_its_version_has_the_units_of_its_keys() -> None:
+    for name in ("2.2.10-old-layout", "3.33-grouped"):
+        document = json.loads((DATA / "fio_json" / f"{name}.json").read_text())
+        known = only_run(json.dumps(document))
+        del document["fio version"]
+        records = parse(json.dumps(document))
+        (run,) = runs(records)
+        assert [item.code for item in diagnostics(records)] == ["INCOMPLETE_LOG"]
+        assert [(item.metric, item.value) for item in run.measurements] == [
+            (item.metric, item.value) for item in known.measurements
+        ]
+
+
+def test_reports_of_a_run_may_lack_the_version() -> None:
+    records = parse(load("status-interval").replace('"fio version"', '"io version"', 1))
+    assert len(runs(records)) == 1
+
+
 def test_clients_and_their_sum() -> None:
     document = json.loads(DOCUMENT)
     (job,) = document.pop("jobs")
@@ -399,8 +438,18 @@ def test_percentiles_are_those_of_the_bins() -> None:
 
 
 def test_bins_that_do_not_make_the_percentiles() -> None:
-    text = DOCUMENT.replace('"50.000000" : 75264', '"50.000000" : 85264', 1)
+    text = DOCUMENT.replace('"50.000000" : 75264', '"50.000000" : 85504', 1)
     assert "SECOND_PRINTING_DIFFERS" in [item.code for item in diagnostics(parse(text))]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [('"50.000000" : 75264', '"50.000000" : 75267'), ('"55040"', '"55340"')]
+)
+def test_what_is_no_bin_is_not_read(right: str, wrong: str) -> None:
+    """Bins of 65 to 131 µs are 1024 ns wide, those below that 512 ns."""
+    records = parse(DOCUMENT.replace(right, wrong, 1))
+    assert [item.code for item in diagnostics(records)] == ["UNREAD_FIGURE"]
+    assert {"75267", "55340"}.isdisjoint(item.text for run in runs(records) for item in run.measurements)
 
 
 def test_bins_that_go_by_their_index() -> None:

@@ -22,6 +22,7 @@ from fsbench_kit.formats.fio_log.histograms import Bins
 from fsbench_kit.formats.fio_log.rows import LogName
 
 Write = Callable[..., Path]
+DATA = Path(__file__).parents[1] / "data" / "fio_log"
 
 
 @pytest.fixture
@@ -124,6 +125,27 @@ def test_bandwidth_of_windows_is_in_kib_and_of_requests_in_kb(write: Write) -> N
 def test_the_version_decides_the_unit_of_latencies(write: Write, version: str, seconds: float) -> None:
     rows = _rows(write("5, 700, 0, 4096\n"), fio_version=version)
     assert rows == [(0.005, pytest.approx(seconds), "read", 4096)]
+
+
+def test_logs_of_fio_2() -> None:
+    """Four columns, and a fifth for the offset if it was asked for; latencies in µs, windows in KiB/s."""
+    version = {"fio_version": "2.2.10"}
+    assert _rows(DATA / "2.2.10-requests_clat.1.log", **version) == [
+        (0.0, pytest.approx(152e-6), "read", 4096),
+        (0.001, pytest.approx(1034e-6), "write", 4096),
+        (0.001, pytest.approx(98e-6), "read", 4096),
+        (0.002, pytest.approx(187e-6), "read", 4096),
+        (0.003, pytest.approx(40213e-6), "write", 4096),
+    ]
+    assert _rows(DATA / "2.2.10-windows_bw.1.log", **version) == [
+        (0.5, 20480 * 1024, "read", 0),
+        (0.5, 8192 * 1024, "write", 0),
+        (1.0, 20512 * 1024, "read", 0),
+        (1.0, 8160 * 1024, "write", 0),
+    ]
+    offsets = fsb.scan_fio_log(DATA / "2.16-offsets_lat.1.log", fio_version="2.16").collect()
+    assert offsets["offset"].to_list() == [8192, 40960, 0]
+    assert offsets["priority"].null_count() == 3
 
 
 def test_rows_that_had_taken_longer_than_the_run_are_in_ns(write: Write) -> None:

@@ -465,7 +465,7 @@ def test_a_second_printing_shows_that_no_carry_was_lost() -> None:
 def test_old_layout() -> None:
     """Of fio 2.x, whose fraction is no decimal fraction: 1305020 KiB in 1000 s, 1305.02, prints as 1305.2."""
     text = """\
-job: (groupid=0, jobs=2): err= 0: pid=7: Mon Feb  1 21:46:44 2021
+job: (groupid=0, jobs=1): err= 0: pid=7: Mon Feb  1 21:46:44 2021
   read : io=1274.5MB, bw=1305.2KB/s, iops=326, runt=1000000msec
     clat (usec): min=2, max=8142.8K, avg=336.28, stdev=4745.39
     clat percentiles (msec):
@@ -473,13 +473,15 @@ job: (groupid=0, jobs=2): err= 0: pid=7: Mon Feb  1 21:46:44 2021
     bw (KB  /s): min=   78, max=30734, per=100.00%, avg=4036.39, stdev=2090.62
     lat (usec) : 2=0.20%
      issued    : total=r=326255/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+other: (groupid=0, jobs=1): err= 0: pid=8: Mon Feb  1 21:46:44 2021
+  read : io=614400KB, bw=615KB/s, iops=153, runt=999000msec
 Run status group 0 (all jobs):
-   READ: io=1274.5MB, aggrb=1305KB/s, minb=600KB/s, maxb=705KB/s, mint=999000msec, maxt=1000000msec
+   READ: io=1874.5MB, aggrb=1919KB/s, minb=615KB/s, maxb=1305KB/s, mint=999000msec, maxt=1000000msec
 """
     records = list(fio_normal.parse(Text(text)))
     (run,) = runs(records)
     assert {item.code for item in diagnostics(records)} == {"INCOMPLETE_LOG"}
-    rate = figure(run, "read", "bandwidth")
+    rate = figure(run, "read", "bandwidth", part="job")
     assert (rate.low, rate.high) == pytest.approx((1305 * 1024, 1306 * 1024))
     assert value(run, "read", "completion_latency", "max") == pytest.approx(8.1428)
     percentile = figure(run, "read", "completion_latency", "p1")
@@ -489,7 +491,7 @@ Run status group 0 (all jobs):
     assert value(run, "read", "operations") == 326255
     largest = figure(run, "read", "bandwidth", "max", scope="group")
     # whether fio 2.0 or a later one, which means 1024 bytes, is not known
-    assert (largest.value, largest.low, largest.high) == pytest.approx((705 * 1024, 705 * 1000, 706 * 1024))
+    assert (largest.value, largest.low, largest.high) == pytest.approx((1305 * 1024, 1305 * 1000, 1306 * 1024))
     assert value(run, "read", "runtime", "min", scope="group") == 999
     assert (run.bins[0].low, run.bins[0].high) == (0, 2e-6)
 
@@ -578,7 +580,7 @@ def test_latencies_of_each_priority(name: str, metric: str, high: str, low: str)
     )
     assert value(run, "read", metric, "mean", part=high) == pytest.approx(500.10 * US)
     assert value(run, "read", metric, "max", part=low) == pytest.approx(4010 * US)
-    assert value(run, "read", metric, "p50", part="p") == pytest.approx(690 * US)
+    assert value(run, "read", metric, "p50", part="p") == pytest.approx(693 * US)
     assert value(run, "read", metric, "p50", part=high) == pytest.approx(494 * US)
     assert value(run, "read", metric, "p99", part=low) == pytest.approx(1090 * US)
     assert value(run, "read", "operation_share", part=high) == pytest.approx(0.501)
@@ -887,6 +889,13 @@ def test_mangled_copies_have_the_same_figures(path: Path, mangling: str) -> None
         ]
 
     assert figures(MANGLINGS[mangling](intact)) == figures(intact)
+
+
+def test_a_percentile_that_is_no_bin_is_not_read() -> None:
+    """In µs 688.1 to 696.3 make a bin, which prints as 693."""
+    text = (DATA / "3.19-high-and-low-priority.txt").read_text().replace("[  693]", "[  698]")
+    (said,) = diagnostics(list(fio_normal.parse(Text(text))))
+    assert (said.code, said.excerpt) == ("UNREAD_FIGURE", "50.00th=[ 698]")
 
 
 def test_a_percentile_in_the_last_bin_is_only_bounded_below() -> None:

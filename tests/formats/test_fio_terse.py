@@ -19,15 +19,6 @@ LOGS = {path.stem: path.read_text() for path in sorted(DATA.iterdir())}
 TWO_JOBS = LOGS["3.33-v3-two-jobs"]
 
 RANKS = [str(rank) for rank in (1, 5, *range(10, 100, 10), 95, 99, 99.5, 99.9, 99.95, 99.99)]
-OLD_LINE = (
-    "2;card0;0;0;7139336;121836;60004;1;10109;27.932460;116.933948;220;126861;3495.446807;1085.368601;226;126864;"
-    "3523.635629;1089.012448;24063;99944;50.275485%;59818.274627;5540.657370;7155060;122104;60004;1;8338;"
-    "29.086342;117.839068;388;128077;5032.488518;1234.785715;391;128085;5061.839412;1236.909129;23436;100928;"
-    "50.287926%;59964.832030;5644.844189;14.595833%;19.394167%;123706;0;7313;0.1%;0.1%;0.1%;0.1%;0.1%;0.1%;100.0%;"
-    "0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.01%;0.02%;0.05%;0.16%;6.04%;40.40%;52.68%;0.64%;0.01%;0.00%;0.01%;"
-    "0.00%;0.00%;0.00%;0.00%;0.00%\n"
-)
-"""As fio's manual shows the layout from before there were percentiles, rates of requests and trims in it."""
 
 
 def parse(text: str) -> list[Record]:
@@ -157,7 +148,7 @@ def test_a_job_that_only_writes_has_no_reads() -> None:
 
 
 def test_the_oldest_layout() -> None:
-    records = parse(OLD_LINE + "    A description of this job goes here.\n")
+    records = parse(LOGS["1.57-v2-description"])
     (run,) = runs(records)
     assert codes(records) == []
     assert operations(run) == {"read", "write", "all"}
@@ -168,6 +159,30 @@ def test_the_oldest_layout() -> None:
     assert figure(run, "write", "bandwidth", "stdev").text == "5644.844189"
     assert not [item for item in run.measurements if item.metric == "iops"]
     assert figure(run, "all", "cpu_system").value == pytest.approx(0.19394167)
+
+
+def test_layout_3_of_an_old_version() -> None:
+    """Of fio 2.x: latencies are taken in µs, so that a percentile's bin is of µs too."""
+    run = only_run(LOGS["2.2.10-v3"])
+    assert run.tool_version == "2.2.10"
+    assert operations(run) == {"write", "all"}
+    texts = {(item.metric, item.statistic): item.text for item in run.measurements if item.operation == "write"}
+    assert (texts["bytes", "value"], texts["runtime", "value"]) == ("40960", "20480")
+    assert (texts["bandwidth", "value"], texts["iops", "value"]) == ("2000", "500")
+    assert (texts["submission_latency", "max"], texts["latency", "mean"]) == ("61", "1995.300000")
+    median = figure(run, "write", "completion_latency", "p50")
+    assert (median.low, median.high) == pytest.approx((1680e-6, 1696e-6))
+    assert (texts["bandwidth", "mean"], texts["bandwidth", "max"]) == ("2003.250000", "2304")
+    assert [item.text for item in run.measurements if item.part == "vda"] == [
+        "12",
+        "10251",
+        "0",
+        "3",
+        "8",
+        "20312",
+        "20320",
+        "98.50",
+    ]
 
 
 def test_names_and_descriptions_hold_anything() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import gnu_time
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Measurement, Run
+from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "gnu_time"
 LOGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DATA.glob("*.txt"))}
@@ -21,16 +21,10 @@ USAGE = """\
 """
 
 
-def records(chars: str) -> list[Record]:
-    return list(gnu_time.parse(Text(chars)))
-
-
-def runs(chars: str) -> list[Run]:
-    return [record for record in records(chars) if isinstance(record, Run)]
-
-
-def codes(chars: str) -> list[str]:
-    return [record.code for record in records(chars) if isinstance(record, Diagnostic)]
+READING = Reading(gnu_time)
+records = READING.records
+runs = READING.runs
+codes = READING.codes
 
 
 def figures(run: Run) -> dict[str, Measurement]:
@@ -134,6 +128,42 @@ def test_the_fixtures() -> None:
     (killed,) = runs(LOGS["1.9-verbose-killed"])
     assert (killed.status, killed.exit_code, killed.duration) == ("failed", None, 0.2)
     assert [run.duration for run in runs(LOGS["5.2-bash-and-posix"])] == [0.25, 0.13, 0.091]
+
+
+def test_the_logs_of_1_7() -> None:
+    failed, on_an_old_kernel = runs(LOGS["1.7-default"])
+    assert (failed.status, failed.exit_code, failed.duration) == ("failed", 2, 9.85)
+    assert values(failed)["block_inputs"] == 208456
+    memory = figures(failed)["memory_peak"]
+    assert (memory.value, memory.low, memory.high) == (11248 * 1024, 2812 * 1024, 11248 * 1024)
+    memory = figures(on_an_old_kernel)["memory_peak"]
+    assert (memory.state, memory.value, memory.low, memory.high) == ("missing", None, None, None)
+    assert values(on_an_old_kernel)["major_faults"] == 201
+    (run,) = runs(LOGS["1.7-verbose"])
+    assert values(run) == pytest.approx(
+        {
+            "cpu_time_user": 0.11,
+            "cpu_time_system": 2.04,
+            "elapsed": 9.31,
+            "cpu": 0.23,
+            "memory_peak": 7216 * 1024,
+            "block_inputs": 208456,
+            "block_outputs": 262432,
+            "major_faults": 0,
+            "minor_faults": 1127,
+            "voluntary_switches": 10442,
+            "involuntary_switches": 217,
+            "swaps": 0,
+        }
+    )
+    assert figures(run)["memory_peak"].low == 1804 * 1024
+    assert codes(LOGS["1.7-verbose"]) == []
+
+
+def test_memory_of_no_whole_number_of_four_pages_is_as_printed() -> None:
+    (run,) = runs(USAGE.replace("2000maxresident", "2004maxresident"))
+    memory = figures(run)["memory_peak"]
+    assert memory.low == memory.value == memory.high == 2004 * 1024
 
 
 @pytest.mark.parametrize(

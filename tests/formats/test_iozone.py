@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from fsbench_kit.formats import iozone
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Diagnostic, Measurement, Run
+from tests.formats.reading import Reading
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "raw_results" / "published" / "iozone-ssd-2015"
@@ -44,14 +45,10 @@ TITLES = [
 Key = tuple[str, str, int | None, int | None]
 
 
-def _parse(chars: str) -> tuple[list[Run], list[Diagnostic]]:
-    records: list[Record] = list(iozone.parse(Text(chars)))
-    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
-
-
-def _run(chars: str) -> Run:
-    (run,) = _parse(chars)[0]
-    return run
+READING = Reading(iozone)
+_parse = READING.parsed
+_run = READING.run_of
+_codes = READING.codes
 
 
 def _figures(run: Run, *, primary: bool = True) -> dict[Key, Measurement]:
@@ -65,10 +62,6 @@ def _figures(run: Run, *, primary: bool = True) -> dict[Key, Measurement]:
 
 def _setting(run: Run, key: str, origin: str = "log") -> list[str]:
     return [s.value for s in run.settings if (s.key, s.origin) == (key, origin)]
-
-
-def _codes(chars: str) -> list[str]:
-    return [d.code for d in _parse(chars)[1]]
 
 
 # By eye

@@ -8,8 +8,8 @@ import pytest
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import iozone
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.records import Run
+from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "iozone"
 SUBSET = (DATA / "3.327-subset.txt").read_text()
@@ -31,9 +31,10 @@ SUBSET_FIGURES = {
 }
 
 
-def _parse(chars: str) -> tuple[list[Run], list[Diagnostic]]:
-    records = list(iozone.parse(Text(chars)))
-    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
+READING = Reading(iozone)
+_parse = READING.parsed
+_run = READING.run_of
+_codes = READING.codes
 
 
 def _cells(run: Run) -> dict[Cell, str]:
@@ -45,21 +46,84 @@ def _cells(run: Run) -> dict[Cell, str]:
     }
 
 
-def _run(chars: str) -> Run:
-    (run,) = _parse(chars)[0]
-    return run
-
-
-def _codes(chars: str) -> list[str]:
-    return [d.code for d in _parse(chars)[1]]
-
-
 # Versions that cannot be installed
 
 
 def test_columns_that_were_left_out_of_an_older_version() -> None:
     assert _cells(_run(SUBSET)) == SUBSET_FIGURES
     assert _codes(SUBSET) == []
+
+
+AUTO = {
+    "3.397-auto": {
+        ("write", 4, 64): "283412",
+        ("freread", 4, 64): "1492919",
+        ("reread", 8, 64): "3057153",
+        ("random_write", 16, 64): "1163036",  # the next figure follows it without a space
+        ("backward_read", 16, 64): "12779447",
+        ("record_rewrite", 16, 64): "1304314",
+        ("stride_read", 32, 64): "3057153",
+        ("frewrite", 64, 64): "1304314",
+    },
+    "3.424-subset": {
+        ("write", 4096, 1048576): "145112",
+        ("rewrite", 4096, 1048576): "244871",
+        ("random_read", 4096, 1048576): "163402",
+        ("random_write", 4096, 1048576): "221733",
+        ("fread", 4096, 1048576): "1990211",
+        ("freread", 4096, 1048576): "2010456",
+        ("write", 4096, 2097152): "143808",
+        ("freread", 4096, 2097152): "2003918",
+    },
+    "3.493-auto": {
+        ("write", 64, 128): "498",
+        ("rewrite", 64, 128): "371",
+        ("read", 128, 128): "2035711",
+        ("reread", 64, 256): "12311728",
+        ("read", 128, 256): "14170264",
+        ("backward_read", 128, 256): "5006351",
+        ("fwrite", 128, 256): "952",
+        ("frewrite", 256, 256): "6571",
+    },
+    "3.506-macos-auto": {
+        ("write", 4, 1048576): "666148",
+        ("rewrite", 4, 1048576): "188602",
+        ("random_read", 4, 1048576): "4415112",
+        ("random_write", 4, 1048576): "915493",
+        ("stride_read", 4, 1048576): "3120447",
+        ("fread", 4, 1048576): "8232716",
+        ("freread", 4, 1048576): "8301994",
+        ("random_read", 1024, 1048576): "15936527",
+        ("stride_read", 1024, 1048576): "14022873",
+        ("freread", 1024, 1048576): "16530202",
+    },
+}
+COUNTS = {"3.397-auto": 5 * 13, "3.424-subset": 2 * 6, "3.493-auto": 5 * 7, "3.506-macos-auto": 2 * 7}
+
+
+@pytest.mark.parametrize("name", AUTO)
+@pytest.mark.parametrize("has_command", [True, False])
+def test_tables_of_versions_with_other_widths(name: str, has_command: bool) -> None:
+    log = (DATA / f"{name}.txt").read_text()
+    run = _run(log if has_command else re.sub(r"\tCommand line used.*\n", "", log))
+    assert run.tool_version == name.partition("-")[0]
+    cells = _cells(run)
+    assert {cell: cells.get(cell) for cell in AUTO[name]} == AUTO[name]
+    assert len(cells) == COUNTS[name]
+    assert [m.value for m in run.measurements] == [int(m.text) * 1024 for m in run.measurements]
+
+
+def test_what_the_options_of_those_versions_say() -> None:
+    logs = {name: (DATA / f"{name}.txt").read_text() for name in AUTO}
+    direct = {name: [s.value for s in _run(log).settings if s.key == "direct"] for name, log in logs.items()}
+    assert direct.pop("3.506-macos-auto") == ["true", "true"]  # from its line, and from the command
+    assert set(map(tuple, direct.values())) == {("false",)}
+    assert {name: _codes(log) for name, log in logs.items()} == {
+        "3.397-auto": [],
+        "3.424-subset": [],
+        "3.493-auto": [],
+        "3.506-macos-auto": ["NOT_DIRECT"],
+    }
 
 
 def test_an_interrupted_run_prints_its_report_all_the_same() -> None:
@@ -245,6 +309,104 @@ def test_a_row_that_stops_after_its_sizes_before_a_report() -> None:
         ("write", 4, 128): "757430",
     }
     assert "INCOMPLETE_LOG" in _codes(log)
+
+
+# Rows that were broken
+
+
+def _broken_at(log: str, width: int) -> str:
+    """Break lines as a mail does: at the last blank before a width, which goes."""
+    return re.sub(rf"(?m)^(?=.{{{width}}})(.{{0,{width}}}\S)(?!\S)[ \t]+(?=\S)", r"\1\n", log)
+
+
+@pytest.mark.parametrize("width", [50, 60, 70, 76])
+@pytest.mark.parametrize("name", ["3.424-subset", "3.493-auto", "3.506-macos-auto"])
+def test_rows_that_a_mail_broke(name: str, width: int) -> None:
+    log = _broken_at(_broken_at((DATA / f"{name}.txt").read_text(), width), width)
+    run = _run(log)
+    assert _cells(run) == _cells(_run((DATA / f"{name}.txt").read_text()))
+    assert "REPAIRED" in _codes(log)
+    assert "UNREAD_FIGURE" not in _codes(log)
+
+
+FULL = [(64, 4), (64, 8), (64, 16), (64, 32), (64, 64)]
+
+
+def test_a_row_in_which_figures_run_together_is_lost_if_it_is_broken() -> None:
+    log = _broken_at((DATA / "3.397-auto.txt").read_text(), 66)
+    assert {(file, record) for _, record, file in _cells(_run(log))} == set(FULL) - {(64, 16)}
+    lost = next(d for d in _parse(log)[1] if d.code == "UNREAD_FIGURE")
+    assert (lost.excerpt or "").startswith("64 16 380940")
+
+
+PLAIN = """\
+kB reclen write rewrite read reread
+64 4 11 12 13 14
+64 8 21 22
+{rest}
+128 4 41 42 43 44
+"""
+
+
+def test_a_row_whose_end_stands_on_a_line_of_its_own() -> None:
+    run = _run(PLAIN.format(rest="774034 812086"))
+    assert {c: t for c, t in _cells(run).items() if c[1:] == (8, 64)} == {
+        ("write", 8, 64): "21",
+        ("rewrite", 8, 64): "22",
+        ("read", 8, 64): "774034",
+        ("reread", 8, 64): "812086",
+    }
+    assert len(run.measurements) == 12
+
+
+@pytest.mark.parametrize("rest", ["774034", "774034 812086 5", "774034 81 2086", "and 774034 812086"])
+def test_a_line_that_does_not_complete_the_row_above_is_said(rest: str) -> None:
+    log = PLAIN.format(rest=rest)
+    assert {c[1:] for c in _cells(_run(log))} == {(4, 64), (4, 128)}
+    assert "UNREAD_FIGURE" in _codes(log)
+
+
+def test_a_line_of_figures_below_a_whole_table_is_not_taken_into_it() -> None:
+    table = PLAIN.format(rest="").replace("64 8 21 22\n\n", "64 8 21 22 23 24\n")
+    assert len(_run(f"{table}17 18 19\n").measurements) == 12
+    assert "UNREAD_FIGURE" in _codes(f"{table}17 18 19\n")
+
+
+@pytest.mark.parametrize("width", range(26, 110))
+def test_a_row_that_was_broken_inside_a_figure_has_no_other_figures(width: int) -> None:
+    """As by a terminal: the halves of a figure could stand for a column that was left out."""
+    whole = re.sub(r".*Command line.*\n", "", (DATA / "3.397-auto.txt").read_text())
+    log = re.sub(rf"(?m)^( {{8}}.{{{width - 8}}})(?=.)", r"\1\n", whole)
+    assert _cells(_run(log)).items() <= _cells(_run(whole)).items()
+    table = "\n".join(f"{line[:87]}{line[96:]}" for line in whole.split("\n"))  # without record rewrite
+    log = re.sub(rf"(?m)^( {{8}}.{{{width - 8}}})(?=.)", r"\1\n", table)
+    assert all(("stride_read", *cell) not in _cells(_run(log)) for cell in ((4, 64), (8, 64)))
+
+
+COMMAND = """\
+\tAuto Mode
+\tCommand line used: iozone -a -n 64 -g 128 -i 0 -i
+{rest}
+\tOutput is in kBytes/sec
+\tTime Resolution = 0.000001 seconds.
+     kB  reclen    write  rewrite
+  64000       4     7133     7204
+"""
+
+
+def test_a_command_that_a_mail_broke() -> None:
+    run = _run(COMMAND.format(rest="6 -I -R -f\n/mnt/data/iozone.tmp"))
+    known = {s.key: s.value for s in run.settings if s.origin == "command"}
+    assert known["command"] == "iozone -a -n 64 -g 128 -i 0 -i 6 -I -R -f /mnt/data/iozone.tmp"
+    assert (known["iozone.-i"], known["directory"]) == ("0,6", "/mnt/data/iozone.tmp")
+
+
+def test_a_command_that_was_broken_inside_a_word() -> None:
+    log = COMMAND.format(rest="6 -I -R -s 1\n024 -f /mnt/data/iozone.tmp")
+    assert [s.key for s in _run(log).settings if s.origin == "command"] == ["command"]
+    assert [d.excerpt for d in _parse(log)[1] if d.code == "UNREAD_FIGURE"] == [
+        "Command line used: iozone -a -n 64 -g 128 -i 0 -i 6 -I -R -s 1 024 -f /mnt/data/iozone.tmp"
+    ]
 
 
 # Other people's logs

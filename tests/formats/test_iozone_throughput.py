@@ -8,26 +8,18 @@ from pathlib import Path
 import pytest
 
 from fsbench_kit.formats import iozone
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.records import Measurement, Run
+from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "iozone"
 LOGS = {path.stem: path.read_text() for path in sorted(DATA.glob("*throughput*.txt"))}
 KIB = 1024.0
 
 
-def _parse(chars: str) -> tuple[list[Run], list[Diagnostic]]:
-    records = list(iozone.parse(Text(chars)))
-    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
-
-
-def _run(chars: str) -> Run:
-    (run,) = _parse(chars)[0]
-    return run
-
-
-def _codes(chars: str) -> list[str]:
-    return [d.code for d in _parse(chars)[1]]
+READING = Reading(iozone)
+_parse = READING.parsed
+_run = READING.run_of
+_codes = READING.codes
 
 
 def _figures(run: Run, **columns: object) -> list[Measurement]:

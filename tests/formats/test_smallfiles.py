@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fsbench_kit.formats import smallfiles
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Record, Run
+from tests.formats.reading import Reading
 
 PUBLISHED = Path(__file__).parents[2] / "raw_results" / "published" / "raid1-hdd-2020"
 LOGS = {size: (PUBLISHED / f"smallfiles-{size}.txt").read_text() for size in ("4k", "128k")}
@@ -26,9 +26,8 @@ BY_EYE = {
 }
 
 
-def _parse(chars: str) -> tuple[list[Run], list[Diagnostic]]:
-    records: list[Record] = list(smallfiles.parse(Text(chars)))
-    return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
+READING = Reading(smallfiles)
+_parse = READING.parsed
 
 
 @pytest.mark.parametrize(("size", "filesystem"), BY_EYE)

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, sniff, sysbench
-from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
+from fsbench_kit.records import Block, Diagnostic, Measurement, Run
+from tests.formats.reading import Reading
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "raw_results/published/sysbench-rhel72"
@@ -63,25 +64,12 @@ Threads fairness:
 """
 
 
-def records(chars: str) -> list[Record]:
-    return list(sysbench.parse(Text(chars)))
-
-
-def runs(chars: str) -> list[Run]:
-    return [record for record in records(chars) if isinstance(record, Run)]
-
-
-def run_of(chars: str) -> Run:
-    (run,) = runs(chars)
-    return run
-
-
-def diagnostics(chars: str) -> list[Diagnostic]:
-    return [record for record in records(chars) if isinstance(record, Diagnostic)]
-
-
-def codes(chars: str) -> list[str]:
-    return [item.code for item in diagnostics(chars)]
+READING = Reading(sysbench)
+records = READING.records
+runs = READING.runs
+run_of = READING.run_of
+diagnostics = READING.diagnostics
+codes = READING.codes
 
 
 def figures(run: Run) -> dict[Key, Measurement]:
@@ -1224,3 +1212,30 @@ General statistics:
 real 0m1.02s
 """
     assert codes(text) == ["NOT_FILEIO", "OTHER_TEXT"]
+
+
+def test_figures_that_touch_another_test_are_no_part_of_a_log() -> None:
+    stray = "12 34 56 78 90 11 reads\n"
+
+    def said(chars: str) -> list[str]:
+        found = read_document(chars.encode(), "x")
+        return [record.code for record in found if isinstance(record, Diagnostic)]
+
+    assert said(stray + OLTP) == ["OTHER_TEXT", "NOT_FILEIO"]
+    assert said(stray + MIXED) == ["UNREAD_FIGURE"]
+    assert said(stray + OLTP + MIXED) == ["UNREAD_FIGURE", "NOT_FILEIO"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "changed"),
+    [
+        ("max: 0.0001s  events: 5", "max: 0.0001s  events: 4"),
+        ("time taken by event execution: 0.0003s", "time taken by event execution: 0.0006s"),
+        ("total number of events:              5", "total number of events:              7"),
+    ],
+)
+def test_what_each_thread_did_adds_up(printed: str, changed: str) -> None:
+    log = (DATA / "1.0.20-debug.txt").read_text(encoding="utf-8")
+    assert "FIGURES_DISAGREE" not in codes(log)
+    assert printed in log
+    assert "FIGURES_DISAGREE" in codes(log.replace(printed, changed))

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,6 @@ from fsbench_kit.vocabulary import DIAGNOSTICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 MIB = 2**20
 GIB = 2**30
@@ -119,14 +119,14 @@ def test_a_look_sees_processors_that_are_busy(tmp_path: Path) -> None:
         assert other.stdout is not None
         other.stdout.readline()
         # Of its own processor it gets at least a part, also where others want that.
-        assert environment.quiet([tmp_path])["busy"] > 0.5 / (os.cpu_count() or 1)
+        assert environment.quiet(tmp_path)["busy"] > 0.5 / (os.cpu_count() or 1)
         other.kill()
 
 
 def test_bytes_that_programs_ask_for_are_counted() -> None:
-    before = environment.state(environment.Path("/"), [])["asked"]
+    before = environment.state(Path("/"))["asked"]
     subprocess.run(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=9"], check=True, capture_output=True)
-    after = environment.state(environment.Path("/"), [])["asked"]
+    after = environment.state(Path("/"))["asked"]
     for key in ("read_bytes", "written_bytes"):
         assert 9 * MIB <= after[key] - before[key] < 10 * MIB
 

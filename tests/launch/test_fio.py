@@ -1,13 +1,43 @@
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fsbench_kit.launch.workloads import Fio
+import pytest
+
+import fsbench_kit as fsb
+from fsbench_kit.errors import InputError
+from fsbench_kit.launch import launch, read_plan
+from fsbench_kit.launch.workloads import Fio, Ground
+from fsbench_kit.launch.workloads.fio import jobs
+from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsbench_kit.launch import Plan
+
+GROUND = Ground(directory=Path("/target"), beside=Path("/beside"), filesystem="xfs", seed=7)
+
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
 
 
 def test_options_of_the_plan_are_given_and_no_others() -> None:
-    workload = Fio(tool="fio", name="random", rw="randwrite", bs="4k", size="64M", direct=True, time_based=False)
-    assert workload.argv(Path("/target"), filesystem="xfs", seed=7) == (
+    workload = Fio(
+        tool="fio",
+        name="random",
+        rw="randwrite",
+        bs="4k",
+        size="64M",
+        direct=True,
+        time_based=False,
+        options={"norandommap": True, "rate_iops": 500, "buffer_compress_percentage": "30"},
+    )
+    work = workload.work(GROUND)
+    assert work.measured == (
         "fio",
         "--name=random",
         "--directory=/target",
@@ -16,10 +46,14 @@ def test_options_of_the_plan_are_given_and_no_others() -> None:
         "--size=64m",
         "--direct=1",
         "--time_based=0",
+        "--norandommap=1",
+        "--rate_iops=500",
+        "--buffer_compress_percentage=30",
         "--randseed=7",
         "--output-format=json+",
         "--output=fio.json",
     )
+    assert (work.before, work.after, work.files, work.on_target) == ((), (), {}, False)
 
 
 def test_bytes_written_are_those_that_are_sure() -> None:
@@ -29,3 +63,241 @@ def test_bytes_written_are_those_that_are_sure() -> None:
     assert Fio(**job, rw="randwrite", runtime=5).least_written == 0  # a slow disk may not get far
     assert Fio(**job, rw="read", runtime=5).least_written == 3000  # the files are laid out first
     assert Fio(**job, rw="read").space == 3000
+
+
+def test_time_is_known_where_there_is_a_limit() -> None:
+    job = {"tool": "fio", "name": "job", "rw": "randread", "bs": "4k", "size": "1M"}
+    assert (Fio(**job).least_seconds, Fio(**job).expected_seconds) == (0, None)
+    limited = Fio(**job, runtime=5)
+    assert (limited.least_seconds, limited.expected_seconds) == (0, 5)
+    timed = Fio(**job, runtime=5, time_based=True, options={"ramp_time": "2s"})
+    assert (timed.least_seconds, timed.expected_seconds) == (5, 7)
+
+
+# ---- job files
+
+JOB = """\
+; two jobs after one another, and one beside the second
+[global]
+directory=/mnt/test   ; where its author had it
+bs=4k
+size=1m
+
+[write]
+rw=write
+[first-read]
+stonewall
+rw=randread
+runtime=500ms
+time_based
+[global]
+bs=8k
+[second-read]
+rw=read
+size=64k
+numjobs=2
+"""
+
+
+def test_job_file_is_understood_as_fio_understands_it() -> None:
+    shared = {"directory": "/mnt/test", "bs": "4k", "size": "1m"}
+    assert jobs.read(JOB) == [
+        {**shared, "rw": "write"},
+        {**shared, "stonewall": "", "rw": "randread", "runtime": "500ms", "time_based": ""},
+        {**shared, "bs": "8k", "rw": "read", "size": "64k", "numjobs": "2"},
+    ]
+
+
+def from_job(text: str) -> Fio:
+    return Fio(tool="fio", name="job", job=text)
+
+
+def test_job_file_tells_what_it_needs() -> None:
+    workload = from_job(JOB)
+    assert workload.space == 2**20 + 2**20 + 2 * 2**16
+    assert workload.least_written == workload.space
+    assert workload.least_seconds == 0.5
+    assert workload.expected_seconds is None  # the first job has no limit
+
+
+@pytest.mark.parametrize(
+    "size", ["size=10%", "size=2*1m", "filesize=1m", "size=1m\nfill_fs=1", "size=1m\nfile_append"]
+)
+def test_space_that_only_the_run_knows(size: str) -> None:
+    assert from_job(f"[job]\nrw=write\n{size}\n").space is None
+
+
+def test_jobs_after_one_another_add_up_their_time() -> None:
+    text = "[global]\nruntime=1m\n[a]\nrw=read\n[b]\nrw=read\nruntime=90\n[c]\nstonewall\nrw=read\nramp_time=1s\n"
+    assert from_job(text).expected_seconds == 90 + 61
+
+
+PLAN = """\
+id = "jobs"
+[[target]]
+kind = "directory"
+name = "here"
+directory = "."
+
+[[workload]]
+tool = "fio"
+name = "job"
+job_file = "jobs/one.fio"
+"""
+
+
+def write_plan(folder: Path, job: str | None, plan: str = PLAN) -> Path:
+    path = folder / "plan.toml"
+    path.write_text(plan, encoding="utf-8")
+    if job is not None:
+        (folder / "jobs").mkdir()
+        (folder / "jobs" / "one.fio").write_text(job, encoding="utf-8")
+    return path
+
+
+@needs_fio
+def test_job_file_is_run_on_the_target_and_kept(tmp_path: Path) -> None:
+    plan = read_plan(write_plan(tmp_path, JOB.replace("/mnt/test", "/nowhere/at/all")))
+    plan = plan.model_copy(update={"repeats": 1, "drop_caches": False})
+    root = tmp_path / "elsewhere"
+    root.mkdir()
+    result = launch(plan, root=root)
+    assert result.failures == {}
+    (run,) = result.runs
+    ran = (run / "job.fio").read_text(encoding="utf-8")
+    assert ran == JOB.replace("directory=/mnt/test", "; directory=/nowhere/at/all")
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    assert "job.fio" in record["sha256"]
+    assert record["argv"][-1] == "job.fio"
+    # What was recorded needs no job file beside it.
+    again = read_plan(result.folder / "plan.toml")
+    assert again.workload == plan.workload
+    # fio's own counts: what each job has moved.
+    report = json.loads((run / "fio.json").read_text(encoding="utf-8"))
+    moved = {
+        (j["jobname"], d): j[d]["io_bytes"] for j in report["jobs"] for d in ("read", "write") if j[d]["io_bytes"]
+    }
+    assert moved["write", "write"] == 2**20
+    assert moved["second-read", "read"] == 2**16
+    figures = fsb.read(result.folder).measurements.filter(metric="bytes", operation="write")
+    assert set(figures["value"]) == {2**20}
+
+
+@needs_fio
+def test_logs_over_time_become_series(
+    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]
+) -> None:
+    job = {**fio, "size": "64k", "runtime": 0.5, "time_based": True, "log_interval": 0.1}
+    result = launch(make_plan(workload=[job], repeats=1), root=tmp_path)
+    assert result.failures == {}
+    (run,) = result.runs
+    names = {path.name for path in run.glob("*.log")}
+    assert {"fio_bw.1.log", "fio_iops.1.log", "fio_lat.1.log"} <= names
+    data = fsb.read(result.folder)
+    assert data.runs.height == 1
+    series = data.series.filter(metric="bandwidth", operation="write")
+    rows = (run / "fio_bw.1.log").read_text().splitlines()
+    # fio's log holds KiB/s in its second column.
+    assert series["value"].to_list() == [int(row.split(",")[1]) * 1024 for row in rows]
+
+
+@needs_fio
+def test_every_engine_that_is_allowed_is_one_of_fios() -> None:
+    said = subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=True).stdout
+    known = set(said.split())
+    # dircreate, dirstat and dirdelete are of fio 3.36
+    assert set(FILE_ENGINES) - known <= {"dircreate", "dirstat", "dirdelete"}
+
+
+# ---- what is refused
+
+DANGERS = {
+    "a device": ("filename=/dev/sda", "a path could lead away from the target"),
+    "a device behind a file": ("filename=one:/dev/sda", "a path could lead away from the target"),
+    "a device in a variable": ("filename=${DEVICE}", "what stands for a variable would not be recorded"),
+    "a path upwards": ("filename=../../precious", "a path could lead away from the target"),
+    "a path in a format": ("filename_format=/dev/$jobname", "a path could lead away from the target"),
+    "a log elsewhere": ("write_bw_log=/etc/log", "a path could lead away from the target"),
+    "a program": ("exec_prerun=rm -r *", "it runs a program"),
+    "whatever is found": ("opendir=here", "it writes to all files that it finds"),
+    "a replay": ("read_iolog=recorded.log", "a replay writes where it was recorded"),
+    "a disk's scheduler": ("ioscheduler=none", "it changes the scheduler of a disk for good"),
+    "another file": ("include other.fio", "it reads another file, whose text would not be recorded"),
+    "an engine without files": (
+        "ioengine=rbd",
+        f"only engines that work on files are run: {', '.join(FILE_ENGINES)}",
+    ),
+    "a job that is called as a path": ("[../../dev/sda]", "a path could lead away from the target"),
+}
+
+
+@pytest.mark.parametrize(("line", "why"), DANGERS.values(), ids=DANGERS)
+def test_job_that_could_reach_beyond_the_target(tmp_path: Path, line: str, why: str) -> None:
+    path = write_plan(tmp_path, f"[job]\nrw=write\nsize=1m\n  {line}  ; really\n")
+    with pytest.raises(InputError) as raised:
+        read_plan(path)
+    sentence = f'line 4 of the job file, "{line}", cannot be run: {why}'
+    assert (raised.value.what, raised.value.line) == (sentence, 10)
+    assert raised.value.excerpt == 'job_file = "jobs/one.fio"'
+
+
+SIMPLE = PLAN.replace('job_file = "jobs/one.fio"', 'rw = "read"\nbs = "4k"\nsize = "1M"\n')
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            'filename = "/dev/sda"',
+            'fio\'s option "filename" cannot be given: a path could lead away from the target',
+        ),
+        ('directory = "sub"', 'fio\'s option "directory" cannot be given: the target says where the files are'),
+        ("iodepth = 4", 'fio\'s option "iodepth" cannot be given: it is a key of its own here'),
+        ('readwrite = "write"', 'fio\'s option "readwrite" cannot be given: it is a key of its own here'),
+        ('exec_postrun = "reboot"', 'fio\'s option "exec_postrun" cannot be given: it runs a program'),
+    ],
+)
+def test_option_that_is_refused(tmp_path: Path, options: str, sentence: str) -> None:
+    path = write_plan(tmp_path, None, f"{SIMPLE}options = {{ {options} }}\n")
+    with pytest.raises(InputError) as raised:
+        read_plan(path)
+    assert (raised.value.what, raised.value.line) == (sentence, 14)
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence", "line"),
+    [
+        ('rw = "read"', '"rw" cannot be given beside a job file', 11),
+        ("options = { thread = true }", '"options" cannot be given beside a job file', 11),
+        ("", "the job file jobs/one.fio cannot be read: No such file or directory", 10),
+    ],
+)
+def test_job_file_that_cannot_be_used(tmp_path: Path, more: str, sentence: str, line: int) -> None:
+    path = write_plan(tmp_path, "[job]\nrw=write\n" if more else None, f"{PLAN}{more}\n")
+    with pytest.raises(InputError) as raised:
+        read_plan(path)
+    assert (raised.value.what, raised.value.line) == (sentence, line)
+
+
+def test_job_file_without_a_job(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the job file has no job"):
+        read_plan(write_plan(tmp_path, "[global]\nrw=write\n"))
+
+
+def test_engine_for_devices_is_no_engine_of_a_plan(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='"ioengine" must be one of fio\'s engines that work on files: '):
+        read_plan(write_plan(tmp_path, None, f'{SIMPLE}ioengine = "sg"\n'))
+
+
+def test_options_survive_writing_and_reading(tmp_path: Path) -> None:
+    from fsbench_kit.launch.plan import plan_text
+
+    path = write_plan(
+        tmp_path, None, SIMPLE + 'options = { norandommap = true, bssplit = "4k/50:8k/50", nice = 5 }\n'
+    )
+    plan = read_plan(path)
+    path.write_text(plan_text(plan), encoding="utf-8")
+    assert read_plan(path) == plan
+    (workload,) = plan.workload
+    assert isinstance(workload, Fio)
+    assert workload.options == {"norandommap": True, "bssplit": "4k/50:8k/50", "nice": 5}

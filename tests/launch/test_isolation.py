@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from fsbench_kit.launch import Plan, launch, launcher, tools
+from fsbench_kit.launch import Plan, launch, launcher, tools, zfs
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
 from fsbench_kit.vocabulary import SETTINGS
@@ -45,6 +45,7 @@ def traces(root: Path) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().decode(errors="replace")
+            command += " in " + str((process / "cwd").readlink())
             mounts = (process / "mountinfo").read_text(encoding="utf-8")
         except OSError:
             continue
@@ -120,7 +121,7 @@ class TestLoopImages:
         texts = {record(run)["settings"]["provision"] for run in result.runs}
         assert texts == {
             "fallocate --length 536870912 image\n"
-            "mkfs.ext4 -F -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 -m 0 image\n"
+            "mkfs.ext4 -F -L fsbench -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 -m 0 image\n"
             "mount -t ext4 -o loop,noatime image mount\n"
             "losetup --direct-io=on /dev/loopN"
         }
@@ -176,8 +177,8 @@ from fsbench_kit.launch import launch, read_plan
 from fsbench_kit.launch.events import to_line
 def tell(event):
     print(to_line(event), end="", flush=True)
-plan, root, isolated = sys.argv[1:]
-if isolated != "isolated":
+plan, root, kind = sys.argv[1:]
+if kind == "plain":
     from fsbench_kit.launch import launcher
     launcher.isolation_problem = lambda: "the test says so"
 launch(read_plan(Path(plan)), root=Path(root), study="first", progress=tell)
@@ -213,7 +214,9 @@ numjobs = 2
 """
 
 TARGETS = {
-    "isolated": 'kind = "loop"\nfilesystem = "xfs"\nsize = "512M"',
+    "image": 'kind = "loop"\nfilesystem = "xfs"\nsize = "512M"',
+    "mirror": 'kind = "mirror"\nfilesystem = "btrfs"\nsize = "256M"\nsparse = true',
+    "pool": 'kind = "zfs"\nsize = "256M"\nmirror = true\nsparse = true',
     "plain": 'kind = "directory"\ndirectory = "."',
 }
 
@@ -275,10 +278,12 @@ class Launch:
         assert record(run)["status"] == "ok"
 
 
-@pytest.fixture(params=["isolated", "plain"])
+@pytest.fixture(params=TARGETS)
 def underway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Launch]:
-    if request.param == "isolated" and tools.isolation_problem() is not None:
+    if request.param != "plain" and tools.isolation_problem() is not None:
         pytest.skip("needs mounts and processes of its own")
+    if request.param == "pool" and zfs.implementation() is None:
+        pytest.skip("needs a ZFS")
     if not has("fio"):
         pytest.skip("needs fio")
     started = Launch(tmp_path, request.param)
@@ -331,7 +336,7 @@ class TestEndedInTheMiddle:
         for victim in victims:
             victim.kill()
         underway.driver.communicate(timeout=30)
-        if underway.kind == "isolated":
+        if underway.kind != "plain":
             underway.assert_all_ended()
         else:  # jobs that fio has forked go on until the next launch of the same kind
             monkeypatch.setattr(launcher, "isolation_problem", lambda: "the test says so")

@@ -83,14 +83,21 @@ MISTAKES = {
         '"loop"\nname = "xfs"',
         '"lop"\nname = "xfs"',
         17,
-        '"kind" must be "directory" or "loop", not "lop"',
+        '"kind" must be "directory" or "loop" or "mirror" or "zfs" or "device", not "lop"',
     ),
-    "no kind": ('tool = "fio"\n', "", 22, '"tool" is missing from [[workload]]: "fio" or "smallfiles"'),
+    "no kind": (
+        'tool = "fio"\n',
+        "",
+        22,
+        '"tool" is missing from [[workload]]: '
+        '"fio" or "bonnie++" or "sysbench" or "iozone" or "smallfiles" or "filetree"',
+    ),
     "an unknown filesystem": (
         'filesystem = "xfs"',
         'filesystem = "xsf"',
         19,
-        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", not "xsf"',
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
+        'not "xsf"',
     ),
     "a size that is none": ('bs = "4k"', 'bs = "4q"', 26, f'"bs" must be {SIZE}, not "4q"'),
     "a name that leads elsewhere": (
@@ -164,7 +171,11 @@ def test_mistake_is_named_with_its_place(
     ("right", "wrong", "hint"),
     [
         ("repeats = 6", "repeats = 0", "Write for example: repeats = 6"),
-        ("iodepth = 8", "iodpeth = 8", 'Did you mean "iodepth"? Known are: name, optional, tool, rw, bs, '),
+        (
+            "iodepth = 8",
+            "iodpeth = 8",
+            'Did you mean "iodepth"? Known are: name, optional, tool, job_file, job, rw, bs, ',
+        ),
         ("[[target]]", "[[targets]]", 'Did you mean "target"? '),
         ('filesystem = "xfs"', 'filesystem = "xsf"', 'Did you mean "xfs"?'),
         ('tool = "fio"', 'tool = "foi"', 'Did you mean "fio"?'),
@@ -233,9 +244,117 @@ def test_all_mistakes_are_told_at_once(write: Callable[[str], Path]) -> None:
     assert f'{path}:28: "iodpeth" is not a key of [[workload]]' in str(raised.value)
 
 
-def test_missing_file_is_an_error_of_its_own(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"absent\.toml: the plan cannot be read: .*No such file"):
-        read_plan(tmp_path / "absent.toml")
+HEAD = 'id = "x"\n'
+TARGET = '[[target]]\nkind = "loop"\nfilesystem = "xfs"\nsize = "512M"\n'
+WORKLOAD = '[[workload]]\ntool = "smallfiles"\nfiles = 10\nsize = "4k"\n'
+SECONDS = "a number of seconds above 0"
+BUDGET = 'a table with "seconds" or "bytes" or both'
+TARGETS = "a list of tables, each under a [[target]] of its own, and at least one"
+SEED = "a whole number from 0 to 4294967295"
+
+OTHER_MISTAKES = {
+    "empty": ("", None, "the plan is empty"),
+    "comments only": ("# to do\n\n", None, "the plan is empty"),
+    "a list for text": (HEAD.replace('"x"', '["x"]') + TARGET + WORKLOAD, 1, f'"id" must be {NAME}, not ["x"]'),
+    "a fraction": (f"{HEAD}repeats = 2.5\n{TARGET}{WORKLOAD}", 2, f'"repeats" must be {COUNT}, not 2.5'),
+    "a date": (f"{HEAD}seed = 2024-01-01\n{TARGET}{WORKLOAD}", 2, f'"seed" must be {SEED}, not "2024-01-01"'),
+    "too large": (f"{HEAD}seed = 4294967296\n{TARGET}{WORKLOAD}", 2, f'"seed" must be {SEED}, not 4294967296'),
+    "no end": (f"{HEAD}timeout = inf\n{TARGET}{WORKLOAD}", 2, f'"timeout" must be {SECONDS}, not Infinity'),
+    "an inline table": (
+        f'{HEAD}budget = {{bytes = "1G", seconds = "x"}}\n{TARGET}{WORKLOAD}',
+        2,
+        f'"seconds" must be {SECONDS}, not "x"',
+    ),
+    "a dotted key": (f"{HEAD}\nbudget.secnods = 3\n{TARGET}{WORKLOAD}", 3, '"secnods" is not a key of [budget]'),
+    "inline tables in a list": (
+        f"""{HEAD}target = [
+  {{kind = "loop", filesystem = "xfs", size = "512M"}},  # {{
+  {{kind = "loop", size = "512M", filesystem = "xsf"}}]\n{WORKLOAD}""",
+        4,
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", not "xsf"',
+    ),
+    "a text for a table": (f'{HEAD}budget = "1G"\n{TARGET}{WORKLOAD}', 2, f'"budget" must be {BUDGET}, not "1G"'),
+    "a list of what is one": (
+        f"{HEAD}{TARGET}{WORKLOAD}[[budget]]\nseconds = 1\n",
+        10,
+        f'"budget" must be {BUDGET}, not [{{"seconds": 1}}]',
+    ),
+    "one of what is a list": (
+        HEAD + TARGET.replace("[[target]]", "[target]") + WORKLOAD,
+        2,
+        f'"target" must be {TARGETS}, not {{"kind": "loop", "filesystem": "xfs", "size": "512M"}}',
+    ),
+    "words for tables": (f'{HEAD}target = ["ext4"]\n{WORKLOAD}', 2, '[[target]] must be a table, not "ext4"'),
+    "a table in a table": (
+        f"{HEAD}{TARGET}[target.options]\na = 1\n{WORKLOAD}",
+        6,
+        '"options" is not a key of [[target]]',
+    ),
+    "a key in a text of several lines": (
+        f'{HEAD}title = """\nrepeats = 0\n"""\nrepeats = 0\n{TARGET}{WORKLOAD}',
+        5,
+        f'"repeats" must be {COUNT}, not 0',
+    ),
+    "a key in quotes": (f'{HEAD}"repeats" = 0\n{TARGET}{WORKLOAD}', 2, f'"repeats" must be {COUNT}, not 0'),
+    "a key twice": (HEAD + HEAD + TARGET + WORKLOAD, 2, "this is not TOML: Cannot overwrite a value"),
+    "a rule that asks for p": (
+        f'{HEAD}until = "p < 0.05"\n{TARGET}{WORKLOAD}',
+        2,
+        '"until" must be "half-width N %" or "stein N %", not "p < 0.05"',
+    ),
+    "a rule without rounds": (
+        f'{HEAD}until = "stein 5 %"\nrepeats = 5\n{TARGET}{WORKLOAD}',
+        2,
+        "a rule looks after 5 rounds, and there are no more than 5 repeats",
+    ),
+    "a rule with nothing to compare": (
+        f'{HEAD}until = "half-width 5%"\n{TARGET}{WORKLOAD}',
+        2,
+        "a rule looks at ratios to the first target, and there is no other",
+    ),
+    "trimming what was filled": (
+        f"{HEAD}trim = true\n{TARGET}{WORKLOAD}{WORKLOAD.replace('workload', 'precondition')}",
+        2,
+        "trimming would undo what [[precondition]] does to a device",
+    ),
+    "nested without end": (f"{HEAD}x = {'[' * 9999}", None, "this is nested too deeply for a plan"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "sentence"), OTHER_MISTAKES.values(), ids=OTHER_MISTAKES)
+def test_other_mistake_is_named_with_its_place(
+    write: Callable[[str], Path], text: str, line: int | None, sentence: str
+) -> None:
+    path = write(text)
+    with pytest.raises(InputError) as raised:
+        read_plan(path)
+    assert str(raised.value).startswith(f"{path}:{line}: {sentence}" if line else f"{path}: {sentence}")
+
+
+def test_binary_is_no_plan(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_bytes(b"\x7fELF\xff")
+    with pytest.raises(InputError, match=r"plan\.toml: this is no text in UTF-8 \(byte 4 is 0xff\)"):
+        read_plan(path)
+
+
+def test_mark_of_byte_order_is_no_mistake(write: Callable[[str], Path]) -> None:
+    assert read_plan(write("\ufeff" + SHORT)) == read_plan(write(SHORT))
+
+
+def test_folder_is_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the plan cannot be read: Is a directory"):
+        read_plan(tmp_path)
+
+
+def test_missing_file_is_an_error_with_the_nearest_name(write: Callable[[str], Path]) -> None:
+    path = write(GOOD)
+    with pytest.raises(InputError) as raised:
+        read_plan(path.with_name("paln.toml"))
+    assert str(raised.value).splitlines() == [
+        f"{path.with_name('paln.toml')}: the plan cannot be read: No such file or directory",
+        f"Did you mean {path}?",
+    ]
 
 
 @pytest.mark.parametrize("name", ["quick", "first-steps"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import model_validator
@@ -10,8 +12,63 @@ from pydantic import model_validator
 from fsbench_kit.launch.schema import Name, Table, Truth, named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from fsbench_kit.launch.targets import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a run is made on.
+
+    Attributes
+    ----------
+    directory
+        An empty directory on the target.
+    beside
+        An empty directory where the results go, for what is not under test. It is removed after the run.
+    filesystem
+        What is mounted on the target, where that is known.
+    device_size
+        The bytes of the block device under it; ``None`` where there is none or it is not known.
+    seed
+        Decides the data and the order of requests. All targets of a round have the same.
+    """
+
+    directory: Path
+    beside: Path
+    filesystem: str | None
+    device_size: int | None = None
+    seed: int
+
+
+Argv = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What is run: one command that is measured, and what has to be done around it.
+
+    Attributes
+    ----------
+    measured
+        Its standard output and standard error are kept as they are.
+    before, after
+        Commands that are recorded and timed, and measure nothing. The machine's caches are dropped after the
+        first ones; the last ones are run even where another command has failed.
+    on_target
+        Whether the commands are run in the target's directory, as for a tool that writes where it stands. Else
+        they are run in the run's own folder, so that a log can be named by its name alone.
+    files
+        Texts that are put into the run's folder before anything else, by their names.
+    """
+
+    measured: Argv
+    before: tuple[Argv, ...] = ()
+    after: tuple[Argv, ...] = ()
+    on_target: bool = False
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 class BaseWorkload(Table, ABC):
@@ -41,16 +98,24 @@ class BaseWorkload(Table, ABC):
         return named(table, "tool")
 
     @abstractmethod
-    def argv(self, directory: Path, *, filesystem: str | None, seed: int) -> Sequence[str]:
-        """Return the command line that makes this load in a directory.
+    def work(self, ground: Ground) -> Work:
+        """Return the commands that make this load. Nothing is done by this, and nothing looked at."""
 
-        It is run in the run's own folder, so that a log can be named by its name alone.
+    def conclude(self, folder: Path, steps: Sequence[Step]) -> None:
+        """Complete the log in a run's folder, where that needs what is known only after the run.
+
+        Parameters
+        ----------
+        folder
+            The run's folder, with what its commands have written.
+        steps
+            The commands that made the target for this run alone, and took it away.
         """
 
     @property
     @abstractmethod
-    def space(self) -> int:
-        """The most bytes that its files hold at any time."""
+    def space(self) -> int | None:
+        """The most bytes that its files hold at any time; ``None`` where the plan does not tell."""
 
     @property
     @abstractmethod
@@ -61,3 +126,17 @@ class BaseWorkload(Table, ABC):
     @abstractmethod
     def least_seconds(self) -> float:
         """The seconds that it takes at least."""
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """The seconds that its measured command takes; ``None`` where that is for the machine to show."""
+        return self.least_seconds or None
+
+
+def one_word(filesystem: str | None) -> str:
+    """Return the name of a filesystem as the logs of the kit's own workloads have it.
+
+    >>> one_word("fuse.sshfs"), one_word(None)
+    ('fuse_sshfs', 'unknown')
+    """
+    return re.sub(r"[^A-Za-z0-9_]", "_", filesystem or "unknown")

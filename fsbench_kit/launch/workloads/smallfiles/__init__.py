@@ -6,35 +6,58 @@ The program is `fsbench_kit.launch.workloads.smallfiles.__main__`; its log is re
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Final, Literal
 
-from fsbench_kit.launch.schema import Count, Size, short_size
-from fsbench_kit.launch.workloads.base import BaseWorkload
+from pydantic import model_validator
+
+from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.schema import Compressibility, Count, Size, short_size
+from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work, one_word
 
 _BLOCK: Final = 4096
 _PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
 
 
 class Smallfiles(BaseWorkload):
-    """A ``[[workload]]`` with ``tool = "smallfiles"``."""
+    """A ``[[workload]]`` with ``tool = "smallfiles"``.
+
+    Attributes
+    ----------
+    threads
+        How many processes share the files, all of which lie in one directory.
+    compressibility
+        The share of the data that can be compressed away, in percent.
+    """
 
     tool: Literal["smallfiles"]
     files: Count
     size: Size
+    threads: Count = 1
+    compressibility: Compressibility = 0
 
-    def argv(self, directory: Path, *, filesystem: str | None, seed: int) -> tuple[str, ...]:
+    @model_validator(mode="after")
+    def _has_a_file_for_each_thread(self) -> Smallfiles:
+        if self.threads > self.files:
+            what = f"{self.threads} threads cannot share {self.files} files"
+            raise MistakeError(what, Place(key="threads"), hint="Plan fewer threads, or more files.")
+        return self
+
+    def work(self, ground: Ground) -> Work:
         """Return the command line; the log needs a filesystem's name, as one word."""
-        return (
-            sys.executable,
-            str(_PROGRAM),
-            f"--directory={directory}",
-            f"--filesystem={re.sub(r'[^A-Za-z0-9_]', '_', filesystem or 'unknown')}",
-            f"--files={self.files}",
-            f"--size={short_size(self.size)}",
-            f"--seed={seed}",
+        return Work(
+            measured=(
+                sys.executable,
+                str(_PROGRAM),
+                f"--directory={ground.directory}",
+                f"--filesystem={one_word(ground.filesystem)}",
+                f"--files={self.files}",
+                f"--size={short_size(self.size)}",
+                f"--threads={self.threads}",
+                f"--compressibility={self.compressibility}",
+                f"--seed={ground.seed}",
+            )
         )
 
     @property

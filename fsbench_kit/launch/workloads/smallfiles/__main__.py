@@ -1,12 +1,13 @@
 """Creates, rewrites, reads and deletes many files, and times each step and the sync after it.
 
-All files lie in one directory and are visited in the order of their names. No file is synced by itself: after each
-step comes one ``syncfs(2)`` of the whole filesystem, timed apart. The rewrite puts new data over the old without
-truncating. The read comes right after, so it is served from the page cache; its sync writes back times of access.
+All files lie in one directory and are visited in the order of their names; several threads, which are processes,
+have an equal share of them each, in a row. No file is synced by itself: after each step comes one ``syncfs(2)``
+of the whole filesystem, timed apart. The rewrite puts new data over the old without truncating. The read comes
+right after, so it is served from the page cache; its sync writes back times of access.
 
-The data are random bytes: they cannot be compressed, and no two blocks of 4 KiB are the same, so that they cannot
-be deduplicated either. The same seed gives the same data. A step costs some microseconds of Python per file, which
-bounds the rates at some hundred thousand a second.
+No two blocks of 4 KiB are the same, so that they cannot be deduplicated. They are random bytes, which cannot be
+compressed, but for the share of zeros that is asked for, which lie together in each 4 KiB. The same seed gives the
+same data. What a step costs besides its system calls is in ``benchmarks/own_cost.py``.
 
 Leaves nothing behind, unless it is killed. Needs Python and nothing else: launches run this file by its path, so
 that importing the kit is no part of a run.
@@ -21,11 +22,16 @@ import random
 import sys
 import tempfile
 import time
+from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+
+    Steps = dict[str, Callable[[], None]]
 
 _BLOCK: Final = 4096
 _SUFFIXES: Final = {"k": 2**10, "m": 2**20, "g": 2**30}
@@ -33,7 +39,17 @@ _SUFFIXES: Final = {"k": 2**10, "m": 2**20, "g": 2**30}
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
-def run(directory: Path, *, filesystem: str, files: int, size: str, seed: int, log: TextIO) -> None:
+def run(
+    directory: Path,
+    *,
+    filesystem: str,
+    files: int,
+    size: str,
+    seed: int,
+    log: TextIO,
+    threads: int = 1,
+    compressibility: int = 0,
+) -> None:
     """Do the four steps in a new subdirectory, and write the log that `fsbench_kit.formats.smallfiles` reads.
 
     Parameters
@@ -46,6 +62,10 @@ def run(directory: Path, *, filesystem: str, files: int, size: str, seed: int, l
         How many files, and how large each is: bytes, or with a suffix like ``4k``.
     seed
         Decides the data.
+    threads
+        How many processes share the files.
+    compressibility
+        The share of zeros in every 4 KiB, in percent.
 
     Raises
     ------
@@ -53,24 +73,27 @@ def run(directory: Path, *, filesystem: str, files: int, size: str, seed: int, l
         If the filesystem refuses something, for example because it is full.
     """
     length = _bytes(size)
-    old, new = _contents(random.Random(seed), 2, files, length)  # noqa: S311 (nothing is kept secret with them)
+    chance = random.Random(seed)  # noqa: S311 (nothing is kept secret with them)
+    old, new = _contents(chance, 2, files, length, compressibility)
+    data = "random bytes, not compressible,"
+    if compressibility:
+        data = f"{compressibility} % of every {_BLOCK} bytes are zeros, the others random;"
     _say(log, f"# datasize: {size}")
-    _say(log, "# data: random bytes, not compressible, different in each file")
+    _say(log, f"# data: {data} different in each file")
+    _say(log, f"# threads: {threads}")
     _say(log, "-" * 25)
     _say(log, f"# {filesystem}")
     _say(log, f"file_create {files}")
     with tempfile.TemporaryDirectory(prefix="smallfiles-", dir=directory) as folder:
-        paths = [f"{folder}/{number:08d}" for number in range(files)]
-        steps: dict[str, Callable[[], None]] = {
-            "write": lambda: _write(paths, old, os.O_CREAT | os.O_EXCL),
-            "rewrite": lambda: _write(paths, new),
-            "read": lambda: _read(paths, length),
-            "delete": lambda: _delete(paths),
-        }
+        paths = [os.fsencode(f"{folder}/{number:08d}") for number in range(files)]
+        bounds = [files * number // threads for number in range(threads + 1)]
+        do = _together(
+            [_steps(paths[first:end], old[first:end], new[first:end], length) for first, end in pairwise(bounds)]
+        )
         sync(folder)
-        for name, step in steps.items():
+        for name in ("write", "rewrite", "read", "delete"):
             start = time.perf_counter()
-            step()
+            do(name)
             done = time.perf_counter()
             sync(folder)
             synced = time.perf_counter()
@@ -90,42 +113,100 @@ def sync(folder: str) -> None:
         os.close(descriptor)
 
 
-def _contents(chance: random.Random, versions: int, files: int, size: int) -> Iterator[list[memoryview]]:
+def _contents(
+    chance: random.Random, versions: int, files: int, size: int, compressibility: int
+) -> Iterator[list[memoryview]]:
     """Yield the contents of all files in each version: windows of one pool, no two of which share a block.
 
     4096 windows start one byte apart; the next 4096 start where the blocks of those before have ended.
     """
     stride = -(-size // _BLOCK) * _BLOCK
     starts = [index // _BLOCK * stride + index % _BLOCK for index in range(versions * files)]
-    pool = memoryview(chance.randbytes(starts[-1] + size))
+    pool = memoryview(_data(chance, starts[-1] + size, compressibility))
     windows = [pool[start : start + size] for start in starts]
     for version in range(versions):
         yield windows[version * files : (version + 1) * files]
 
 
-def _write(paths: Sequence[str], contents: Sequence[memoryview], flags: int = 0) -> None:
-    for path, content in zip(paths, contents, strict=True):
-        descriptor = os.open(path, os.O_WRONLY | flags, 0o600)
+def _data(chance: random.Random, size: int, compressibility: int) -> bytes:
+    """Return random bytes, with a share of zeros in every block."""
+    zeros = bytes(_BLOCK * compressibility // 100)
+    blocks = -(-size // _BLOCK)
+    return b"".join(zeros + chance.randbytes(_BLOCK - len(zeros)) for _ in range(blocks))
+
+
+def _together(shares: Sequence[Steps]) -> Callable[[str], None]:
+    """Return what does a step of all shares at once: one here, several in processes of their own."""
+    if len(shares) == 1:
+        return lambda name: shares[0][name]()
+    context = get_context("fork")
+    ends = []
+    for steps in shares:
+        end, other = context.Pipe()
+        context.Process(target=_serve, args=(other, steps), daemon=True).start()
+        ends.append(end)
+
+    def do(name: str) -> None:
+        for end in ends:
+            end.send(name)
+        for failure in [end.recv() for end in ends]:
+            if failure is not None:
+                raise OSError(*failure)
+
+    return do
+
+
+def _serve(end: Connection, steps: Steps) -> None:
+    """Do the steps that the other end asks for, and tell what became of each."""
+    while True:
         try:
-            if os.write(descriptor, content) != len(content):
-                raise OSError(f"{path} could not be written whole")
-        finally:
-            os.close(descriptor)
-
-
-def _read(paths: Sequence[str], size: int) -> None:
-    for path in paths:
-        descriptor = os.open(path, os.O_RDONLY)
+            name = end.recv()
+        except EOFError:
+            return
         try:
-            if len(os.read(descriptor, size + 1)) != size:
-                raise OSError(f"{path} could not be read whole")
-        finally:
-            os.close(descriptor)
+            steps[name]()
+        except OSError as error:
+            end.send((error.errno, error.strerror, error.filename))
+        else:
+            end.send(None)
 
 
-def _delete(paths: Sequence[str]) -> None:
+def _steps(paths: Sequence[bytes], old: Sequence[memoryview], new: Sequence[memoryview], size: int) -> Steps:
+    return {
+        "write": lambda: _write(paths, old, size, os.O_WRONLY | os.O_CREAT | os.O_EXCL),
+        "rewrite": lambda: _write(paths, new, size, os.O_WRONLY),
+        "read": lambda: _read(paths, size),
+        "delete": lambda: _delete(paths),
+    }
+
+
+# What is done for each file in these is a cost of the kit's own, and part of what is timed. So names are local,
+# paths are bytes, and a file stays open where something fails, for that ends the program.
+
+
+def _write(paths: Sequence[bytes], contents: Sequence[memoryview], size: int, flags: int) -> None:
+    open_, write, close = os.open, os.write, os.close
+    for path, content in zip(paths, contents):  # noqa: B905 (they are as many)
+        descriptor = open_(path, flags, 0o600)
+        if write(descriptor, content) != size:
+            raise OSError(0, "it could not be written whole", path)
+        close(descriptor)
+
+
+def _read(paths: Sequence[bytes], size: int) -> None:
+    open_, readv, close = os.open, os.readv, os.close
+    flags, buffers = os.O_RDONLY, [bytearray(size + 1)]
     for path in paths:
-        os.unlink(path)  # noqa: PTH108 (a Path per file would be timed too)
+        descriptor = open_(path, flags)
+        if readv(descriptor, buffers) != size:
+            raise OSError(0, "it could not be read whole", path)
+        close(descriptor)
+
+
+def _delete(paths: Sequence[bytes]) -> None:
+    unlink = os.unlink
+    for path in paths:
+        unlink(path)
 
 
 def _bytes(size: str) -> int:
@@ -146,6 +227,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--files", type=int, required=True, help="number of files")
     parser.add_argument("--size", required=True, help="size of each, like 4k")
     parser.add_argument("--seed", type=int, required=True, help="seed of the data")
+    parser.add_argument("--threads", type=int, default=1, help="processes that share the files")
+    parser.add_argument("--compressibility", type=int, default=0, help="zeros in every 4 KiB, in percent")
     options = parser.parse_args(arguments)
     try:
         run(**vars(options), log=sys.stdout)

@@ -1,0 +1,86 @@
+"""fio's report for programs: ``--output-format=json`` and ``json+``, of fio 2.x and 3.x.
+
+A document is an object with ``"jobs"`` (or, in client mode, ``"client_stats"``). A file can hold several, with
+text before, between and after them, and each can stand inside of somebody else's object; jobs without a document
+around them, with commas between them, are those of one run. Figures have the same names as those of
+`fsbench_kit.formats.fio_normal`, so that the two can be held against each other, and there are fewer roundings:
+
+- Counts, bytes, milliseconds and the minimum and maximum of latencies are exact. ``iops``, means and deviations
+  are rounded to their last digit.
+- Other rates are whole numbers that were cut: ``bw_bytes`` to B/s; ``bw``, which is a second printing of it,
+  ``bw_min`` and ``bw_max`` to KiB/s.
+- Percentiles and ``bins`` (of ``json+``) are the middles of bins, which fio 3.0 and before names by their index;
+  see `fsbench_kit.formats.fio`. The bins make the percentiles once more, or the first time where none are printed.
+- fio 2.x has latencies in µs (``clat`` for ``clat_ns``), bandwidth as ``bw`` only, and ``io_bytes`` in KiB. In
+  2.1 ``bw_agg`` is no share of the group, but ``bw_mean`` once more.
+
+Blocks of a direction in which nothing was done are filled with zeros, and are left out here. So are statistics
+over no samples. Numbers for which there is no place are named in one diagnostic for each run.
+
+Each document is a run. But documents of the same jobs whose counts grow from one to the next by as much as time
+passed between them are reports of one run (``--status-interval``): the last one is its result, and the others are
+its series.
+
+A document that breaks off, or has lines missing, is read up to there: a number counts when the comma or bracket
+after it has been seen. Lines of fio, the kernel or a shell inside of a document are passed over.
+
+A job's ``threads`` are its option ``numjobs`` where it appears once, since its figures are then those of all its
+processes, and 1 where it appears several times. (Sections of a job file that are reported as one group cannot be
+told from a single one.)
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.fio import TOOL, beside
+from fsbench_kit.formats.fio_json.documents import MARKS, documents, runs
+from fsbench_kit.formats.fio_json.reader import Reader, series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.records import Diagnostic, Record
+
+__all__ = ["TOOL", "marks", "parse"]
+
+_TOP_BRACE: Final = re.compile(r"^[\[{]", re.MULTILINE)
+
+
+def marks(chars: str) -> Iterator[int]:
+    """Yield where in a text something stands that only a log of this format has."""
+    braces = [match.start() for match in _TOP_BRACE.finditer(chars)]
+    for match in MARKS.finditer(chars):
+        # A document starts with the brace around the mark, which need not be the next one before it.
+        index = bisect_right(braces, match.start()) - 1
+        yield braces[index] if index >= 0 else match.start()
+
+
+def parse(text: Text) -> Iterator[Record]:
+    """Yield the run of each document in a text, and diagnostics for figures that have no place in one."""
+    end = 0
+    for of_run in runs(documents(text)):
+        for document in of_run:
+            yield from _beside(text, end, document.start)
+            end = document.end
+        yield from Reader(text, of_run[-1], of_run[0].start).records()
+        yield from series(text, of_run)
+    yield from _beside(text, end, len(text.chars))
+
+
+_WRAPPING: Final = re.compile(
+    r"""(?:"(?!(?:fio version|jobs|jobname|io_\w+|bw\w*|iops\w*|runtime|total_ios|min|max|mean|percentile|ctx)")"""
+    r"""[^"\n]{0,200}"|[\s{}\[\]:,]|-?\d[\d.eE+-]*+|true|false|null)*+"""
+)
+"""Keys and values of an object that holds a document, none of which is fio's."""
+
+
+def _beside(text: Text, start: int, end: int) -> Iterator[Diagnostic]:
+    """Yield what is to be said about the text around documents, which can be an object that holds them."""
+    is_wrapping = re.search("[{}]", text.chars[start:end]) and _WRAPPING.fullmatch(text.chars, start, end)
+    for diagnostic in beside(text, start, end):
+        yield replace(diagnostic, code="OTHER_TEXT") if is_wrapping else diagnostic

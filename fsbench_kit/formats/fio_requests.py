@@ -1,0 +1,68 @@
+"""Tells statistics over single requests from those over intervals, which fio prints under the same names.
+
+With ``write_bw_log`` or ``write_iops_log``, and no ``log_avg_msec``, fio takes a sample for each request instead
+of one for each interval (``per_unit_log`` and ``add_bw_sample`` in its ``stat.c``). The ``bw`` figures of its
+reports are then those of the rates of single requests, in kB/s of 1000 whatever their heading says, and the
+``iops`` figures are those of a 1 for each request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.checks import figures_by_part, part_of
+from fsbench_kit.records import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.formats.checks import Part
+    from fsbench_kit.records import Measurement
+
+_METRICS: Final = {"bandwidth", "iops"}
+_OVER_INTERVALS: Final = {"mean", "min", "max", "stdev"}
+_SHORTEST: Final = 0.1
+"""In s: intervals are longer, on average; fio takes 0.5 s unless told otherwise."""
+
+
+def over_requests(measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[Diagnostic]]:
+    """Return a report's figures with those over single requests told from those over intervals.
+
+    Bandwidths become ``request_bandwidth``; what is said of IOPS then says nothing, and is left out.
+    """
+    sampled = dict(_sampled(measurements))
+    kept, diagnostics = [], []
+    for item in measurements:
+        if (part_of(item), item.metric) not in sampled or item.statistic not in _OVER_INTERVALS:
+            kept.append(item)
+        elif item.metric == "bandwidth":
+            kept.append(_of_requests(item))
+    for (_, metric), mean in sampled.items():
+        message = (
+            f"The mean {metric} of {mean.operation}, {mean.text}, is taken over {mean.samples} single requests."
+        )
+        diagnostics.append(
+            Diagnostic(code="NOT_OVER_INTERVALS", message=message, line=mean.line, excerpt=mean.text)
+        )
+    return kept, diagnostics
+
+
+def _sampled(measurements: Sequence[Measurement]) -> Iterator[tuple[tuple[Part, str], Measurement]]:
+    """Yield of what, and of which metric, there are as many samples as requests, with the mean."""
+    for part, figures in figures_by_part(measurements).items():
+        done, runtime = figures.get(("operations", "value")), figures.get(("runtime", "value"))
+        for metric in sorted(_METRICS):
+            mean = figures.get((metric, "mean"))
+            if done is None or runtime is None or mean is None or not mean.samples or runtime.value is None:
+                continue
+            is_iops_of_one = metric == "bandwidth" or mean.value == 1
+            if mean.samples == done.value and mean.samples * _SHORTEST > runtime.value and is_iops_of_one:
+                yield (part, metric), mean
+
+
+def _of_requests(item: Measurement) -> Measurement:
+    value, low, high = (
+        end * 1000 / 1024 if end is not None else None for end in (item.value, item.low, item.high)
+    )
+    return replace(item, metric="request_bandwidth", value=value, low=low, high=high)

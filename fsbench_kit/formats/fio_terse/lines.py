@@ -1,0 +1,299 @@
+"""Tells the fields of a job's line, which may be broken into pieces or cut off, by their kinds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.fio import undescribed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fsbench_kit.formats.text import Text
+
+MARK: Final = re.compile(
+    r"(?<![\w.;%])(?:[3-5];\s*fio[-\s]\d[^;\n]{0,60};"
+    r"|(?<!=)2;[^\n]{1,100}?;\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a line: what it says, and where in the text it stands."""
+
+    text: str
+    position: int
+
+
+_KINDS: Final = (
+    ("I", re.compile(r"\d{1,20}")),
+    ("N", re.compile(r"-\d{1,20}")),
+    ("F", re.compile(r"\d{1,20}\.\d{1,9}|-?(?:nan|inf)")),
+    ("P", re.compile(r"(?:\d{1,20}\.\d{1,9}|-?(?:nan|inf))%")),
+    ("Q", re.compile(r"\d{1,3}(?:\.\d{1,9})?%=\d{1,20}")),
+)
+_OTHER: Final = "X"
+
+
+def _kind(text: str) -> str:
+    return next((kind for kind, pattern in _KINDS if pattern.fullmatch(text)), _OTHER)
+
+
+def statistics(name: str, words: Iterable[str] = ("min", "max", "mean", "stdev")) -> tuple[str, ...]:
+    """Return the names of the fields that hold statistics of one kind."""
+    return tuple(f"{name}_{word}" for word in words)
+
+
+INTERVAL_STATISTICS: Final = ("min", "max", "share", "mean", "stdev")
+
+
+RATES: Final = ("bytes", "bandwidth", "iops", "runtime")
+PERCENTILES: Final = tuple(f"percentile_{index}" for index in range(20))
+_DIRECTION: Final = (
+    *RATES,
+    *statistics("slat"),
+    *statistics("clat"),
+    *PERCENTILES,
+    *statistics("lat"),
+    *statistics("bw", INTERVAL_STATISTICS),
+)
+_NEW_DIRECTION: Final = (*_DIRECTION, "bw_samples", *statistics("iops"), "iops_samples")
+_OLD_DIRECTION: Final = tuple(name for name in _DIRECTION if name not in {"iops", *PERCENTILES})
+
+
+def _kinds(names: Iterable[str]) -> str:
+    """Return the kinds that the fields of a direction have, one letter each."""
+    by_word = {"mean": "F", "stdev": "F", "share": "P"}
+    return "".join("Q" if name in PERCENTILES else by_word.get(name.rpartition("_")[2], "I") for name in names)
+
+
+_LAYOUTS: Final[dict[str, tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]]] = {
+    "2": ((_DIRECTION, _OLD_DIRECTION), ("read", "write", "trim")),
+    "3": ((_DIRECTION,), ("read", "write")),
+    "4": ((_DIRECTION,), ("read", "write", "trim")),
+    "5": ((_NEW_DIRECTION,), ("read", "write", "trim")),
+}
+"""Layout -> the fields that a direction can have in it, and its directions."""
+
+_LINES: Final = {
+    (layout, fields): re.compile(
+        rf"I{'.' if layout != '2' else ''}(?P<name>.+?)(?P<group>I)(?P<error>[IN])"
+        rf"(?P<directions>(?:{_kinds(fields)}){{1,4}})"
+        r"(?:(?P<cpu>PPIII)(?:(?P<depths>P{7})(?:(?P<us>P{10})(?:(?P<ms>P{12})"
+        r"(?P<disks>(?:.I{7}P)*)(?P<errors>II)?)?)?)?)?(?P<rest>.*)"
+    )
+    for layout, (choices, _) in _LAYOUTS.items()
+    for fields in choices
+}
+"""The kinds of a line's fields, as far as the line goes. What is left is the description, if the line is whole."""
+
+_CUT_DISK: Final = re.compile(r".I{1,7}")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A job's line: its fields by name, and the stretch of the text on which they stand.
+
+    Attributes
+    ----------
+    directions
+        The fields of each direction, by operation.
+    is_whole
+        Whether the line goes as far as fio prints it.
+    is_mended
+        Whether it was put together from pieces.
+    """
+
+    start: int
+    end: int
+    layout: str
+    version: str | None
+    name: str
+    group: int
+    error: int
+    directions: dict[str, dict[str, Field]]
+    cpu: list[Field]
+    depths: list[Field]
+    us: list[Field]
+    ms: list[Field]
+    disks: list[list[Field]]
+    errors: list[Field]
+    description: str | None
+    is_whole: bool
+    is_mended: bool
+
+    @property
+    def job(self) -> tuple[int, str]:
+        """What tells a job from others, as far as that is printed."""
+        return self.group, self.name
+
+    def disk_texts(self) -> list[str]:
+        """Return what is said of the disks."""
+        return [field.text for disk in self.disks for field in disk]
+
+    def counts(self) -> list[int]:
+        """Return what only grows while a run goes on."""
+        work = [fields[name] for fields in self.directions.values() for name in ("bytes", "runtime")]
+        return [int(field.text) for field in (*work, *self.cpu[2:])]
+
+    def has_worked(self) -> bool:
+        """Whether the job made a request."""
+        names = ("bytes", "bandwidth", "iops", "clat_max", "lat_max")
+        return any(
+            is_work(fields[name] for name in names if name in fields) for fields in self.directions.values()
+        )
+
+    def runtime(self) -> int:
+        """Return for how long the job ran, in ms."""
+        return max(int(fields["runtime"].text) for fields in self.directions.values())
+
+
+_MOST_PIECES: Final = 100
+_PREFIX: Final = re.compile(r"[>+|#*/\s]*(?:[A-Z]\s+)?")
+_ANNOTATION: Final = re.compile(r"(?<=[;%\d])\s+(?:[(\[#<]|//).*")
+
+
+def lines(text: Text) -> Iterator[Line]:
+    """Yield the jobs' lines of a text, whole or as far as they go."""
+    for start, limit in pairwise([*undescribed(MARK, text.chars), len(text.chars)]):
+        line = _line(text, start, limit)
+        if line is not None:
+            yield line
+
+
+def _line(text: Text, start: int, limit: int) -> Line | None:
+    """Read the line that begins at a position, put together from pieces if that makes more of it."""
+    fields: list[Field] = []
+    best: Line | None = None
+    for count, (piece_start, piece_end) in enumerate(_pieces(text.chars, start, limit)):
+        fields = _joined(fields, text.chars[piece_start:piece_end], piece_start)
+        line = _match(fields, is_mended=count > 0)
+        if line is None:
+            continue
+        if line.is_whole and line.description is None and fields[-1].text.strip():
+            return _with_description(line, text, limit)
+        if best is None or (line.is_whole, len(line.directions)) > (best.is_whole, len(best.directions)):
+            best = line
+    return best
+
+
+def _pieces(chars: str, start: int, limit: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines that a job's line may be broken into, without what a copy put before and behind them."""
+    for _ in range(_MOST_PIECES):
+        end = chars.find("\n", start, limit)
+        end = limit if end < 0 else end
+        annotation = _ANNOTATION.search(chars, start, end)
+        piece_end = annotation.start() if annotation is not None else end
+        if ";" not in chars[start:piece_end]:
+            return
+        yield start, piece_end
+        prefix = _PREFIX.match(chars, end, limit)
+        start = prefix.end() if prefix is not None else end
+
+
+def _joined(fields: list[Field], piece: str, position: int) -> list[Field]:
+    """Append the fields of a piece; its first one continues the last one so far."""
+    added = []
+    for text in piece.split(";"):
+        added.append(Field(text, position + len(text) - len(text.lstrip())))
+        position += len(text) + 1
+    if fields:
+        last = fields[-1]
+        added[0] = Field(last.text + added[0].text, last.position if last.text.strip() else added[0].position)
+    return [*fields[:-1], *added]
+
+
+def _match(fields: list[Field], *, is_mended: bool) -> Line | None:
+    """Tell the fields of a line by their kinds, as its layout has them."""
+    fields, end = _without_other_text(fields)
+    words = [Field("".join(field.text.split()), field.position) for field in fields]
+    kinds = "".join(_kind(word.text) for word in words)
+    layout = words[0].text
+    for names in _LAYOUTS[layout][0]:
+        found = _LINES[layout, names].match(kinds)
+        if found is None:
+            continue
+        found_words = {name: words[slice(*found.span(name))] if found[name] else [] for name in found.groupdict()}
+        rest = found["rest"]
+        is_whole = found["ms"] is not None and not _CUT_DISK.fullmatch(rest)
+        directions = split(found_words["directions"], len(names))
+        is_cut = not found["cpu"] and not rest
+        if is_cut:
+            del directions[-1]  # its last field may have lost digits
+        if not found["depths"] and not rest:
+            found_words["cpu"] = []  # the same
+        operations = _operations(layout, len(directions), "I" if is_cut else found["cpu"] or rest[:-1])
+        if not operations:
+            return None
+        name, left = (fields[slice(*found.span(group))] for group in ("name", "rest"))
+        return Line(
+            start=fields[0].position,
+            end=end if is_whole or not left else left[0].position,
+            layout=layout,
+            version=words[1].text[len("fio-") :] if layout != "2" else None,
+            name=" ".join(";".join(field.text for field in name).split()),
+            group=int(found_words["group"][0].text),
+            error=int(found_words["error"][0].text),
+            directions={
+                operation: dict(zip(names, direction, strict=True))
+                for operation, direction in zip(operations, directions, strict=True)
+            },
+            **{key: found_words[key] for key in ("cpu", "depths", "us", "ms", "errors")},
+            disks=split(found_words["disks"], 9),
+            description=" ".join(";".join(field.text for field in left).split()) or None if is_whole else None,
+            is_whole=is_whole,
+            is_mended=is_mended,
+        )
+    return None
+
+
+def _without_other_text(fields: list[Field]) -> tuple[list[Field], int]:
+    """Cut off what follows the last field on its line, and return where the line ends then."""
+    *others, last = fields
+    first, *more = last.text.split() or [""]
+    if more and _kind("".join(last.text.split())) == _OTHER and _kind(first) != _OTHER:
+        last = Field(first, last.position)
+    return [*others, last], last.position + len(last.text.strip())
+
+
+def split(fields: list[Field], size: int) -> list[list[Field]]:
+    """Return fields by so many at a time."""
+    return [fields[start : start + size] for start in range(0, len(fields), size)]
+
+
+def _operations(layout: str, count: int, following: str) -> tuple[str, ...]:
+    """Return of which operations so many directions are, or none if that is not certain.
+
+    `following` are the kinds of the fields behind them, as far as those are complete: shares if there are no more
+    directions.
+    """
+    each = _LAYOUTS[layout][1]
+    if count == 1 and not following.startswith("I"):
+        return ("mixed",) if following.startswith("P") else ()
+    if following.startswith("P") and count not in {len(each), len(each) + 1} and (layout, count) != ("2", 2):
+        return ()
+    return (*each, "mixed")[:count]
+
+
+_DESCRIPTION: Final = re.compile(r"\s*;([^\n]*)")
+
+
+def _with_description(line: Line, text: Text, limit: int) -> Line:
+    """Add the description that follows a line of layout 2."""
+    match = _DESCRIPTION.match(text.chars, line.end, limit)
+    if line.layout != "2" or match is None:
+        return line
+    return replace(line, description=match[1].strip() or None, end=match.end())
+
+
+def is_work(fields: Iterable[Field]) -> bool:
+    """Whether any of the fields is not a zero."""
+    return any(field.text.strip("-0.%") for field in fields)
+
+
+def count(fields: list[Field]) -> int:
+    """Return the whole number that the first of the fields holds, or 0 where there is none."""
+    return int(fields[0].text) if fields else 0

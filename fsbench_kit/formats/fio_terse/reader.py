@@ -1,0 +1,357 @@
+"""Makes records of the reports of a run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.formats import totals
+from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.fio import (
+    LATENCIES,
+    TOOL,
+    depth_bounds,
+    has_bin,
+    latency_bounds,
+    part_names_with_idle,
+    percentile_bounds,
+)
+from fsbench_kit.formats.fio_terse.lines import (
+    INTERVAL_STATISTICS,
+    PERCENTILES,
+    RATES,
+    Field,
+    Line,
+    count,
+    is_work,
+    split,
+    statistics,
+)
+from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
+from fsbench_kit.units import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fsbench_kit.formats.fio_terse.reports import Report
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.formats.totals import Place
+    from fsbench_kit.records import Record
+    from fsbench_kit.units import Rounding
+
+
+class Reader:
+    """Reads the reports of one run: the last one is its result."""
+
+    def __init__(self, text: Text, reports: list[Report]) -> None:
+        self.text = text
+        self.reports = reports
+        self.lines = reports[-1]
+        self.parts = list(part_names_with_idle((line.name, line.has_worked()) for line in self.lines))
+        self.has_several = len({line.name for line in self.lines}) > 1
+        self.settings: list[Setting] = []
+        self.measurements: list[Measurement] = []
+        self.bins: list[Bin] = []
+        self.diagnostics: list[Diagnostic] = []
+        version = self.lines[0].version
+        self.version = version
+        # Since 3.0 latencies are taken in ns. Layout 2 does not name the version.
+        is_old = (version or "").startswith(("1.", "2.")) and not (version or "").startswith("2.99")
+        self.clocks = (10**6, 10**9) if version is None else (10**6,) if is_old else (10**9,)
+        self.percentiles = "lat" if _LAT_PERCENTILES.search(text.chars) else "clat"
+
+    def records(self) -> Iterator[Record]:
+        """Yield the run, its series and the diagnostics."""
+        for line, part in zip(self.lines, self.parts, strict=True):
+            self._read_line(line, part)
+        self._read_disks(self.lines[0].disks)
+        yield self._run()
+        yield from self._series()
+        yield from self._remarks()
+        yield from self.diagnostics
+        yield from cross_checks(self.measurements)
+        yield from totals.checks(self.measurements, self._groups(), has_all_parts=self._is_one_run())
+
+    def _run(self) -> Run:
+        is_whole = all(line.is_whole for line in self.lines)
+        has_failed = any(line.error or count(line.errors) for line in self.lines)
+        runtimes = [item.value for item in self.measurements if item.metric == "runtime" and item.value]
+        return Run(
+            tool=TOOL,
+            tool_version=self.version,
+            start=self.text.byte(self.reports[0][0].start),
+            end=self.text.byte(self.lines[-1].end),
+            line=self.text.line(self.reports[0][0].start),
+            duration=max(runtimes, default=None),
+            status="failed" if has_failed else "ok" if is_whole else "partial",
+            settings=tuple(self.settings),
+            measurements=tuple(self.measurements),
+            bins=tuple(self.bins),
+        )
+
+    def _series(self) -> Iterator[Record]:
+        """Yield what had been done by when, as earlier reports of the run have it."""
+        for report in self.reports[:-1]:
+            yield self._diagnostic("INTERIM_REPORT", "The run went on after this report.", report)
+        if len(self.reports) == 1:
+            return
+        for index, part in enumerate(self.parts):
+            for operation in self.lines[index].directions:
+                points = [report[index].directions[operation] for report in self.reports]
+                if not is_work([points[-1]["bytes"]]):
+                    continue
+                yield Block(
+                    operation=operation,
+                    metric="bytes",
+                    part=part,
+                    times=[int(fields["runtime"].text) / 1000 for fields in points],
+                    values=[float(int(fields["bytes"].text) * 1024) for fields in points],
+                    lines=[self.text.line(fields["bytes"].position) for fields in points],
+                )
+
+    def _groups(self) -> dict[Place, list[Place]]:
+        """Return the jobs of each group."""
+        groups: dict[Place, list[Place]] = {}
+        for line, part in zip(self.lines, self.parts, strict=True):
+            groups.setdefault(("group", str(line.group)), []).append(("job", part))
+        return groups
+
+    def _is_one_run(self) -> bool:
+        """Whether the lines are surely of one run: they are the only ones of their groups, or name the disks."""
+        disks = (field for disk in self.lines[0].disks for field in disk[1:])
+        return len(self.lines) == len({line.group for line in self.lines}) or is_work(disks)
+
+    def _remarks(self) -> Iterator[Diagnostic]:
+        for line in self.lines:
+            if not line.is_whole:
+                yield self._diagnostic(
+                    "INCOMPLETE_LOG", "The line breaks off; what stands before is read.", [line]
+                )
+            elif line.is_mended:
+                yield self._diagnostic("REPAIRED", "The line was put together from several.", [line])
+            if line.error:
+                yield self._diagnostic("RUN_FAILED", f"The job {line.name} ended with error {line.error}.", [line])
+            if count(line.errors):
+                message = f"{line.errors[0].text} requests of the job {line.name} failed."
+                yield self._diagnostic("RUN_FAILED", message, [line])
+        if len(self.reports) == 1 and not self._is_one_run():
+            message = "The lines can be of several jobs or of several runs; they are taken for jobs of one run."
+            yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
+
+    def _diagnostic(self, code: str, message: str, lines: Sequence[Line]) -> Diagnostic:
+        start, end = lines[0].start, lines[-1].end
+        return Diagnostic(
+            code=code,
+            message=message,
+            line=self.text.line(start),
+            start=self.text.byte(start),
+            end=self.text.byte(end),
+            excerpt=self.text.excerpt(start, end),
+        )
+
+    # How figures are kept
+
+    def _figure(
+        self,
+        place: dict[str, Any],
+        field: Field | None,
+        metric: str,
+        statistic: str = "value",
+        *,
+        unit: str = "",
+        rounding: Rounding = "nearest",
+        samples: int | None = None,
+    ) -> None:
+        """Keep a figure, if the line holds it."""
+        if field is None:
+            return
+        try:
+            amount = quantity(field.text.removesuffix("%"), unit, rounding=rounding)
+        except ValueError:
+            message = f"{field.text} is no figure."
+            self.diagnostics.append(
+                Diagnostic(code="UNREAD_FIGURE", message=message, line=self.text.line(field.position))
+            )
+            return
+        self.measurements.append(
+            Measurement(
+                metric=metric,
+                statistic=statistic,
+                value=amount.value,
+                unit=amount.unit,
+                low=amount.low,
+                high=amount.high,
+                samples=samples,
+                text=field.text.removesuffix("%"),
+                line=self.text.line(field.position),
+                **place,
+            )
+        )
+
+    def _set(self, key: str, value: str, line: Line) -> None:
+        """Keep a setting; one of a job belongs to the whole run where the run has no others."""
+        where: dict[str, Any] = {"scope": "job", "part": line.name} if self.has_several else {}
+        setting = Setting(key=key, value=value, line=self.text.line(line.start), **where)
+        if setting not in (replace(item, line=setting.line) for item in self.settings):
+            self.settings.append(setting)
+
+    # A job
+
+    def _read_line(self, line: Line, part: str) -> None:
+        self._set("job_name", line.name, line)
+        if line.description is not None:
+            self._set("description", line.description, line)
+        place = {"scope": "job", "part": part}
+        for operation, fields in line.directions.items():
+            self._read_direction(place | {"operation": operation}, fields)
+        if line.cpu:
+            self._read_cpu(place | {"operation": "all"}, line)
+        if line.errors:
+            self._figure(place | {"operation": "all"}, line.errors[0], "errors", rounding="exact")
+        self._read_shares(place, line)
+
+    def _read_direction(self, place: dict[str, Any], fields: dict[str, Field]) -> None:
+        if is_work(fields[name] for name in RATES[:3] if name in fields):
+            # The oldest layout divides bytes by ms.
+            unit = "KiB/s" if "iops" in fields else "kB/s"
+            self._figure(place, fields["bytes"], "bytes", unit="KiB", rounding="down")
+            self._figure(place, fields["bandwidth"], "bandwidth", unit=unit, rounding="down")
+            self._figure(place, fields.get("iops"), "iops", unit="1/s", rounding="down")
+            self._figure(place, fields["runtime"], "runtime", unit="ms", rounding="exact")
+        for kind in ("slat", "clat", "lat"):
+            self._read_statistics(place, fields, kind, LATENCIES[kind], "us")
+        self._read_percentiles(place, fields)
+        self._read_statistics(place, fields, "bw", "bandwidth", "KiB/s")
+        self._read_statistics(place, fields, "iops", "iops", "1/s")
+
+    def _read_statistics(
+        self, place: dict[str, Any], fields: dict[str, Field], kind: str, metric: str, unit: str
+    ) -> None:
+        """Keep the statistics over requests or intervals, if there were any."""
+        named = {word: fields[f"{kind}_{word}"] for word in INTERVAL_STATISTICS if f"{kind}_{word}" in fields}
+        if not is_work(named.values()):
+            return
+        samples = count([fields[f"{kind}_samples"]]) if f"{kind}_samples" in fields else None
+        for word, field in named.items():
+            rounding: Rounding = "down" if word in {"min", "max"} else "nearest"
+            if word == "share":
+                self._read_group_share(place, field, named["mean"])
+            else:
+                self._figure(place, field, metric, word, unit=unit, rounding=rounding, samples=samples)
+
+    def _read_group_share(self, place: dict[str, Any], share: Field, mean: Field) -> None:
+        """Keep the share of the group's bandwidth, which fio cut to whole KiB/s before it divided by it."""
+        known = len(self.measurements)
+        self._figure(place, share, "group_share", unit="%")
+        for item in self.measurements[known:]:
+            if item.value and item.low is not None:
+                group = float(mean.text) / item.value
+                self.measurements[known] = replace(item, low=item.low * group / (group + 1))
+
+    def _read_percentiles(self, place: dict[str, Any], fields: dict[str, Field]) -> None:
+        if not is_work(fields[name] for name in statistics(self.percentiles)):
+            return  # over no samples
+        for name in PERCENTILES:
+            if name not in fields:
+                continue
+            rank, value = fields[name].text.split("%=")
+            if float(rank) == 0:
+                continue
+            if self.clocks == (10**9,) and not has_bin(int(value) * 1000, int(value) * 1000 + 999):
+                message = f"{fields[name].text} is no percentile that fio can print."
+                self.diagnostics.append(
+                    Diagnostic(code="UNREAD_FIGURE", message=message, line=self.text.line(fields[name].position))
+                )
+                continue
+            low, high = _percentile_bounds(int(value), self.clocks)
+            self.measurements.append(
+                Measurement(
+                    metric=LATENCIES[self.percentiles],
+                    statistic=f"p{float(rank):g}",
+                    value=int(value) / 10**6 if high is not None else None,
+                    unit="s",
+                    state="measured" if high is not None else "censored",
+                    low=low,
+                    high=high,
+                    text=value,
+                    line=self.text.line(fields[name].position),
+                    **place,
+                )
+            )
+
+    def _read_cpu(self, place: dict[str, Any], line: Line) -> None:
+        user, system, switches, major, minor = line.cpu
+        self._figure(place, user, "cpu_user", unit="%")
+        self._figure(place, system, "cpu_system", unit="%")
+        self._figure(place, switches, "context_switches", rounding="exact")
+        self._figure(place, major, "major_faults", rounding="exact")
+        self._figure(place, minor, "minor_faults", rounding="exact")
+
+    def _read_shares(self, place: dict[str, Any], line: Line) -> None:
+        for label, field in zip(_DEPTH_LABELS, line.depths, strict=False):
+            self._share(place, field, "depth", depth_bounds("depth", label))
+        for labels, fields, per_second, first in (
+            (_US_LABELS, line.us, 10**6, 0),  # the first bucket holds all below it
+            (_MS_LABELS, line.ms, 10**3, 1),
+        ):
+            for label, field in zip(labels, fields, strict=False):
+                if is_work([field]):
+                    bounds = latency_bounds(label, per_second, first=first)
+                    self._share(place, field, "completion_latency", bounds)
+
+    def _share(
+        self, place: dict[str, Any], field: Field, metric: str, bounds: tuple[float | None, float | None]
+    ) -> None:
+        try:
+            share = quantity(field.text.removesuffix("%"), "%").value
+        except ValueError:
+            return  # of no requests at all
+        line = self.text.line(field.position)
+        self.bins.append(
+            Bin(operation="all", metric=metric, low=bounds[0], high=bounds[1], share=share, line=line, **place)
+        )
+
+    # The disks
+
+    def _read_disks(self, disks: list[list[Field]]) -> None:
+        part = ""
+        for name, *fields in disks:
+            if name.text == "slaves" and part:
+                # Means over the members of the disk before, and the largest utilisation.
+                self._read_disk(f"{part}/members", fields, "mean", "max", "down")
+            else:
+                part = name.text
+                self._read_disk(part, fields, "value", "value", "exact")
+
+    def _read_disk(self, part: str, fields: list[Field], statistic: str, most: str, rounding: Rounding) -> None:
+        *counts, queue, utilisation = fields
+        metrics = (("disk_ios", ""), ("disk_merges", ""), ("disk_ticks", "ms"))
+        for (metric, unit), pair in zip(metrics, split(counts, 2), strict=True):
+            for operation, field in zip(("read", "write"), pair, strict=True):
+                place = {"scope": "disk", "part": part, "operation": operation}
+                self._figure(place, field, metric, statistic, unit=unit, rounding=rounding)
+        place = {"scope": "disk", "part": part, "operation": "all"}
+        self._figure(place, queue, "disk_queue_time", statistic, unit="ms", rounding=rounding)
+        self._figure(place, utilisation, "disk_utilisation", most, unit="%")
+
+
+_LAT_PERCENTILES: Final = re.compile(r"\blat_percentiles(?:=(?:1|true|yes|on)\b|(?![\w=]))")
+"""The option as a command line or a job file has it, where one stands in the same text."""
+
+_DEPTH_LABELS: Final = ("1", "2", "4", "8", "16", "32", ">=64")
+_US_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
+_MS_LABELS: Final = (*_US_LABELS, "2000", ">=2000")
+
+
+def _percentile_bounds(microseconds: int, clocks: Iterable[int]) -> tuple[float, float | None]:
+    """Return between which values a percentile lies, whichever of the clocks it was taken with."""
+    lows: list[float] = []
+    highs: list[float | None] = []
+    for per_second in clocks:
+        ticks = per_second // 10**6
+        low, high = percentile_bounds(microseconds * ticks, (microseconds + 1) * ticks - 1)
+        lows.append(low / per_second)
+        highs.append(high / per_second if high is not None else None)
+    known = [high for high in highs if high is not None]
+    return min(lows), max(known) if len(known) == len(highs) else None

@@ -1,0 +1,94 @@
+"""Finds out where a run ends: which lines are of one report, and which reports of one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.fio import holds_other_text
+from fsbench_kit.formats.fio_terse.lines import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fsbench_kit.formats.text import Text
+
+Report = list[Line]
+
+
+def runs(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
+    """Yield the reports of each run: its result, and before it what it reported while it was going on."""
+    run: list[Report] = []
+    for stretch in _stretches(text, lines):
+        for report in _by_time(run, stretch):
+            if run and not _continues(run, report):
+                yield run
+                run = []
+            run.append(report)
+    if run:
+        yield run
+
+
+def _stretches(text: Text, lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield lines between which nothing shows that a new report begins, but perhaps their counts."""
+    stretch: list[Line] = []
+    for line in lines:
+        if stretch and _starts_report(text, stretch, line):
+            yield stretch
+            stretch = []
+        stretch.append(line)
+    if stretch:
+        yield stretch
+
+
+def _by_time(run: list[Report], lines: list[Line]) -> list[Report]:
+    """Split lines into reports, if they are of different times."""
+    if run:
+        reports = _reports(lines, len(run[-1]))
+        if _are_later(run, reports):
+            return reports
+    for size in range(1, len(lines) // 2 + 1):
+        first, *others = _reports(lines, size)
+        if _are_later([first], others):
+            return [first, *others]
+    return [lines]
+
+
+def _reports(lines: list[Line], size: int) -> list[Report]:
+    return [lines[start : start + size] for start in range(0, len(lines), size)]
+
+
+def _are_later(run: list[Report], reports: list[Report]) -> bool:
+    return all(_continues([*run, *reports[:index]], report) for index, report in enumerate(reports))
+
+
+def _starts_report(text: Text, report: Report, line: Line) -> bool:
+    last = report[-1]
+    return (
+        (line.layout, line.version) != (last.layout, last.version)
+        or line.group < last.group
+        or line.disk_texts() != last.disk_texts()
+        or (line.job != last.job and line.job in [other.job for other in report])
+        or holds_other_text(text, last.end, line.start)
+    )
+
+
+_INTERVAL: Final = 400
+"""In ms. Processes of one job end within less of each other, and fio reports once a second at most."""
+
+
+def _continues(run: list[Report], report: Report) -> bool:
+    """Whether a report is the next one of a run, whose last one can come at any time."""
+    last = run[-1]
+    interval = _INTERVAL if len(run) == 1 else 1
+    return (
+        [line.job for line in last] == [line.job for line in report]
+        and all(_grew(one, other) for one, other in zip(last, report, strict=True))
+        and max(other.runtime() - one.runtime() for one, other in zip(last, report, strict=True)) >= interval
+    )
+
+
+def _grew(one: Line, other: Line) -> bool:
+    """Whether a line can be of the same job as another one, some time later."""
+    return (one.layout, one.version, *one.directions) == (other.layout, other.version, *other.directions) and all(
+        before <= after for before, after in zip(one.counts(), other.counts(), strict=False)
+    )

@@ -1,0 +1,301 @@
+"""The settings and figures of sysbench's ``fileio`` reports: where they stand, in which unit, how rounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fsbench_kit.formats.sysbench_histogram import HALF_BUCKET
+from fsbench_kit.records import Measurement, Setting
+from fsbench_kit.units import Rounding, size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsbench_kit.formats.lexer import Token
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _bytes(text: str) -> str:
+    try:
+        return str(size(text))
+    except ValueError:
+        return text  # rounded by %.5g: no whole number of bytes
+
+
+_PATTERNS: Final = {
+    "sequentialwrite(creation)": "seqwr",
+    "sequentialrewrite": "seqrewr",
+    "sequentialread": "seqrd",
+    "randomread": "rndrd",
+    "randomwrite": "rndwr",
+    "randomr/w": "rndrw",
+}
+_DIRECTIONS: Final = {
+    **dict.fromkeys(("seqrd", "rndrd"), "read"),
+    **dict.fromkeys(("seqwr", "seqrewr", "rndwr"), "write"),
+}
+_ENGINES: Final = {"synchronous": "sync", "asynchronous": "async", "slowmmaped": "mmap", "fastmmaped": "mmap"}
+
+_SETTINGS: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
+    "threads": ("threads", str),
+    "report_interval": ("sysbench.report-interval", str),
+    "report_checkpoints": ("sysbench.report-checkpoints", lambda text: "".join(text.split())),
+    "target_rate": ("sysbench.rate", str),
+    "debug": ("sysbench.debug", lambda _: "true"),
+    "validate": ("sysbench.validate", lambda _: "true"),
+    "checksums": ("sysbench.validate", lambda _: "true"),
+    "seed": ("seed", str),
+    "shutdown": ("sysbench.forced-shutdown", str),
+    "warmup": ("sysbench.warmup-time", str),
+    "open_flags": ("open_flags", _words),
+    "files": ("files", str),
+    "file_size": ("file_size", _bytes),
+    "total_size": ("total_size", _bytes),
+    "block_size": ("block_size", _bytes),
+    "merging": ("sysbench.merged-size", _bytes),
+    "request_limit": ("request_limit", str),
+    "ratio": ("sysbench.file-rw-ratio", lambda text: f"{float(text):g}"),
+    "fsync": ("fsync", str),
+    "final_fsync": ("final_fsync", lambda _: "true"),
+    "each_fsync": ("fsync", lambda _: "1"),
+    "engine": ("engine", lambda text: _ENGINES["".join(text.split())]),
+    "pattern": ("pattern", lambda text: _PATTERNS["".join(text.split())]),
+}
+"""Group of a phrase -> setting, and how its value is written."""
+
+
+class _Figure(NamedTuple):
+    """What a group of a phrase is a figure of.
+
+    The operation ``mixed`` is narrowed to a direction where the test has only one. `unit` follows a prefix that
+    the phrase may have caught beside the figure.
+    """
+
+    operation: str
+    metric: str
+    statistic: str = "value"
+    unit: str = ""
+    rounding: Rounding = "nearest"
+    digits: int | None = None
+
+
+_FIGURES: Final = {
+    "reads": _Figure("read", "operations", rounding="exact"),
+    "writes": _Figure("write", "operations", rounding="exact"),
+    "others": _Figure("other", "operations", rounding="exact"),
+    "requests": _Figure("all", "operations", rounding="exact"),
+    "events": _Figure("mixed", "operations", rounding="exact"),
+    "bytes_read": _Figure("read", "bytes", unit="B", digits=5),
+    "bytes_written": _Figure("write", "bytes", unit="B", digits=5),
+    "bytes_moved": _Figure("all", "bytes", unit="B", digits=5),
+    "bandwidth": _Figure("mixed", "bandwidth", unit="B/s", digits=5),
+    "request_rate": _Figure("mixed", "iops", unit="1/s"),
+    "read_rate": _Figure("read", "iops", unit="1/s"),
+    "write_rate": _Figure("write", "iops", unit="1/s"),
+    "other_rate": _Figure("other", "iops", unit="1/s"),
+    "read_bandwidth": _Figure("read", "bandwidth", unit="MiB/s"),
+    "write_bandwidth": _Figure("write", "bandwidth", unit="MiB/s"),
+    "read_bandwidth_again": _Figure("read", "bandwidth", unit="MB/s"),
+    "write_bandwidth_again": _Figure("write", "bandwidth", unit="MB/s"),
+    "total_time": _Figure("all", "runtime", unit="s"),
+    "event_time": _Figure("all", "event_time", unit="s"),
+    "latency_min": _Figure("all", "latency", "min", unit="ms"),
+    "latency_mean": _Figure("all", "latency", "mean", unit="ms"),
+    "latency_max": _Figure("all", "latency", "max", unit="ms"),
+    "percentile": _Figure("all", "latency", unit="ms"),
+    "latency_sum": _Figure("all", "event_time", unit="ms"),
+    "thread_events": _Figure("all", "thread_events", "mean"),
+    "thread_events_stdev": _Figure("all", "thread_events", "stdev"),
+    "thread_time": _Figure("all", "thread_time", "mean", unit="s"),
+    "thread_time_stdev": _Figure("all", "thread_time", "stdev", unit="s"),
+}
+_THREAD_FIGURES: Final = {
+    "one_min": _Figure("all", "latency", "min", unit="s"),
+    "one_mean": _Figure("all", "latency", "mean", unit="s"),
+    "one_max": _Figure("all", "latency", "max", unit="s"),
+    "one_events": _Figure("all", "thread_events", rounding="exact"),
+    "one_time": _Figure("all", "thread_time", unit="s"),
+}
+"""What ``--debug`` prints of each thread."""
+
+_COUNTED_BY: Final = {"iops": ("operations", "1"), "bandwidth": ("bytes", "B")}
+
+
+@dataclass
+class Report:
+    """The figures of one report."""
+
+    checkpoint: Token | None = None
+    phrases: set[str] = field(default_factory=set)
+    figures: dict[str, Measurement] = field(default_factory=dict)
+    tokens: dict[str, Token] = field(default_factory=dict)
+    """The first printing of each figure, by the names in `_FIGURES`, and where it stands."""
+    measurements: list[Measurement] = field(default_factory=list)
+
+
+@dataclass
+class FigureReader:
+    """Reads the settings and figures of one log, which may have several reports.
+
+    Attributes
+    ----------
+    version
+        That of sysbench.
+    phrases
+        Those that were found in the log.
+    settings, report
+        What was read; of the reports, the last one.
+    """
+
+    version: str | None = None
+    phrases: set[str] = field(default_factory=set)
+    settings: list[Setting] = field(default_factory=list)
+    report: Report = field(default_factory=Report)
+
+    def read(self, token: Token) -> None:
+        """Take the settings and figures of a phrase."""
+        self.phrases.add(token.name)
+        if token.name == "thread":
+            self._read_thread(token)
+        groups = token.match.groupdict() if token.match is not None else {}
+        for group, found in groups.items():
+            if found is not None and group in _SETTINGS:
+                self._read_setting(token, group, found)
+            elif found is not None and group in _FIGURES:
+                self._read_figure(token, group)
+
+    def setting(self, key: str) -> str | None:
+        """Return a setting by the log's own words, or else by the command, which stands before them."""
+        return next((s.value for s in reversed(self.settings) if s.key == key), None)
+
+    def known(self, key: str) -> int | None:
+        """Return a setting that is a number."""
+        value = self.setting(key)
+        return int(value) if value is not None and value.isdecimal() else None
+
+    def measurements(self) -> list[Measurement]:
+        """Return the figures of the last report, without latencies where there was no request."""
+        events = self.report.figures.get("events")
+        if events is None or events.value != 0:
+            return self.report.measurements
+        return [
+            _missing(figure) if figure.metric == "latency" and figure.scope == "all" else figure
+            for figure in self.report.measurements
+        ]
+
+    def _read_setting(self, token: Token, group: str, text: str) -> None:
+        key, convert = _SETTINGS[group]
+        value = convert(text)
+        if not any((s.key, s.value, s.origin) == (key, value, "log") for s in self.settings):
+            self.settings.append(Setting(key=key, value=value, line=token.line_of(group)))
+        flags = text.split()
+        if key == "open_flags" and set(flags) & {"(none)", "sync", "dsync", "directio"}:
+            # 1.0 gives words; the numbers of earlier versions differ between platforms.
+            truth = {"direct": "directio" in flags, "sync": "sync" in flags or "dsync" in flags}
+            self.settings += [Setting(key=k, value=str(v).lower(), line=token.line) for k, v in truth.items()]
+
+    def _read_figure(self, token: Token, name: str) -> None:
+        """Keep a figure; what the same report prints once more is no second figure."""
+        report = self.report
+        figure = self._measurement(token, name)
+        key = (figure.operation, figure.metric, figure.statistic)
+        earlier = report.figures.get(name)
+        if earlier is None:
+            again = any(
+                key == (m.operation, m.metric, m.statistic) for m in report.measurements if m.scope == "all"
+            )
+        else:
+            again = earlier.text == figure.text
+        report.measurements.append(replace(figure, primary=not again))
+        report.figures.setdefault(name, figure)
+        report.tokens.setdefault(name, token)
+
+    def _read_thread(self, token: Token) -> None:
+        for name, (operation, metric, statistic, unit, rounding, _) in _THREAD_FIGURES.items():
+            figure = token.measurement(
+                name,
+                operation=operation,
+                metric=metric,
+                statistic=statistic,
+                unit=unit,
+                rounding=rounding,
+                scope="thread",
+                part=token["thread"],
+                block_size=self.known("block_size"),
+                threads=self.known("threads"),
+            )
+            idle = metric == "latency" and int(token["one_events"] or "") == 0
+            self.report.measurements.append(_missing(figure) if idle else self._without_zero(figure))
+
+    def _measurement(self, token: Token, name: str) -> Measurement:
+        operation, metric, statistic, unit, rounding, digits = _FIGURES[name]
+        if name == "events" and self._counts_fsyncs:
+            operation = "all"
+        if operation == "mixed":
+            operation = self._direction
+        if name == "percentile":
+            statistic = f"p{token['rank'] or token['old_rank']}"
+        if metric == "latency":
+            unit = token["unit"] or unit
+        prefix = token[f"{name}_prefix"] if digits is not None else None
+        block_size, threads = self.known("block_size"), self.known("threads")
+        figure = token.measurement(
+            name,
+            operation=operation,
+            metric=metric,
+            statistic=statistic,
+            unit=f"{prefix}i{unit}" if prefix else unit,
+            rounding=rounding,
+            digits=digits,
+            block_size=block_size,
+            threads=threads,
+            samples=threads if metric in {"thread_events", "thread_time"} else None,
+        )
+        if name == "percentile" and self._counts_fsyncs and figure.low is not None and figure.high is not None:
+            figure = replace(figure, low=figure.low / HALF_BUCKET, high=figure.high * HALF_BUCKET)
+        return self._without_zero(figure)
+
+    def _without_zero(self, figure: Measurement) -> Measurement:
+        """Return what a rate or a latency that prints as zero says."""
+        if figure.value != 0 or figure.metric not in {"bandwidth", "iops", "latency"}:
+            return figure
+        if figure.operation in self._unused:
+            metric, unit = _COUNTED_BY[figure.metric]
+            return replace(figure, metric=metric, unit=unit, low=0.0, high=0.0)
+        return replace(figure, value=None, state="censored", low=None)
+
+    @property
+    def _direction(self) -> str:
+        """What the test does: ``read``, ``write``, or ``mixed`` where it does both or nobody knows."""
+        pattern = self.setting("pattern")
+        if pattern is not None:
+            return _DIRECTIONS.get(pattern, "mixed")
+        zero = {
+            m.operation
+            for m in self.report.figures.values()
+            if m.value == 0 and m.metric in {"operations", "bytes"}
+        }
+        if "read" in zero and "write" not in zero:
+            return "write"
+        return "read" if "write" in zero and "read" not in zero else "mixed"
+
+    @property
+    def _unused(self) -> set[str]:
+        """What the test does not do."""
+        return {"read": {"write", "other"}, "write": {"read"}}.get(self._direction, set())
+
+    @property
+    def _counts_fsyncs(self) -> bool:
+        """Whether this is 1.0 or later, where an fsync is an event."""
+        if self.version is not None:
+            return not self.version.startswith("0.")
+        return bool(self.phrases & {"read_rate", "write_rate", "read_rates", "write_rates", "latency"})
+
+
+def _missing(figure: Measurement) -> Measurement:
+    """Return a latency of no request, which is printed all the same."""
+    return replace(figure, state="missing", value=None, low=None, high=None)

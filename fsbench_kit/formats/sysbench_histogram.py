@@ -1,0 +1,47 @@
+"""The buckets into which sysbench 1.0 and later sort latencies, and the histogram that it prints of them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.records import Bin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.formats.lexer import Token
+    from fsbench_kit.records import Diagnostic
+
+_BUCKETS: Final = 1024
+_LEAST, _MOST = 1e-3, 1e5
+HALF_BUCKET: Final = (_MOST / _LEAST) ** (0.5 / (_BUCKETS - 1))
+"""Since 1.0, percentiles are the middles of buckets, evenly spread on a log scale from 0.001 to 10^5 ms."""
+_MIDDLES: Final = [_LEAST * HALF_BUCKET ** (2 * index) for index in range(_BUCKETS)]
+_PRINTED: Final = {
+    printed: list(alike) for printed, alike in groupby(range(_BUCKETS), key=lambda index: f"{_MIDDLES[index]:.3f}")
+}
+"""A middle as the histogram prints it -> the buckets that print so."""
+
+
+def histogram(buckets: Sequence[Token]) -> Iterator[Bin | Diagnostic]:
+    """Yield the bins, in which buckets that print alike are one, and the lines that are of no bucket."""
+    counts: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    for token in buckets:
+        printed = token["bucket"] or ""
+        if printed in _PRINTED:
+            counts[printed] = counts.get(printed, 0) + int(token["count"] or "")
+            lines.setdefault(printed, token.line)
+        else:
+            yield token.diagnostic("UNREAD_FIGURE", "sysbench has no such bucket.")
+    for printed, count in counts.items():
+        first, last = _PRINTED[printed][0], _PRINTED[printed][-1]
+        yield Bin(
+            operation="all",
+            metric="latency",
+            low=_MIDDLES[first] / HALF_BUCKET / 1e3 if first > 0 else None,
+            high=_MIDDLES[last] * HALF_BUCKET / 1e3 if last < _BUCKETS - 1 else None,
+            count=count,
+            line=lines[printed],
+        )

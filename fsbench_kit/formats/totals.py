@@ -1,0 +1,192 @@
+"""Holds what fio says of several parts together against what it says of each: groups, clients, members of disks.
+
+fio sums bytes and requests; a whole ran for as long as the longest of its parts, and its least and largest
+bandwidth and runtime are those of one of them (``__show_run_stats`` and ``sum_thread_stats`` in its ``stat.c``).
+A job's share of its group is the mean of its bandwidth over the bandwidth of the group, of which some versions
+cut one or both to KiB/s before. The ``aggr...`` figures of a disk are means over its members, cut to whole
+numbers, and the largest utilisation (``diskutil.c``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import inf
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.checks import can_be_alike, contradiction, figures_by_part, name_of, overlap, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from fsbench_kit.formats.checks import Figures, Interval
+    from fsbench_kit.records import Diagnostic, Measurement
+
+    Place = tuple[str, str | None]
+    """Scope and part of figures."""
+    Wholes = Mapping[Place, Sequence[Place]]
+    """Of which parts each whole is made."""
+
+_SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[float]], float]]]] = {
+    "group": {
+        ("bytes", "value"): sum,
+        ("runtime", "min"): min,
+        ("runtime", "max"): max,
+        ("bandwidth", "min"): min,
+        ("bandwidth", "max"): max,
+    },
+    "all": {("bytes", "value"): sum, ("operations", "value"): sum, ("runtime", "value"): max},
+}
+"""How the figures of a whole are made of those values of its parts that have the same metric."""
+
+
+def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each figure of a whole that is not what those of its parts make.
+
+    Parameters
+    ----------
+    measurements
+        Those of one run.
+    wholes
+        Of which parts each group, and the sum of all clients, is made.
+    has_all_parts
+        Whether no part is missing. Where that is not known, missing ones may explain the difference.
+    """
+    yield from _sums(measurements, wholes, has_all_parts=has_all_parts)
+    yield from _shares(measurements, wholes, has_all_parts=has_all_parts)
+    yield from _members(measurements)
+
+
+def _sums(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
+    printings: dict[tuple[Place, str], dict[tuple[str, str], list[Measurement]]] = defaultdict(dict)
+    for item in measurements:
+        figures = printings[(item.scope, item.part), item.operation]
+        figures.setdefault((item.metric, item.statistic), []).append(item)
+    for place, parts in wholes.items():
+        for operation in [operation for known, operation in printings if known == place]:
+            each = [printings.get((part, operation), {}) for part in parts]
+            for (metric, statistic), combine in _SUMS[place[0]].items():
+                whole = printings[place, operation].get((metric, statistic), [])
+                known = [figures[metric, "value"] for figures in each if (metric, "value") in figures]
+                yield from _sum(whole, known, combine, has_all_parts=has_all_parts)
+
+
+def _sum(
+    whole: Sequence[Measurement],
+    parts: Sequence[Sequence[Measurement]],
+    combine: Callable[[Iterable[float]], float],
+    *,
+    has_all_parts: bool,
+) -> Iterator[Diagnostic]:
+    """Hold the printings of a figure of a whole against those of its parts."""
+    spans = [span for part in parts if (span := reach(part[0])) is not None]
+    if not parts or len(spans) < len(parts):
+        return
+    made = combine(low for low, _ in spans), combine(high for _, high in spans)
+    for item in whole:
+        span = reach(item)
+        alike = len(parts) > 1 or all(can_be_alike(item, other) for other in parts[0])
+        if span is None or (alike and overlap(span, made)):
+            continue
+        lacks_parts = not has_all_parts and (span[1] < made[0] if combine is min else span[0] > made[1])
+        message = f"{name_of(item)} of all jobs, {item.text}, is not what their own figures make"
+        yield contradiction(
+            "INCOMPLETE_LOG" if lacks_parts else "FIGURES_DISAGREE",
+            f"{message}: jobs are missing, or one of the figures is wrong." if lacks_parts else f"{message}.",
+            item,
+            parts[0][0],
+        )
+        return
+
+
+# Shares of a group's bandwidth
+
+_CUT: Final = 1024
+"""In B/s: the bandwidths that fio divides may have been cut to KiB/s."""
+
+
+def _shares(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
+    """Hold each job's share of its group against the mean of its bandwidth and the bandwidth of the group.
+
+    Where that is not printed, it is what all jobs of the group make.
+    """
+    figures = figures_by_part(measurements)
+    for (scope, part), parts in wholes.items():
+        for operation in dict.fromkeys(operation for *_, operation in figures) if scope == "group" else ():
+            jobs = [figures[*job, operation] for job in parts if (*job, operation) in figures]
+            printed = figures.get((scope, part, operation), {}).get(("bandwidth", "value"))
+            rate = reach(printed) if printed is not None else _rate(jobs) if has_all_parts else None
+            if rate is not None and rate[0] > _CUT:
+                for job in jobs:
+                    yield from _share(job, rate)
+
+
+def _rate(jobs: Sequence[Figures]) -> Interval | None:
+    """Return the bandwidth of a group: all that its jobs moved, over the longest of their runtimes."""
+    known = [(job.get(("bytes", "value")), job.get(("runtime", "value"))) for job in jobs]
+    spans = [
+        (*moved, *time)
+        for amount, runtime in known
+        if amount and runtime and (moved := reach(amount)) and (time := reach(runtime))
+    ]
+    longest = max((span[2] for span in spans), default=0)
+    if not longest or len(spans) < len([item for item, _ in known if item]):
+        return None
+    return sum(span[0] for span in spans) / longest, sum(span[1] for span in spans) / longest
+
+
+def _share(job: Figures, rate: Interval) -> Iterator[Diagnostic]:
+    share, mean = job.get(("group_share", "value")), job.get(("bandwidth", "mean"))
+    if share is None or mean is None or not (part := reach(share)) or not (known := reach(mean)):
+        return
+    # fio cuts larger shares to 100 %.
+    of_group = part[0] * (rate[0] - _CUT), part[1] * rate[1] if part[1] < 1 else inf
+    if not overlap(of_group, (known[0] - _CUT, known[1])):
+        message = f"{share.text} % of the group's bandwidth is not {name_of(mean)}, {mean.text}."
+        yield contradiction("FIGURES_DISAGREE", message, share, mean)
+
+
+# Disks that are made of others
+
+_MEMBERS: Final = "/members"
+_TELLING: Final = 3
+"""So many figures, other than zeros, have to be those of some disks for these to be taken for the members."""
+
+Disk = dict[tuple[str, str], "Measurement"]
+
+
+def _members(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+    """Hold what is said of the members of a disk against what is said of each.
+
+    fio lists the members behind the disk, but does not say how many there are, nor repeats one that it listed
+    before.
+    """
+    disks: dict[str, Disk] = {}
+    for item in measurements:
+        if item.scope == "disk" and item.part is not None:
+            disks.setdefault(item.part, {})[item.operation, item.metric] = item
+    names = list(disks)
+    for index, name in enumerate(names):
+        if not name.endswith(_MEMBERS):
+            continue
+        others = [disks[other] for other in names[index + 1 :] if not other.endswith(_MEMBERS)]
+        choices = [_wrong(disks[name], others[:number]) for number in range(1, len(others) + 1)]
+        wrong = min(choices, key=len, default=[])
+        told = [item for item in disks[name].values() if item.value and item not in wrong]
+        for item in wrong if len(told) >= _TELLING else ():
+            message = f"{name_of(item)} of the members of the disk, {item.text}, is not what theirs make."
+            yield contradiction("FIGURES_DISAGREE", message, item, others[0][item.operation, item.metric])
+
+
+def _wrong(whole: Disk, parts: Sequence[Disk]) -> list[Measurement]:
+    """Return the figures of a disk's members that those of some disks do not make."""
+    found = []
+    for key, item in whole.items():
+        spans = [reach(part[key]) if key in part else None for part in parts]
+        known = [span for span in spans if span is not None]
+        if len(known) < len(parts):
+            continue
+        combine = max if item.statistic == "max" else fmean
+        if not overlap(reach(item), (combine(low for low, _ in known), combine(high for _, high in known))):
+            found.append(item)
+    return found

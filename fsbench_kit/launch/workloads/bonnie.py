@@ -1,0 +1,129 @@
+"""bonnie++: the options of its manual (``bonnie++(8)``), spelled out.
+
+::
+
+    [[workload]]
+    tool = "bonnie++"
+    size = "8G"          # -s: of the files that are written, rewritten and read
+    fast = true          # -f: nothing by the character
+    files = 16384        # -n: files to create, look up and delete
+
+Either test is left out where its key is, so that neither runs in a size that bonnie++ takes from the machine. It
+refuses a `size` below twice the memory, which would measure the page cache; `ram_size` says that it should
+believe in another memory, and 0 that it should not look. Started as root it runs as root (``-u root``), in a
+directory made for it.
+
+Standard output has the table and the CSV line, which are two printings of one run.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from fsbench_kit.launch.mistakes import MissingKeyError
+from fsbench_kit.launch.schema import Count, Size, Truth, as_bytes
+from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+
+_MIB: Final = 2**20
+_UNIT: Final = 1024  # bonnie++ counts files in multiples of this
+_BLOCK: Final = 4096
+
+WholeMebibytes = Annotated[
+    int,
+    BeforeValidator(as_bytes),
+    Field(gt=0, multiple_of=_MIB, description="a size of whole MiB", examples=["8G"]),
+]
+RamSize = Annotated[
+    int,
+    BeforeValidator(as_bytes),
+    Field(ge=0, multiple_of=_MIB, description="a size of whole MiB, or 0 for no look at the memory", examples=[0]),
+]
+Files = Annotated[
+    int, Field(gt=0, multiple_of=_UNIT, description="a number of files, a multiple of 1024", examples=[16384])
+]
+
+
+class Bonnie(BaseWorkload):
+    """A ``[[workload]]`` with ``tool = "bonnie++"``.
+
+    Attributes
+    ----------
+    size, chunk_size, fast, direct, no_write_buffering
+        ``-s``, ``-f``, ``-D`` and ``-b``: the tests of throughput. The last one syncs after each write, and after
+        each change of a directory too.
+    files, largest_file, smallest_file, directories
+        ``-n``: the tests of files, which are empty where no size is given.
+    ram_size, concurrency
+        ``-r`` and ``-c``.
+    """
+
+    program: ClassVar[str | None] = "bonnie++"
+
+    tool: Literal["bonnie++"]
+    size: WholeMebibytes | None = None
+    chunk_size: Size | None = None
+    fast: Truth = False
+    direct: Truth = False
+    no_write_buffering: Truth = False
+    files: Files | None = None
+    largest_file: Size | None = None
+    smallest_file: Size | None = None
+    directories: Count | None = None
+    ram_size: RamSize | None = None
+    concurrency: Count | None = None
+
+    @model_validator(mode="after")
+    def _has_a_test(self) -> Bonnie:
+        if self.size is None and (self.files is None or self.chunk_size is not None):
+            raise MissingKeyError("size")
+        if self.files is None and (self.largest_file or self.smallest_file or self.directories):
+            raise MissingKeyError("files")
+        return self
+
+    def work(self, ground: Ground) -> Work:
+        """Return the command line."""
+        size = [self.size // _MIB if self.size else 0, self.chunk_size]
+        files = [
+            self.files // _UNIT if self.files else 0,
+            self.largest_file or 0,
+            self.smallest_file or 0,
+            self.directories,
+        ]
+        argv = ["bonnie++", "-d", str(ground.directory), "-s", _joined(size), "-n", _joined(files)]
+        if self.ram_size is not None:
+            argv += ["-r", str(self.ram_size // _MIB)]
+        if self.concurrency is not None:
+            argv += ["-c", str(self.concurrency)]
+        argv += [
+            flag for flag, on in (("-f", self.fast), ("-D", self.direct), ("-b", self.no_write_buffering)) if on
+        ]
+        if os.geteuid() == 0:
+            argv += ["-u", "root"]
+        return Work(measured=(*argv, "-z", str(ground.seed)))
+
+    @property
+    def space(self) -> int:
+        """The one test's files are gone when the other's are made."""
+        blocks = -(-(self.largest_file or 0) // _BLOCK) + 1  # and one for the name and the inode
+        return max(self.size or 0, (self.files or 0) * blocks * _BLOCK) * self._copies
+
+    @property
+    def least_written(self) -> int:
+        """The large file is written by the block and rewritten, the small ones are created twice."""
+        return 2 * ((self.size or 0) + (self.files or 0) * (self.smallest_file or 0)) * self._copies
+
+    @property
+    def least_seconds(self) -> float:
+        """Nothing is known beforehand."""
+        return 0.0
+
+    @property
+    def _copies(self) -> int:
+        return self.concurrency or 1
+
+
+def _joined(parts: list[int | None]) -> str:
+    return ":".join(str(part) for part in parts if part is not None)

@@ -1,0 +1,123 @@
+"""The kit's own ``filetree``: the eleven tasks of a file server.
+
+::
+
+    [[workload]]
+    tool = "filetree"
+    large_file = "700M"
+    files = 7500
+    directories = 900
+    smallest = "10k"
+    largest = "1M"
+
+The program is `fsbench_kit.launch.workloads.filetree.__main__`, which does eight of the tasks. The other three,
+mkfs, mount and umount, are the target's, where it is made for the run: they are timed as it is made and taken
+away, and put into the log after the run. So a directory's log has eight tasks.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
+
+from pydantic import model_validator
+
+from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.schema import Compressibility, Count, Size
+from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work, one_word
+from fsbench_kit.launch.workloads.filetree.__main__ import HEADER, Usage, sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.launch.targets import Step
+
+_BLOCK: Final = 4096
+_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
+
+
+class Filetree(BaseWorkload):
+    """A ``[[workload]]`` with ``tool = "filetree"``.
+
+    Attributes
+    ----------
+    large_file
+        The size of the one large file.
+    files, directories
+        How many the tree has.
+    smallest, largest
+        Between these the sizes of its files are log-uniform.
+    compressibility
+        The share of the data that can be compressed away, in percent.
+    """
+
+    program: ClassVar[str | None] = None
+    logs: ClassVar[tuple[str, ...]] = ("filetree.csv",)
+
+    tool: Literal["filetree"]
+    large_file: Size
+    files: Count
+    directories: Count
+    smallest: Size
+    largest: Size
+    compressibility: Compressibility = 0
+
+    @model_validator(mode="after")
+    def _has_a_range(self) -> Filetree:
+        if self.smallest > self.largest:
+            what = '"smallest" is larger than "largest"'
+            raise MistakeError(what, Place(key="smallest"), hint="Write the smaller size for smallest.")
+        return self
+
+    def work(self, ground: Ground) -> Work:
+        """Make what is copied beside the target, then do the tasks."""
+        keys = ("large_file", "files", "directories", "smallest", "largest", "compressibility")
+        shape = [f"--{key.replace('_', '-')}={getattr(self, key)}" for key in keys]
+        program = (sys.executable, str(_PROGRAM))
+        source = f"--source={ground.beside}"
+        target = [f"--directory={ground.directory}", f"--filesystem={one_word(ground.filesystem)}"]
+        if ground.device_size is not None:
+            target.append(f"--device-size={ground.device_size}")
+        return Work(
+            before=((*program, "source", source, *shape, f"--seed={ground.seed}"),),
+            measured=(*program, "tasks", source, *shape, *target),
+        )
+
+    def conclude(self, folder: Path, steps: Sequence[Step]) -> None:
+        """Write the log: what the program has printed, with the target's tasks where they belong."""
+        printed = (folder / "stdout.txt").read_text(encoding="utf-8").splitlines()
+        first = next(number for number, line in enumerate(printed) if line and line != HEADER and line[0] != "#")
+        filesystem = printed[first].split(",")[1]
+        made = [*_rows("mkfs", steps, filesystem), *_rows("mount", steps, filesystem)]
+        lines = [*printed[:first], *made, *printed[first:], *_rows("umount", steps, filesystem)]
+        (folder / self.logs[0]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    @property
+    def space(self) -> int:
+        """Each of the large file and the tree is there twice, but not both at a time."""
+        tree = sum((-(-length // _BLOCK) + 1) * _BLOCK for length in self._lengths) + self.directories * _BLOCK
+        return 2 * max(self.large_file, tree)
+
+    @property
+    def least_written(self) -> int:
+        """Everything is copied twice."""
+        return 2 * (self.large_file + sum(self._lengths))
+
+    @property
+    def least_seconds(self) -> float:
+        """Nothing is known beforehand."""
+        return 0.0
+
+    @property
+    def _lengths(self) -> list[int]:
+        return sizes(self.files, self.smallest, self.largest)
+
+
+def _rows(task: str, steps: Sequence[Step], filesystem: str) -> Iterator[str]:
+    """Yield the rows of a task that is one of the target's steps; one that was tried twice has no figure."""
+    done = [step for step in steps if Path(step.argv[0]).name.partition(".")[0] == task]
+    if len(done) == 1:
+        (step,) = done
+        usage = Usage(step.elapsed, step.user + step.system, step.minor_faults, step.major_faults)
+        yield from usage.rows(task, filesystem)

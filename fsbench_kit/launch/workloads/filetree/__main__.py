@@ -1,0 +1,216 @@
+"""Does a file server's tasks on a filesystem, and counts for each what GNU time counts.
+
+``source`` makes what is copied: a large file, and a tree. ``tasks`` copies the large file to the target, copies
+the copy, removes both; copies the tree, copies the copy, lists the first, searches it for a file, removes both.
+
+Each task is a program of the GNU coreutils or findutils (cp, rm, ls, find), as in the study of 2006 that this
+follows: what users of the filesystem run, with nothing of the kit in it. Elapsed time is from its start to its
+end; processor time and page faults are those of this one process. cp reads and writes (``--reflink=never``) on
+every filesystem and in every version: else one filesystem would copy data, and another only refer to them. The
+``sync`` of the target's filesystem after each task is timed apart.
+
+What is copied is read once before, so that it comes from the page cache where it fits in there, and the target is
+measured, not what it is copied from. Listing and searching come right after the copies, which the cache may hold.
+
+The sizes of the tree's files are log-uniform: the quantiles of that distribution at (i + 1/2)/n, so that every
+seed has as many bytes. The seed decides which file has which size, where it lies, how the directories are nested,
+and the data: random bytes, but for the share of zeros that is asked for, which lie together in each 4 KiB.
+
+Leaves nothing on the target but what a task that failed has left. Needs Python and these programs: launches run
+this file by its path, so that importing the kit is no part of a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HEADER: Final = "task,filesystems,metric,value,low,high,unit,qualifier"
+
+_BLOCK: Final = 4096
+_CHUNK: Final = 256 * _BLOCK
+_LARGE: Final = "large"
+_TREE: Final = "tree"
+_NULL: Final = ((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),)
+"""What a program says is not kept: it would be written somewhere while it is timed."""
+
+
+class Usage(NamedTuple):
+    """What a command took: seconds on the clock and of processors, and page faults."""
+
+    elapsed: float
+    cpu: float
+    minor_faults: int
+    major_faults: int
+
+    def rows(self, task: str, filesystem: str) -> Iterator[str]:
+        """Yield the rows of a log that `fsbench_kit.formats.filetree` reads."""
+        yield f"{task},{filesystem},elapsed,{self.elapsed:.6f},,,s,"
+        yield f"{task},{filesystem},cpu,{100 * self.cpu / self.elapsed:.2f},,,percent,"
+        yield f"{task},{filesystem},minor_page_faults,{self.minor_faults},,,count,"
+        yield f"{task},{filesystem},major_page_faults,{self.major_faults},,,count,"
+
+
+def sizes(files: int, smallest: int, largest: int) -> list[int]:
+    """Return the sizes of a tree's files, the smallest first.
+
+    >>> sizes(3, 1000, 1000000)
+    [3162, 31623, 316228]
+    """
+    return [round(smallest * (largest / smallest) ** ((number + 0.5) / files)) for number in range(files)]
+
+
+def file_name(number: int) -> str:
+    """Return the name of a file in the tree; each has its own."""
+    return f"file-{number:07d}"
+
+
+def make_source(
+    source: Path, *, large_file: int, lengths: Sequence[int], directories: int, compressibility: int, seed: int
+) -> None:
+    """Make the large file and the tree."""
+    chance = random.Random(seed)  # noqa: S311 (nothing is kept secret with them)
+    _fill(source / _LARGE, large_file, chance, compressibility)
+    folders = [source / _TREE]
+    for number in range(1, directories):
+        folders.append(folders[int(chance.random() * number)] / f"directory-{number:07d}")
+    for folder in folders:
+        folder.mkdir()
+    # Of all methods of Random, only random() is promised to give the same in every version of Python.
+    for number, length in enumerate(sorted(lengths, key=lambda _: chance.random())):
+        _fill(folders[int(chance.random() * directories)] / file_name(number), length, chance, compressibility)
+
+
+def _fill(path: Path, size: int, chance: random.Random, compressibility: int) -> None:
+    zeros = bytes(_BLOCK * compressibility // 100)
+    with path.open("xb") as file:
+        for start in range(0, size, _CHUNK):
+            length = min(_CHUNK, size - start)
+            blocks = (zeros + chance.randbytes(_BLOCK - len(zeros)) for _ in range(-(-length // _BLOCK)))
+            file.write(b"".join(blocks)[:length])
+
+
+def do_tasks(source: Path, target: Path, *, filesystem: str, device_size: int | None) -> None:
+    """Do the tasks in an empty directory, and print a row for each figure.
+
+    Raises
+    ------
+    OSError
+        If one of the programs cannot be started, or fails.
+    """
+    large, large_copy, tree, tree_copy = (str(target / name) for name in ("large", "large-2", "tree", "tree-2"))
+    copy = ("cp", "--reflink=never")
+    tasks = {
+        "copy_large_file": (*copy, str(source / _LARGE), large),
+        "recopy_large_file": (*copy, large, large_copy),
+        "remove_large_files": ("rm", large, large_copy),
+        "copy_tree": (*copy, "-r", str(source / _TREE), tree),
+        "recopy_tree": (*copy, "-r", tree, tree_copy),
+        "list_tree": ("ls", "-lR", tree),
+        "find_in_tree": ("find", tree, "-name", file_name(0)),
+        "remove_trees": ("rm", "-r", tree, tree_copy),
+    }
+    sync = ("sync", "--file-system", str(target))
+    _read_all(source)
+    timed(sync)
+    _print_capacity("initial", target, filesystem, device_size)
+    for name, argv in tasks.items():
+        for task, words in ((name, argv), (f"{name}_sync", sync)):
+            _print(*timed(words).rows(task, filesystem))
+    _print_capacity("residual", target, filesystem, device_size)
+
+
+def timed(argv: Sequence[str]) -> Usage:
+    """Run a program, and return what it took."""
+    start = time.perf_counter()
+    process = os.posix_spawnp(argv[0], list(argv), os.environ, file_actions=_NULL)
+    _, status, used = os.wait4(process, 0)
+    elapsed = time.perf_counter() - start
+    if status:
+        raise ChildProcessError(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")
+    return Usage(elapsed, used.ru_utime + used.ru_stime, used.ru_minflt, used.ru_majflt)
+
+
+def _print_capacity(when: str, target: Path, filesystem: str, device_size: int | None) -> None:
+    """Print the share of the device that is there for the data of users, where the device is known."""
+    if device_size is not None:
+        space = os.statvfs(target)
+        share = 100 * space.f_bavail * space.f_frsize / device_size
+        _print(f"capacity_{when},{filesystem},capacity,{share:.4f},,,percent,")
+
+
+def _read_all(folder: Path) -> None:
+    buffer = bytearray(_CHUNK)
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with Path(path, name).open("rb", buffering=0) as file:
+                while file.readinto(buffer):
+                    pass
+
+
+def _print(*rows: str) -> None:
+    for row in rows:
+        sys.stdout.write(row + "\n")
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, do the work, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="filetree", description=__doc__.partition("\n")[0])
+    steps = parser.add_subparsers(dest="step", required=True)
+    source = steps.add_parser("source", help="make what is copied")
+    tasks = steps.add_parser("tasks", help="do the tasks")
+    for step in (source, tasks):
+        step.add_argument("--source", type=Path, required=True, help="directory for what is copied")
+        step.add_argument("--large-file", type=int, required=True, help="size of the large file")
+        step.add_argument("--files", type=int, required=True, help="files in the tree")
+        step.add_argument("--directories", type=int, required=True, help="directories in it")
+        step.add_argument("--smallest", type=int, required=True, help="size of its smallest files")
+        step.add_argument("--largest", type=int, required=True, help="size of its largest files")
+        step.add_argument("--compressibility", type=int, required=True, help="zeros in every 4 KiB, in percent")
+    source.add_argument("--seed", type=int, required=True, help="decides the tree and the data")
+    tasks.add_argument("--directory", type=Path, required=True, help="directory on the filesystem under test")
+    tasks.add_argument("--filesystem", required=True, help="its name, for the log")
+    tasks.add_argument("--device-size", type=int, help="bytes of its device")
+    options = parser.parse_args(arguments)
+    lengths = sizes(options.files, options.smallest, options.largest)
+    try:
+        if options.step == "source":
+            make_source(
+                options.source,
+                large_file=options.large_file,
+                lengths=lengths,
+                directories=options.directories,
+                compressibility=options.compressibility,
+                seed=options.seed,
+            )
+        else:
+            settings = ("large_file", "files", "directories", "smallest", "largest")
+            _print(
+                HEADER,
+                *(f"# {key} = {getattr(options, key)}" for key in settings),
+                f"# total_size = {options.large_file + sum(lengths)}",
+                f"# compressibility = {options.compressibility / 100}",
+            )
+            do_tasks(
+                options.source,
+                options.directory,
+                filesystem=options.filesystem,
+                device_size=options.device_size,
+            )
+    except OSError as error:
+        sys.stderr.write(f"filetree: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+"""fio: the options of its manual (``fio(1)``) under their own names, or a job file.
+
+::
+
+    [[workload]]
+    tool = "fio"
+    rw = "randwrite"
+    bs = "4k"
+    size = "64M"
+    options = { norandommap = true, rate_iops = 500 }   # whatever has no key of its own
+
+    [[workload]]
+    tool = "fio"
+    name = "mail-server"
+    job_file = "mail-server.fio"   # beside the plan
+
+An option that the plan leaves out is not given, so that fio's own default holds. The report is JSON+, which has
+all figures unrounded, and latencies as counts over bins.
+
+A job file is read with its plan, and its text is part of it from then on, as `job`: what is recorded of a launch
+needs no other file. Where the files are is for the target to say, so lines with ``directory=`` are commented out.
+What could reach anything but the target is refused: see `safety`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import Field, ValidationInfo, model_validator
+
+from fsbench_kit.launch.mistakes import MissingKeyError, MistakeError, Place
+from fsbench_kit.launch.schema import Count, Seconds, Size, Truth, short_size
+from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+from fsbench_kit.launch.workloads.fio import jobs
+from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES, refusal
+
+Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
+Engine = Annotated[
+    str,
+    Field(
+        pattern=f"^({'|'.join(FILE_ENGINES)})$",
+        description="one of fio's engines that work on files: " + ", ".join(f'"{name}"' for name in FILE_ENGINES),
+        examples=["libaio"],
+    ),
+]
+Percentage = Annotated[int, Field(ge=0, le=100, description="a percentage from 0 to 100", examples=[70])]
+Options = Annotated[
+    dict[str, str | int | float | bool],
+    Field(
+        description="a table of fio's options, each with text, a number, true or false",
+        examples=[{"norandommap": True, "rate_iops": 500}],
+    ),
+]
+
+_JOB: Final = "job.fio"
+_LOG: Final = "fio"
+_OWN: Final = ("rw", "bs", "size")
+"""What a load without a job file has to say."""
+_ALIASES: Final = ("blocksize", "readwrite")
+"""Other names of options that have a key."""
+
+
+class Fio(BaseWorkload):
+    """A ``[[workload]]`` with ``tool = "fio"``.
+
+    Attributes
+    ----------
+    job_file, job
+        A job file relative to the plan, or its text; nothing else is said then but `name` and `optional`.
+    log_interval
+        Seconds over which fio averages bandwidth, IOPS and latency for its log files; without it, there are none.
+    options
+        Options that have no key here.
+    """
+
+    program: ClassVar[str | None] = "fio"
+    logs: ClassVar[tuple[str, ...]] = ("fio.json",)
+
+    tool: Literal["fio"]
+    job_file: (
+        Annotated[str, Field(description="the path of a job file, relative to the plan", examples=["job.fio"])]
+        | None
+    ) = None
+    job: Annotated[str, Field(description="the text of a job file", examples=["[job]\nrw=read"])] | None = None
+    rw: (
+        Annotated[
+            Pattern,
+            Field(
+                description='one of "read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"',
+                examples=["randwrite"],
+            ),
+        ]
+        | None
+    ) = None
+    bs: Size | None = None
+    size: Size | None = None
+    io_size: Size | None = None
+    ioengine: Engine | None = None
+    iodepth: Count | None = None
+    numjobs: Count | None = None
+    direct: Truth | None = None
+    fsync: Count | None = None
+    end_fsync: Truth | None = None
+    rwmixread: Percentage | None = None
+    runtime: Seconds | None = None
+    time_based: Truth | None = None
+    log_interval: Seconds | None = None
+    options: Options | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_text(cls, table: Any, info: ValidationInfo) -> Any:
+        """Put the text of a job file in the place of its path."""
+        if not isinstance(table, dict) or not isinstance(path := table.get("job_file"), str):
+            return table
+        try:
+            text = Path(info.context or ".", path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            what = f"the job file {path} cannot be read: {getattr(error, 'strerror', None) or error}"
+            at = Place(key="job_file")
+            raise MistakeError(what, at, hint="Its path is relative to the plan's folder.") from None
+        return {key: value for key, value in table.items() if key != "job_file"} | {"job": text}
+
+    @model_validator(mode="after")
+    def _is_whole_and_safe(self) -> Fio:
+        if self.job is None:
+            for key in _OWN:
+                if getattr(self, key) is None:
+                    raise MissingKeyError(key)
+            self._refuse_options()
+        else:
+            self._refuse_beside_job()
+            self._refuse_in_job(self.job)
+        return self
+
+    def _refuse_options(self) -> None:
+        for key, value in (self.options or {}).items():
+            problem = refusal(key, str(value))
+            if key in type(self).model_fields or key in _ALIASES:
+                problem = "it is a key of its own here"
+            elif key == "directory":
+                problem = "the target says where the files are"
+            if problem is not None:
+                what = f'fio\'s option "{key}" cannot be given: {problem}'
+                raise MistakeError(what, Place(key="options"), hint="Take it out of the options.")
+
+    def _refuse_beside_job(self) -> None:
+        for key in sorted(self.model_fields_set - {"tool", "name", "optional", "job"}):
+            if getattr(self, key) is not None:
+                what = f'"{key}" cannot be given beside a job file'
+                raise MistakeError(what, Place(key=key), hint="Write it into the job file.")
+
+    @staticmethod
+    def _refuse_in_job(text: str) -> None:
+        """Refuse a job file that could reach anything but the target.
+
+        The mistake is named at the job file where the plan names one; else its text stands in the plan itself.
+        """
+        at = Place(key="job_file")
+        if not jobs.read(text):
+            raise MistakeError("the job file has no job", at, hint="A job begins with its name: [name]")
+        for line in jobs.lines(text):
+            problem = refusal(line.key, line.value) if line.section is None else jobs.name_problem(line.section)
+            if problem is not None:
+                what = f'line {line.number} of the job file, "{line.text}", cannot be run: {problem}'
+                raise MistakeError(what, at, hint="Change that line, or take it out.")
+
+    def work(self, ground: Ground) -> Work:
+        """Return the command line; what fio says besides its report goes to standard output."""
+        always = {
+            "randseed": ground.seed,
+            "output-format": "json+",
+            "output": self.logs[0],
+        }
+        if self.job is not None:
+            # Options before a job file are defaults for all of its jobs.
+            argv = ("fio", *_flags({"directory": str(ground.directory), **always}), _JOB)
+            return Work(measured=argv, files={_JOB: jobs.without_directory(self.job)})
+        options = {"name": self.name, "directory": str(ground.directory), **self._options, **always}
+        return Work(measured=("fio", *_flags(options)))
+
+    @property
+    def _options(self) -> dict[str, object]:
+        own: dict[str, object] = {
+            "rw": self.rw,
+            "bs": self.bs,
+            "size": self.size,
+            "io_size": self.io_size,
+            "ioengine": self.ioengine,
+            "iodepth": self.iodepth,
+            "numjobs": self.numjobs,
+            "direct": self.direct,
+            "fsync": self.fsync,
+            "end_fsync": self.end_fsync,
+            "rwmixread": self.rwmixread,
+            "runtime": None if self.runtime is None else f"{self.runtime:g}",
+            "time_based": self.time_based,
+        }
+        for key in ("bs", "size", "io_size"):
+            if isinstance(number := own[key], int):
+                own[key] = short_size(number)
+        if self.log_interval is not None:
+            own |= {f"write_{kind}_log": _LOG for kind in ("bw", "iops", "lat")}
+            own["log_avg_msec"] = round(self.log_interval * 1000)
+        return own | (self.options or {})
+
+    @property
+    def _jobs(self) -> list[jobs.Job]:
+        if self.job is not None:
+            return jobs.read(self.job)
+        return [{key: _value(value) for key, value in self._options.items() if value is not None}]
+
+    @property
+    def space(self) -> int | None:
+        """One file, or set of files, of `size` for each job."""
+        return jobs.space(self._jobs)
+
+    @property
+    def least_written(self) -> int:
+        """Reads need their files laid out first; a load with an end in time may write next to nothing."""
+        return sum(map(jobs.least_written, self._jobs))
+
+    @property
+    def least_seconds(self) -> float:
+        """Only a time-based load is sure to last its time."""
+        return max(map(jobs.least_seconds, self._jobs))
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """A limit in time is taken to be reached."""
+        return jobs.expected_seconds(self._jobs)
+
+
+def _flags(options: dict[str, Any]) -> list[str]:
+    return [f"--{key}={_value(value)}" for key, value in options.items() if value is not None]
+
+
+def _value(value: object) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)

@@ -1,0 +1,191 @@
+"""iozone: the options of its manual (``iozone -h``), spelled out.
+
+::
+
+    [[workload]]
+    tool = "iozone"
+    mode = "auto"                  # -a: file sizes and record sizes in powers of 2
+    maximum_file_size = "1G"       # -g
+    tests = ["write", "random"]    # -i 0 -i 2
+
+    [[workload]]
+    tool = "iozone"
+    mode = "throughput"            # -t: several processes at once
+    processes = 4
+    file_size = "256M"             # -s: of each
+    record_size = "128k"           # -r
+
+``mode = "single"`` is one file of one size with one record size. The data are iozone's own, which can be
+compressed and are the same in every run: a filesystem that compresses or deduplicates stores next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import Field, model_validator
+
+from fsbench_kit.launch.mistakes import MissingKeyError, MistakeError, Place
+from fsbench_kit.launch.schema import Count, Size, Truth
+from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+
+Test = Literal[
+    "write",
+    "read",
+    "random",
+    "backward_read",
+    "record_rewrite",
+    "stride_read",
+    "fwrite",
+    "fread",
+    "random_mix",
+    "pwrite",
+    "pread",
+]
+_NUMBERS: Final[dict[Test, int]] = {
+    "write": 0,
+    "read": 1,
+    "random": 2,
+    "backward_read": 3,
+    "record_rewrite": 4,
+    "stride_read": 5,
+    "fwrite": 6,
+    "fread": 7,
+    "random_mix": 8,
+    "pwrite": 9,
+    "pread": 10,
+}
+_TESTS: Final = ", ".join(f'"{test}"' for test in _NUMBERS)
+
+KibSize = Annotated[
+    Size, Field(multiple_of=1024, description='a size of whole KiB, like "4k" or "2G"', examples=["64M"])
+]
+
+_NEEDED: Final[dict[str, tuple[str, ...]]] = {
+    "auto": ("maximum_file_size",),
+    "single": ("file_size", "record_size"),
+    "throughput": ("processes", "file_size", "record_size"),
+}
+_RANGE: Final = ("minimum_file_size", "maximum_file_size", "minimum_record_size", "maximum_record_size")
+_POSSIBLE: Final[dict[str, tuple[str, ...]]] = {**_NEEDED, "auto": _RANGE}
+_SIZES: Final = ("processes", "file_size", "record_size", *_RANGE)
+
+
+class Iozone(BaseWorkload):
+    """A ``[[workload]]`` with ``tool = "iozone"``.
+
+    Attributes
+    ----------
+    mode
+        ``auto`` (``-a``) needs `maximum_file_size` (``-g``), and takes the other three ends of the ranges (``-n``,
+        ``-y``, ``-q``); ``single`` needs `file_size` and `record_size` (``-s``, ``-r``), ``throughput`` those and
+        `processes` (``-t``).
+    tests
+        Which ones (``-i``), the first of them ``write``, whose file the others use; without it, all.
+    direct, synchronous
+        ``-I`` (O_DIRECT) and ``-o`` (O_SYNC).
+    include_flush, include_close
+        Whether fsync and close count as part of a write: ``-e``, ``-c``.
+    excel_report
+        Whether the figures are printed a second time (``-R``).
+    """
+
+    program: ClassVar[str | None] = "iozone"
+
+    tool: Literal["iozone"]
+    mode: Annotated[
+        Literal["auto", "single", "throughput"],
+        Field(description='one of "auto", "single", "throughput"', examples=["throughput"]),
+    ]
+    file_size: KibSize | None = None
+    record_size: KibSize | None = None
+    processes: Count | None = None
+    minimum_file_size: KibSize | None = None
+    maximum_file_size: KibSize | None = None
+    minimum_record_size: KibSize | None = None
+    maximum_record_size: KibSize | None = None
+    tests: (
+        Annotated[
+            tuple[Test, ...],
+            Field(
+                strict=False,
+                min_length=1,
+                description=f"a list with any of {_TESTS}",
+                examples=[["write", "read"]],
+            ),
+        ]
+        | None
+    ) = None
+    direct: Truth = False
+    synchronous: Truth = False
+    include_flush: Truth = False
+    include_close: Truth = False
+    excel_report: Truth = False
+
+    @model_validator(mode="after")
+    def _fits_its_mode(self) -> Iozone:
+        for key in _NEEDED[self.mode]:
+            if getattr(self, key) is None:
+                raise MissingKeyError(key)
+        for key in _SIZES:
+            if getattr(self, key) is not None and key not in _POSSIBLE[self.mode]:
+                what = f'"{key}" has no meaning in the mode "{self.mode}"'
+                hint = f"This mode takes: {', '.join(_POSSIBLE[self.mode])}."
+                raise MistakeError(what, Place(key=key), hint=hint)
+        if self.tests is not None and self.tests[0] != "write":
+            what = '"tests" must begin with "write": the other tests use the file that it leaves'
+            raise MistakeError(what, Place(key="tests"), hint='Write for example: tests = ["write", "read"]')
+        if self.file_size is not None and self.record_size is not None and self.record_size > self.file_size:
+            raise MistakeError(
+                "a record cannot be larger than its file",
+                Place(key="record_size"),
+                hint="Write a smaller record_size, or a larger file_size.",
+            )
+        return self
+
+    def work(self, ground: Ground) -> Work:
+        """Return the command line. iozone's data and offsets are always the same, so a seed has no use."""
+        argv = ["iozone", *(["-a"] if self.mode == "auto" else [])]
+        options = {
+            "-t": self.processes,
+            "-s": _kib(self.file_size),
+            "-r": _kib(self.record_size),
+            "-n": _kib(self.minimum_file_size),
+            "-g": _kib(self.maximum_file_size),
+            "-y": _kib(self.minimum_record_size),
+            "-q": _kib(self.maximum_record_size),
+        }
+        for flag, value in options.items():
+            argv += [flag, str(value)] if value is not None else []
+        for test in self.tests or ():
+            argv += ["-i", str(_NUMBERS[test])]
+        flags = {
+            "-I": self.direct,
+            "-o": self.synchronous,
+            "-e": self.include_flush,
+            "-c": self.include_close,
+            "-R": self.excel_report,
+        }
+        argv += [flag for flag, on in flags.items() if on]
+        files = [str(ground.directory / f"iozone.{number}") for number in range(self.processes or 1)]
+        argv += ["-F", *files] if self.processes is not None else ["-f", *files]
+        return Work(measured=tuple(argv))
+
+    @property
+    def space(self) -> int:
+        """One file at a time, or one for each process."""
+        return (self.file_size or self.maximum_file_size or 0) * (self.processes or 1)
+
+    @property
+    def least_written(self) -> int:
+        """Each file is written and rewritten."""
+        return 2 * self.space
+
+    @property
+    def least_seconds(self) -> float:
+        """Nothing is known beforehand."""
+        return 0.0
+
+
+def _kib(size: int | None) -> int | None:
+    return None if size is None else size // 1024

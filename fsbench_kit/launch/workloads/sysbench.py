@@ -1,0 +1,141 @@
+"""sysbench fileio: its options (``sysbench fileio help``) under their own names, with ``_`` for ``-``.
+
+::
+
+    [[workload]]
+    tool = "sysbench"
+    file_test_mode = "rndrw"
+    file_total_size = "1G"
+    file_num = 16
+    time = 30
+
+An option that the plan leaves out is not given, so that sysbench's own default holds: 128 files, requests of
+16 KiB, one thread, 10 seconds, an fsync after every 100 requests. One workload is one mode.
+
+Each run prepares its files and removes them, which is recorded and not measured. The caches are dropped before the
+measured part, where that is permitted. ``seqwr`` makes its files itself, and has nothing prepared.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import Field, model_validator
+
+from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.schema import Count, Size, Truth
+from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+from fsbench_kit.units import humanise
+
+Mode = Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
+
+_OWN: Final = frozenset({"tool", "name", "optional"})
+_DEFAULT_SECONDS: Final = 10.0
+
+
+class Sysbench(BaseWorkload):
+    """A ``[[workload]]`` with ``tool = "sysbench"``.
+
+    Attributes
+    ----------
+    time, events
+        The run ends after this time or this many requests, whichever is first.
+    """
+
+    program: ClassVar[str | None] = "sysbench"
+
+    tool: Literal["sysbench"]
+    file_test_mode: Annotated[
+        Mode,
+        Field(description='one of "seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"', examples=["rndrw"]),
+    ]
+    file_total_size: Size
+    file_num: Count | None = None
+    file_block_size: Size | None = None
+    file_io_mode: (
+        Annotated[
+            Literal["sync", "async", "mmap"],
+            Field(description='one of "sync", "async", "mmap"', examples=["async"]),
+        ]
+        | None
+    ) = None
+    file_async_backlog: Count | None = None
+    file_extra_flags: (
+        Annotated[
+            str,
+            Field(
+                pattern="^(sync|dsync|direct)(,(sync|dsync|direct))*$",
+                description='any of "sync", "dsync", "direct", with commas between them',
+                examples=["direct"],
+            ),
+        ]
+        | None
+    ) = None
+    file_fsync_freq: (
+        Annotated[int, Field(ge=0, description="a number of requests, or 0 for no fsync", examples=[100])] | None
+    ) = None
+    file_fsync_all: Truth | None = None
+    file_fsync_end: Truth | None = None
+    file_fsync_mode: (
+        Annotated[
+            Literal["fsync", "fdatasync"],
+            Field(description='one of "fsync", "fdatasync"', examples=["fdatasync"]),
+        ]
+        | None
+    ) = None
+    file_merged_requests: Count | None = None
+    file_rw_ratio: (
+        Annotated[float, Field(gt=0, description="a number of reads for each write", examples=[1.5])] | None
+    ) = None
+    threads: Count | None = None
+    time: Annotated[int, Field(ge=1, description="a whole number of seconds", examples=[30])] | None = None
+    events: Count | None = None
+    report_interval: Count | None = None
+    percentile: (
+        Annotated[int, Field(ge=1, le=100, description="a percentage from 1 to 100", examples=[99])] | None
+    ) = None
+    histogram: Truth | None = None
+
+    @model_validator(mode="after")
+    def _has_a_block_for_each_file(self) -> Sysbench:
+        # sysbench makes each file as large as total / number, and ends where that is less than a block.
+        files, block = self.file_num or 128, self.file_block_size or 16384
+        if self.file_total_size // files < block:
+            total = humanise(self.file_total_size, "B")
+            what = f"{files} files of {humanise(block, 'B')} at least are more than {total}"
+            hint = "Raise it, or plan fewer files (file_num) or smaller requests (file_block_size)."
+            raise MistakeError(what, Place(key="file_total_size"), hint=hint)
+        return self
+
+    def work(self, ground: Ground) -> Work:
+        """Prepare, run, clean up; all where the files are to be, for sysbench writes where it stands."""
+        options = {key: getattr(self, key) for key in type(self).model_fields if key not in _OWN}
+        flags = [
+            f"--{key.replace('_', '-')}={_value(value)}" for key, value in options.items() if value is not None
+        ]
+        command = ("sysbench", "fileio", *flags, f"--rand-seed={ground.seed}")
+        return Work(
+            before=() if self.file_test_mode == "seqwr" else ((*command, "prepare"),),
+            measured=(*command, "run"),
+            after=((*command, "cleanup"),),
+            on_target=True,
+        )
+
+    @property
+    def space(self) -> int:
+        """All files together."""
+        return self.file_total_size
+
+    @property
+    def least_written(self) -> int:
+        """What is prepared."""
+        return 0 if self.file_test_mode == "seqwr" else self.file_total_size
+
+    @property
+    def least_seconds(self) -> float:
+        """Its time, unless its requests are counted."""
+        return self.time or _DEFAULT_SECONDS if self.events is None else 0.0
+
+
+def _value(value: object) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,82 @@
+"""Runs in blocks that share something: the rounds of a launch, the hosts of a fleet.
+
+What the runs of a block have in common (a drifting disk, a neighbour's load, a faster machine) takes no part in
+the block's own ratio, and how much these ratios differ is what a further block would add. So the block is the
+unit: pooling the runs of several hosts was measured to cover 62 to 71 % of a nominal 95 %, a two-level bootstrap
+71 % for two hosts and 86 % for five.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.student import ratio_by_t
+from fsbench_kit.stats.values import Sample, paired, runs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fsbench_kit.stats.result import RatioEstimate
+
+
+def blocked_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+    """Estimate the geometric mean over blocks of the ratio of geometric means inside each block.
+
+    Each block counts once, however many runs it has.
+
+    Parameters
+    ----------
+    a, b
+        Shapes ``(..., blocks, n_a)`` and ``(..., blocks, n_b)``, at least two blocks; ``a[..., i, :]`` and
+        ``b[..., i, :]`` are of one block. Blocks without runs of both sides are left out. With one run of a side
+        in a block this is `paired_log`.
+    confidence
+        Of the interval.
+
+    Returns
+    -------
+    RatioEstimate
+        Of B/A; ``n_pairs`` is the number of blocks. A cell whose blocks all have the same ratio gets no interval
+        (nan), for the reason given in `welch_log`.
+
+    Raises
+    ------
+    ValueError
+        If the sides have not equally many blocks, or fewer than two, or a value has no logarithm.
+
+    Notes
+    -----
+    Student's t on the means of units of randomisation: Kalibera, T. and Jones, R. (2013), ISMM, 63-74, section 6,
+    for one more level of repetition; the variances of the levels themselves are those of `variance_components`.
+    """
+    logs_a, logs_b = runs(a, "a", at_least=1).log(), runs(b, "b", at_least=1).log()
+    ratios = paired(_blocks(logs_a), _blocks(logs_b), "blocks")
+    n = ratios.n
+    used = ratios.present
+    still = ratios.without_spread
+    return ratio_by_t(
+        log_ratio=ratios.mean(),
+        standard_error=np.where(still, 0.0, np.sqrt(ratios.variance() / n)),
+        df=n - 1.0,
+        confidence=confidence,
+        estimand="geometric mean over blocks of the ratio of geometric means",
+        method="t over blocks on logs",
+        n_a=logs_a.n.sum(axis=-1, where=used),
+        n_b=logs_b.n.sum(axis=-1, where=used),
+        n_pairs=n,
+        too_few=n < 2,
+        caveats={Caveat.TWO_BLOCKS: n == 2, Caveat.NO_SPREAD: still & (n > 1)},
+    )
+
+
+def _blocks(logs: Sample) -> Sample:
+    """Return the mean of each block, absent where it has no runs."""
+    if logs.values.ndim < 2 or logs.values.shape[-2] < 2:
+        raise ValueError(
+            "this method needs at least 2 blocks along the last axis but one, and their runs along it"
+        )
+    present = logs.n > 0
+    return Sample(np.where(present, logs.mean(), 0.0), present)

@@ -1,0 +1,129 @@
+"""Where variance comes from: samples within a run, runs within a session, sessions; and where repeats pay off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsbench_kit.stats.result import Estimate, caveats_that_apply
+from fsbench_kit.stats.student import half_width_by_t, over_cells
+from fsbench_kit.stats.values import figures
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fsbench_kit.stats.result import Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Components:
+    """The variance of each level of repetition, the innermost first, shape ``(..., levels)``.
+
+    Attributes
+    ----------
+    of_means
+        S_i^2: the variance of the means of level i around their common mean, pooled.
+    own
+        T_i^2: what level i adds of its own, unbiased; so it can be negative, which says that the level adds
+        little.
+    mean
+        Of all values, with the interval that the outermost level gives it.
+    """
+
+    of_means: Floats
+    own: Floats
+    mean: Estimate
+
+
+def variance_components(values: ArrayLike, levels: int, confidence: float = 0.95) -> Components:
+    """Split the variance of a balanced, nested experiment by its levels of repetition.
+
+    Parameters
+    ----------
+    values
+        Shape ``(..., r_n, ..., r_2, r_1)``: the outermost level of repetition first; logarithms, where ratios are
+        meant. At least two repetitions on each level.
+    levels
+        How many of the last axes are levels of repetition.
+    confidence
+        Of the interval of the mean.
+
+    Raises
+    ------
+    ValueError
+        If a level has fewer than two repetitions, a value is absent (the method is for balanced experiments) or
+        not finite.
+
+    Notes
+    -----
+    Kalibera, T. and Jones, R. (2013), Rigorous benchmarking in reasonable time, ISMM, 63-74, sections 6 and 7.
+    """
+    sample = figures(values, "values", at_least=2)
+    if not sample.present.all():
+        raise ValueError(
+            "variance components are of balanced experiments; choose equally many repetitions of each"
+        )
+    repetitions = sample.values.shape[-levels:] if 1 <= levels <= sample.values.ndim else ()
+    if len(repetitions) != levels or min(repetitions) < 2:
+        raise ValueError(
+            f"values of shape {sample.values.shape} do not have {levels} levels of 2 repetitions or more"
+        )
+    means, of_means = sample.values, []
+    for level in range(levels):
+        variance = means.var(axis=-1, ddof=1)
+        outer = tuple(range(-(levels - level - 1), 0))
+        of_means.append(variance.mean(axis=outer) if outer else variance)
+        means = means.mean(axis=-1)
+    pooled = np.stack(of_means, axis=-1)
+    own = pooled.copy()
+    own[..., 1:] -= pooled[..., :-1] / np.array(repetitions[:0:-1])
+    half_width = half_width_by_t(np.sqrt(pooled[..., -1] / repetitions[0]), repetitions[0] - 1, confidence)
+    return Components(
+        of_means=pooled,
+        own=own,
+        mean=Estimate(
+            estimate=means,
+            low=means - half_width,
+            high=means + half_width,
+            confidence=np.full(means.shape, confidence)[()],
+            estimand="mean over all levels",
+            method="t on the outermost level",
+            n=over_cells(repetitions[0], means.shape),
+            caveats=caveats_that_apply(means.shape, {}),
+        ),
+    )
+
+
+def best_repetitions(own: ArrayLike, costs: ArrayLike) -> Floats:
+    """Return the repetitions of each level but the outermost that give the shortest interval for the time spent.
+
+    Parameters
+    ----------
+    own
+        Of `Components`: the innermost level first, shape ``(..., levels)``.
+    costs
+        What one repetition of each level costs, without those inside it; the innermost first.
+
+    Returns
+    -------
+    ndarray
+        Shape ``(..., levels - 1)``, not rounded; round up. 1 where a level adds nothing of its own, inf where only
+        the outer one adds nothing: then repeat it as often as you like.
+
+    Raises
+    ------
+    ValueError
+        If a cost is not positive, or there are not as many costs as levels.
+
+    Notes
+    -----
+    Kalibera and Jones (2013), section 6.2: sqrt(c_{i+1} / c_i * T_i^2 / T_{i+1}^2).
+    """
+    variance, cost = np.maximum(np.asarray(own, dtype=np.float64), 0), np.asarray(costs, dtype=np.float64)
+    if not (cost > 0).all() or cost.shape[-1] != variance.shape[-1]:
+        raise ValueError(f"{variance.shape[-1]} levels have as many costs, all above 0")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = np.sqrt(cost[..., 1:] / cost[..., :-1] * variance[..., :-1] / variance[..., 1:])
+    return np.where(variance[..., :-1] > 0, np.maximum(best, 1), 1.0)

@@ -1,0 +1,67 @@
+"""Whether the runs of one side got faster or slower in the course of a launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsbench_kit.stats.result import Caveat, Estimate, caveats_that_apply
+from fsbench_kit.stats.student import half_width_by_t, over_cells
+from fsbench_kit.stats.values import runs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def drift(values: ArrayLike, confidence: float = 0.99) -> Estimate:
+    """Estimate the ratio of the last run to the first, by a straight line through the logarithms.
+
+    An interval that does not hold 1 is a drift. Where runs of both sides took turns in random order it does no
+    harm; where all of A ran before all of B it is part of their ratio.
+
+    Parameters
+    ----------
+    values
+        Runs in the order of their execution, shape ``(..., n)``, n of at least 4. A masked run keeps its place in
+        the order.
+    confidence
+        Of the interval; 99 % by default, as many cells are looked at for a flag that is rarely up.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than four runs, or a value has no logarithm.
+
+    Notes
+    -----
+    Least squares with Student's t of n - 2 degrees; Draper, N. R. and Smith, H. (1998), *Applied Regression
+    Analysis*, chapter 1.
+    """
+    logs = runs(values, "values", at_least=MIN_RUNS).log()
+    n, present = logs.n, logs.present
+    places = np.arange(logs.values.shape[-1], dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = places - (places * present).sum(axis=-1, keepdims=True) / n[..., None]
+        y = logs.values - logs.mean()[..., None]
+        sxx = np.square(x).sum(axis=-1, where=present)
+        slope = (x * y).sum(axis=-1, where=present) / sxx
+        residual = np.square(y - slope[..., None] * x).sum(axis=-1, where=present) / (n - 2.0)
+    span = np.ptp(np.where(present, places, places.mean()), axis=-1)
+    still, too_few = logs.without_spread, n < MIN_RUNS
+    error = np.where(still | too_few, np.nan, span * np.sqrt(np.maximum(residual, 0) / sxx))
+    half_width = half_width_by_t(error, n - 2.0, confidence)
+    return Estimate(
+        estimate=np.exp(slope * span)[()],
+        low=np.exp(slope * span - half_width)[()],
+        high=np.exp(slope * span + half_width)[()],
+        confidence=np.where(np.isnan(half_width), np.nan, confidence)[()],
+        estimand="ratio of the last run to the first",
+        method="least squares on logs",
+        n=over_cells(n, np.shape(slope)),
+        caveats=caveats_that_apply(np.shape(slope), {Caveat.TOO_FEW: too_few, Caveat.NO_SPREAD: still & ~too_few}),
+    )
+
+
+MIN_RUNS = 4
+"""Runs below which a line fits too well to tell anything."""

@@ -1,0 +1,150 @@
+"""Quantiles of figures that are known only as counts in bins, merged over jobs or runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsbench_kit.stats.quantiles import quantile_ranks, rank_confidence
+from fsbench_kit.stats.result import Caveat, Estimate, caveats_that_apply
+from fsbench_kit.stats.student import over_cells
+from fsbench_kit.stats.values import figures
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fsbench_kit.stats.result import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """Counts in bins, in ascending order; see `merged`.
+
+    Attributes
+    ----------
+    low, high
+        The ends of each bin. They are equal where a bin holds a single value; the last may have no end.
+    count
+        Figures in each bin, none of them 0.
+    """
+
+    low: Floats
+    high: Floats
+    count: Ints
+
+    @property
+    def total(self) -> int:
+        """How many figures there are."""
+        return int(self.count.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedQuantile:
+    """A quantile as its bin tells it: the middle, and the ends between which it lies for certain."""
+
+    value: float
+    low: float
+    high: float
+
+
+def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
+    """Merge the bins of any number of histograms into one histogram.
+
+    Parameters
+    ----------
+    low, high, count
+        The bins of all histograms, one after another, shape ``(n,)``; equal bins are added up. An upper end may be
+        inf or nan: the bin has none.
+
+    Raises
+    ------
+    ValueError
+        If all bins are empty, a count is negative or broken, an end is out of order, or two bins overlap in part:
+        then the histograms are of different kinds, and cannot be merged without guessing.
+    """
+    lows, highs = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    counts = figures(count, "count", at_least=1).values
+    highs = np.where(np.isnan(highs), np.inf, highs)
+    if not (lows.shape == highs.shape == counts.shape == (counts.size,)):
+        raise ValueError("low, high and count of bins are lists of one length")
+    if (counts < 0).any() or (counts != counts.round()).any():
+        raise ValueError("a bin holds a whole number of figures, at least 0")
+    if not (np.isfinite(lows) & (lows <= highs)).all():
+        raise ValueError("a bin has a finite lower end, and an upper end that is not below it")
+    filled = counts > 0
+    if not filled.any():
+        raise ValueError("all bins are empty")
+    bins, place = np.unique(np.stack([lows, highs], axis=-1)[filled], axis=0, return_inverse=True)
+    added = np.bincount(place.reshape(-1), weights=counts[filled]).astype(np.int64)
+    overlapping = np.flatnonzero(bins[1:, 0] < bins[:-1, 1])
+    if overlapping.size:
+        first, second = bins[overlapping[0]], bins[overlapping[0] + 1]
+        raise ValueError(f"bins overlap: {first[0]:g} to {first[1]:g}, and {second[0]:g} to {second[1]:g}")
+    return Histogram(low=bins[:, 0], high=bins[:, 1], count=added)
+
+
+def binned_quantile(histogram: Histogram, q: float) -> BinnedQuantile:
+    """Return a quantile of the figures themselves: the bin of the first figure with a share q at or below it.
+
+    This is the rule by which fio computes percentiles from its bins.
+
+    Raises
+    ------
+    ValueError
+        If q is not above 0 and at most 1.
+    """
+    if not 0 < q <= 1:
+        raise ValueError(f"a quantile of {q} is not above 0 and at most 1; write 0.99 for 99 %")
+    least = q * histogram.total
+    bin_ = _bin_of(histogram, np.ceil(least - 1e-9 * max(1.0, least)))  # 0.99 * 100 is 99, blur or not
+    low, high = float(histogram.low[bin_]), float(histogram.high[bin_])
+    return BinnedQuantile(value=(low + high) / 2, low=low, high=high)
+
+
+def binned_quantile_interval(histogram: Histogram, q: float, confidence: float = 0.95) -> Estimate:
+    """Estimate the quantile that a run tends to, with an interval that reaches to the outer ends of its bins.
+
+    Parameters
+    ----------
+    histogram
+        Of one run.
+    q, confidence
+        As in `quantile_interval`.
+
+    Raises
+    ------
+    ValueError
+        If q or confidence is not between 0 and 1.
+
+    Notes
+    -----
+    As `quantile_interval`, and its warning counts more here: the I/Os of a run are not independent.
+    """
+    n = histogram.total
+    first, last = quantile_ranks(n, q, confidence)
+    low = float(histogram.low[_bin_of(histogram, first)]) if first > 0 else -np.inf
+    high = float(histogram.high[_bin_of(histogram, last)]) if last <= n else np.inf
+    return Estimate(
+        estimate=np.array(binned_quantile(histogram, q).value)[()],
+        low=np.array(low)[()],
+        high=np.array(high)[()],
+        confidence=np.array(rank_confidence(n, q, first, last))[()],
+        estimand="median of this run" if q == 0.5 else f"quantile {q:g} of this run",
+        method="order statistics of bins",
+        n=over_cells(n, ()),
+        caveats=caveats_that_apply(
+            (),
+            {
+                Caveat.WITHIN_RUN: True,
+                Caveat.INDEPENDENT_VALUES_ASSUMED: True,
+                Caveat.OPEN_END: not np.isfinite([low, high]).all(),
+            },
+        ),
+    )
+
+
+def _bin_of(histogram: Histogram, rank: float) -> int:
+    """Return the bin of a figure, counted from 1 in ascending order."""
+    return int(np.searchsorted(np.cumsum(histogram.count), rank))

@@ -1,0 +1,186 @@
+"""Variances moderated over cells: what two or three runs cannot tell of their noise, many such cells can.
+
+Each cell's variance is drawn towards a common one, the more so the fewer its runs and the more alike the cells
+are. Intervals get shorter (at two runs a side to a third) and cover on average what they state; the price is paid
+by the noisiest cells, which get intervals that are too short and are told by `Caveat.NOISIER_THAN_MOST`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import polygamma, psi
+
+from fsbench_kit.stats.ratio import paired_logs
+from fsbench_kit.stats.result import Caveat
+from fsbench_kit.stats.student import ratio_by_t
+from fsbench_kit.stats.values import runs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fsbench_kit.stats.result import Bools, Floats, RatioEstimate
+
+MIN_CELLS: Final = 12
+"""Cells with a spread below which there is nothing to borrow from."""
+
+MIN_DF: Final = 60
+"""Degrees of freedom of all cells together below which the common variance was measured to be too unsure: thirty
+cells of two runs a side, or sixty of two pairs."""
+
+NOISIER: Final = 2.0
+"""How many times the common standard deviation makes a cell noisier than most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The common variance of the cells, and the degrees of freedom that it is worth: inf where all are alike."""
+
+    variance: float
+    df: float
+
+
+def variance_prior(variance: Floats, df: Floats) -> Prior | None:
+    """Fit a scaled F distribution to the variances of cells.
+
+    Parameters
+    ----------
+    variance, df
+        Of each cell, shape ``(cells,)``; cells without spread or without degrees of freedom take no part: their
+        spread is below what their tool prints.
+
+    Returns
+    -------
+    Prior or None
+        ``None`` where fewer than `MIN_CELLS` cells take part, or they have fewer than `MIN_DF` degrees of freedom.
+
+    Notes
+    -----
+    Smyth, G. K. (2004), Stat. Appl. Genet. Mol. Biol. 3, article 3, section 6.2: moments of log variances.
+    """
+    taken = (variance > 0) & (df > 0)
+    if taken.sum() < MIN_CELLS or df[taken].sum() < MIN_DF:
+        return None
+    half_df = df[taken] / 2
+    logs = np.log(variance[taken]) - psi(half_df) + np.log(half_df)
+    excess = float(logs.var(ddof=1) - polygamma(1, half_df).mean())
+    if excess <= 0:
+        return Prior(float(np.average(variance[taken], weights=half_df)), np.inf)
+    half = _inverse_trigamma(excess)
+    return Prior(float(np.exp(logs.mean() + psi(half) - np.log(half))), 2 * half)
+
+
+def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+    """Estimate the ratio of geometric means of two independent sides in many cells, with moderated variances.
+
+    Parameters
+    ----------
+    a, b
+        As in `welch_log`, of cells of one kind: at least `MIN_CELLS` of them, and `MIN_DF` degrees of freedom
+        together, or there is no interval. The sides of a cell are taken to be equally noisy.
+    confidence
+        Of the interval.
+
+    Returns
+    -------
+    RatioEstimate
+        Of B/A. A cell without spread gets an interval too, from the others' spread, and says so.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs on a side, or a value has no logarithm.
+
+    Notes
+    -----
+    Smyth (2004), as in `variance_prior`. Coverage over cells of different noise, and in the noisiest of them:
+    ``docs/coverage.md``.
+    """
+    logs_a, logs_b = runs(a, "a", at_least=2).log(), runs(b, "b", at_least=2).log()
+    n_a, n_b = logs_a.n, logs_b.n
+    still = logs_a.without_spread & logs_b.without_spread
+    df = n_a + n_b - 2.0
+    squares = logs_a.variance() * (n_a - 1) + logs_b.variance() * (n_b - 1)
+    too_few = np.minimum(n_a, n_b) < 2
+    spread = _moderate(np.where(still, 0.0, squares) / np.where(too_few, np.nan, df), df)
+    return ratio_by_t(
+        log_ratio=logs_b.mean() - logs_a.mean(),
+        standard_error=np.sqrt(spread.variance * (n_a + n_b) / np.maximum(n_a * n_b, 1)),
+        df=spread.df,
+        confidence=confidence,
+        estimand="ratio of geometric means",
+        method="moderated t on logs",
+        n_a=n_a,
+        n_b=n_b,
+        too_few=too_few,
+        caveats=spread.caveats | {Caveat.NO_SPREAD: still & ~too_few},
+    )
+
+
+def moderated_paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+    """Estimate the geometric mean of the ratios of paired runs in many cells, with moderated variances.
+
+    Parameters
+    ----------
+    a, b
+        As in `paired_log`, of as many cells of one kind as `moderated_log` needs.
+    confidence
+        Of the interval.
+
+    Returns
+    -------
+    RatioEstimate
+        Of B/A, as in `moderated_log`.
+
+    Raises
+    ------
+    ValueError
+        If the sides are not equally long, there are fewer than two pairs, or a value has no logarithm.
+    """
+    ratios = paired_logs(a, b, at_least=2)
+    n, still = ratios.n, ratios.without_spread
+    spread = _moderate(np.where(still & (n > 1), 0.0, ratios.variance()), n - 1.0)
+    return ratio_by_t(
+        log_ratio=ratios.mean(),
+        standard_error=np.sqrt(spread.variance / np.maximum(n, 1)),
+        df=spread.df,
+        confidence=confidence,
+        estimand="geometric mean of paired ratios",
+        method="moderated paired t on logs",
+        n_a=n,
+        n_b=n,
+        n_pairs=n,
+        too_few=n < 2,
+        caveats=spread.caveats | {Caveat.NO_SPREAD: still & (n > 1)},
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spread:
+    """The moderated variance of each cell, and its degrees of freedom."""
+
+    variance: Floats
+    df: Floats
+    caveats: dict[Caveat, Bools | bool]
+
+
+def _moderate(variance: Floats, degrees: ArrayLike) -> _Spread:
+    df = np.asarray(degrees, dtype=np.float64)
+    prior = variance_prior(np.ravel(variance), np.ravel(df))
+    if prior is None:
+        return _Spread(np.full_like(variance, np.nan), df, {Caveat.TOO_FEW_CELLS: True})
+    if np.isinf(prior.df):
+        moderated, total = np.where(np.isnan(variance), np.nan, prior.variance), np.full_like(variance, np.inf)
+    else:
+        total = df + prior.df
+        moderated = (df * variance + prior.df * prior.variance) / total
+    noisy = variance > NOISIER**2 * prior.variance
+    return _Spread(moderated, total, {Caveat.SPREAD_BORROWED: True, Caveat.NOISIER_THAN_MOST: noisy})
+
+
+def _inverse_trigamma(value: float) -> float:
+    """Return the x > 0 at which the trigamma function, which lies between 1/x and 1/x + 1/x**2, has a value."""
+    return float(brentq(lambda x: polygamma(1, x) - value, 1 / value, 1 / value + 1))

@@ -1,0 +1,140 @@
+"""Quantiles of one side with intervals that rest on order statistics, and so on no shape of the distribution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import bdtr
+
+from fsbench_kit.stats.result import Caveat, Estimate, caveats_that_apply
+from fsbench_kit.stats.values import by_size, checked_confidence, figures
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def quantile_interval(values: ArrayLike, q: float, confidence: float = 0.95) -> Estimate:
+    """Estimate a quantile, with the two values of the sample between which it lies.
+
+    Parameters
+    ----------
+    values
+        Shape ``(..., n)``, of any sign.
+    q
+        Between 0 and 1: 0.5 for the median.
+    confidence
+        At least this; the binomial distribution allows only certain levels, and the estimate has the one that was
+        achieved.
+
+    Returns
+    -------
+    Estimate
+        Linear between the two values nearest to the quantile (type 7). Where there are too few values for an end
+        (see `values_for_quantile`) it is infinite, and the estimate says so.
+
+    Raises
+    ------
+    ValueError
+        If there are no values, one is not finite, or q or confidence is not between 0 and 1.
+
+    Notes
+    -----
+    David, H. A. and Nagaraja, H. N. (2003), *Order Statistics*, section 7.1, with equal tails. The interval is
+    closed, so ties can only raise its coverage. Values have to be independent: for the I/Os of one run, whose slow
+    ones come in bursts, a nominal 95 % was measured to be 52 % at p90 and 36 % at p99. Take one quantile per run
+    and compare runs.
+    """
+    sample = figures(values, "values", at_least=1)
+    cells = sample.values.shape[:-1]
+    estimate, low, high, achieved = (np.full(int(np.prod(cells)), np.nan) for _ in range(4))
+    for chosen, (dense,) in by_size(sample):
+        n = dense.shape[-1]
+        if n == 0:
+            continue
+        first, last = quantile_ranks(n, q, confidence)
+        ends = np.pad(np.sort(dense, axis=-1), ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
+        estimate[chosen] = np.quantile(dense, q, axis=-1)
+        low[chosen], high[chosen] = ends[:, first], ends[:, last]
+        achieved[chosen] = rank_confidence(n, q, first, last)
+    low, high = low.reshape(cells)[()], high.reshape(cells)[()]
+    return Estimate(
+        estimate=estimate.reshape(cells)[()],
+        low=low,
+        high=high,
+        confidence=achieved.reshape(cells)[()],
+        estimand="median" if q == 0.5 else f"quantile {q:g}",
+        method="order statistics",
+        n=sample.n,
+        caveats=caveats_that_apply(
+            cells, {Caveat.TOO_FEW: sample.n == 0, Caveat.OPEN_END: np.isinf(low) | np.isinf(high)}
+        ),
+    )
+
+
+def quantile_ranks(n: int, q: float, confidence: float = 0.95) -> tuple[int, int]:
+    """Return which values, counted from 1 in ascending order, hold a quantile between them, with equal tails.
+
+    0 and n + 1 stand for an open end.
+
+    Raises
+    ------
+    ValueError
+        If q or confidence is not between 0 and 1.
+
+    Examples
+    --------
+    >>> quantile_ranks(10, 0.5)
+    (2, 9)
+    """
+    from scipy.stats import binom  # noqa: PLC0415  # takes a second to import, and few need it
+
+    tail = (1 - checked_confidence(confidence)) / 2
+    blur = 1e-12  # a tail that is met exactly counts as met
+    distribution = binom(n, _checked_quantile(q))
+    return int(distribution.ppf(tail + blur)), int(distribution.ppf(1 - tail - blur)) + 1
+
+
+def rank_confidence(n: int, q: float, first: int, last: int) -> float:
+    """Return how often the values of two ranks hold a quantile between them.
+
+    Raises
+    ------
+    ValueError
+        If the ranks are not ``0 <= first < last <= n + 1``, or q is not between 0 and 1.
+
+    Examples
+    --------
+    >>> rank_confidence(10, 0.5, 2, 9)
+    0.978515625
+    """
+    if not 0 <= first < last <= n + 1:
+        raise ValueError(f"ranks {first} and {last} of {n} values are not in order")
+    below = bdtr(first - 1, n, _checked_quantile(q)) if first > 0 else 0.0
+    return float(bdtr(min(last - 1, n), n, q) - below)
+
+
+def values_for_quantile(q: float, confidence: float = 0.95) -> int:
+    """Return the fewest values with which the interval of a quantile has both ends.
+
+    Raises
+    ------
+    ValueError
+        If q or confidence is not between 0 and 1.
+
+    Examples
+    --------
+    >>> values_for_quantile(0.5), values_for_quantile(0.99)
+    (6, 368)
+    """
+    tail = (1 - checked_confidence(confidence)) / 2
+    further = max(
+        _checked_quantile(q), 1 - q
+    )  # of the two extremes, the one that is likelier to miss the quantile
+    return max(1, int(np.ceil(np.log(tail) / np.log(further) - 1e-12)))
+
+
+def _checked_quantile(q: float) -> float:
+    if not 0 < q < 1:
+        raise ValueError(f"a quantile of {q} is not between 0 and 1; write 0.99 for 99 %")
+    return q

@@ -1,0 +1,86 @@
+"""Whether rounds have come to rest, by SNIA's Performance Test Specification: a gate, not an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from fsbench_kit.stats.values import figures
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fsbench_kit.stats.result import Bools, Floats, Ints
+
+WINDOW: Final = 5
+"""Rounds that are looked at."""
+
+MOST_RANGE: Final = 0.20
+"""The range of the window, as a share of its mean, above which it is not steady."""
+
+MOST_SLOPE: Final = 0.10
+"""The same for what a fitted line rises or falls over the window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Steadiness:
+    """How steady the last window is, and when the first steady one was complete.
+
+    Attributes
+    ----------
+    steady
+        Whether the last window is.
+    range, slope
+        The last window's range, and the rise of its fitted line, as shares of its mean.
+    since
+        How many figures there were when a window was steady for the first time; 0 if none has been.
+    """
+
+    steady: Bools
+    range: Floats
+    slope: Floats
+    since: Ints
+
+
+def steady_state(rounds: ArrayLike) -> Steadiness:
+    """Tell whether the last five rounds are steady: range within 20 % of their mean, fitted slope within 10 %.
+
+    Parameters
+    ----------
+    rounds
+        One figure a round, or means of equal stretches of a run, in order of time; shape ``(..., n)``, n of at
+        least `WINDOW`.
+
+    Raises
+    ------
+    ValueError
+        If there are too few rounds, or one is absent, not positive or not finite.
+
+    Notes
+    -----
+    SNIA (2020), Solid State Storage Performance Test Specification 2.0.2, definition of steady state.
+
+    Examples
+    --------
+    >>> print(steady_state([300, 180, 100, 95, 92, 90, 88]).steady)
+    False
+    """
+    sample = figures(rounds, "rounds", at_least=WINDOW)
+    if not sample.present.all() or (sample.values <= 0).any():
+        raise ValueError("steady state is of rounds that all have a figure above 0")
+    windows = sliding_window_view(sample.values, WINDOW, axis=-1)
+    mean = windows.mean(axis=-1)
+    spread = np.ptp(windows, axis=-1) / mean
+    x = np.arange(WINDOW) - (WINDOW - 1) / 2
+    slope = (windows @ x) / (x @ x) * (WINDOW - 1) / mean
+    blur = 1e-12  # a range of exactly 20 % is steady
+    steady = (spread <= MOST_RANGE + blur) & (np.abs(slope) <= MOST_SLOPE + blur)
+    return Steadiness(
+        steady=steady[..., -1],
+        range=spread[..., -1],
+        slope=slope[..., -1],
+        since=np.where(steady.any(axis=-1), steady.argmax(axis=-1) + WINDOW, 0)[()],
+    )

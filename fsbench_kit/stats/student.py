@@ -1,0 +1,75 @@
+"""Intervals that rest on Student's t: an estimate, its standard error, its degrees of freedom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
+from fsbench_kit.stats.values import checked_confidence
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from fsbench_kit.stats.result import Bools, Floats, Ints
+
+
+def ratio_by_t(
+    *,
+    log_ratio: Floats,
+    standard_error: Floats,
+    df: ArrayLike,
+    confidence: float,
+    estimand: str,
+    method: str,
+    n_a: Ints,
+    n_b: Ints | int,
+    n_pairs: Ints | None = None,
+    too_few: Bools | bool = False,
+    caveats: dict[Caveat, Bools | bool],
+) -> RatioEstimate:
+    """Turn a log ratio, its standard error and its degrees of freedom into an estimate with an interval.
+
+    Where the standard error is 0 or nan, or runs are too few, interval and p value are nan.
+    """
+    cells = np.shape(log_ratio)
+    unknown = ~(standard_error > 0) | too_few
+    standard_error = np.where(unknown, np.nan, standard_error)[()]
+    df = np.where(unknown, np.nan, np.asarray(df, dtype=np.float64))[()]
+    half_width = half_width_by_t(standard_error, df, confidence)
+    return RatioEstimate(
+        estimate=np.exp(log_ratio),
+        low=np.exp(log_ratio - half_width),
+        high=np.exp(log_ratio + half_width),
+        confidence=np.where(unknown, np.nan, confidence)[()],
+        estimand=estimand,
+        method=method,
+        p=2 * stdtr(df, -np.abs(log_ratio / standard_error)),
+        standard_error=standard_error,
+        df=df,
+        n_a=over_cells(n_a, cells),
+        n_b=over_cells(n_b, cells),
+        n_pairs=None if n_pairs is None else over_cells(n_pairs, cells),
+        caveats=caveats_that_apply(cells, {Caveat.TOO_FEW: too_few, **caveats}),
+    )
+
+
+def half_width_by_t(standard_error: Floats, df: NDArray[np.floating[Any]] | float, confidence: float) -> Floats:
+    """Return how far an interval reaches to either side of its estimate."""
+    half_width: Floats = stdtrit(df, (1 + checked_confidence(confidence)) / 2) * standard_error
+    return half_width
+
+
+def welch_df(share_a: Floats, share_b: Floats, n_a: Ints, n_b: Ints) -> Floats:
+    """Return Satterthwaite's degrees of freedom of a sum of two squared standard errors; nan where both are 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df: Floats = (share_a + share_b) ** 2 / (share_a**2 / (n_a - 1.0) + share_b**2 / (n_b - 1.0))
+    return df
+
+
+def over_cells(counts: Ints | int, cells: tuple[int, ...]) -> Ints:
+    """Spread counts over the cells; a single comparison gets a single number."""
+    spread: Ints = np.broadcast_to(counts, cells)[()]
+    return spread

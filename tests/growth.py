@@ -1,0 +1,28 @@
+"""How the time that a text takes grows with its length."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SHORT: Final = 8_000
+TIMES: Final = 4
+MARGIN: Final = 2.5
+"""How much more than in proportion a text may take on a busy machine; by its square, it would be 4 times more."""
+NOISE: Final = 0.5
+"""Seconds within which nothing is measured."""
+
+
+def is_linear(work: Callable[[str], object], scrap: str) -> bool:
+    """Whether a scrap that is repeated takes time in proportion to how often."""
+
+    def seconds(length: int) -> float:
+        chars = (scrap * length)[:length]
+        started = time.process_time()
+        work(chars)
+        return time.process_time() - started
+
+    return seconds(TIMES * SHORT) < NOISE + MARGIN * TIMES * seconds(SHORT)

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from fsbench_kit.stats import levels
+
+
+def test_steps_are_found_where_they_are() -> None:
+    rng = np.random.default_rng(1)
+    series = np.repeat([100.0, 60.0, 80.0], [30, 50, 40]) + rng.normal(0, 2, 120)
+    found = levels(series)
+    assert found.starts.tolist() == [0, 30, 80]
+    assert found.means == pytest.approx([100, 60, 80], abs=1.5)
+
+
+def test_one_level_is_one_stretch() -> None:
+    series = np.random.default_rng(2).normal(100, 5, 200)
+    found = levels(series)
+    assert found.starts.tolist() == [0]
+    assert found.means == pytest.approx([series.mean()])
+    assert levels([5.0] * 20).starts.tolist() == [0]
+
+
+def test_a_dip_of_a_few_figures_is_no_level() -> None:
+    series = 100 + np.random.default_rng(3).normal(0, 1, 100)
+    series[50] = 0
+    assert levels(series).starts.tolist() == [0]
+
+
+def test_the_cut_is_the_best_of_all_cuts() -> None:
+    # Against all ways to cut a short series in up to three stretches, none shorter than five.
+    from fsbench_kit.stats.changes import PENALTY, _noise
+
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        series = rng.normal(size=24) + 6 * (np.arange(24) >= 9) - 7 * (np.arange(24) >= 17)
+        penalty = PENALTY * np.log(24) * _noise(series)[1]
+
+        def cost(cuts: list[int], series: np.ndarray = series, penalty: float = penalty) -> float:
+            return sum(((part - part.mean()) ** 2).sum() for part in np.split(series, cuts)) + penalty * len(cuts)
+
+        ways = [[], *([i] for i in range(5, 20)), *([i, j] for i in range(5, 20) for j in range(i + 5, 20))]
+        assert levels(series).starts.tolist()[1:] == min(ways, key=cost)
+
+
+@pytest.mark.parametrize("r", [0.0, 0.3, 0.6])
+def test_neighbours_that_are_alike_are_no_change(r: float) -> None:
+    rng = np.random.default_rng(5)
+    found = 0
+    for _ in range(200):
+        series = rng.normal(size=120)
+        for i in range(1, 120):
+            series[i] = r * series[i - 1] + np.sqrt(1 - r**2) * series[i]
+        found += levels(series).starts.size > 1
+    assert found <= 12
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(ValueError, match="one series without gaps"):
+        levels(np.ones((2, 20)))
+    with pytest.raises(ValueError, match="at least 10"):
+        levels(np.ones(9))
