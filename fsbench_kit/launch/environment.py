@@ -101,7 +101,7 @@ class Device:
 
     def counters(self) -> dict[str, int]:
         """Return the bytes read from and written to it since the machine started."""
-        fields = (_read(self.folder / "stat") or "").split()
+        fields = (self.folder / "stat").read_text(encoding="ascii").split()
         return {"read_bytes": int(fields[2]) * _SECTOR, "written_bytes": int(fields[6]) * _SECTOR}
 
 

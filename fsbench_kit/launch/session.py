@@ -69,7 +69,7 @@ class Session:
     made: list[str] = field(default_factory=list)
     rounds: int = field(init=False)
     _free_at_first: dict[str, int] = field(default_factory=dict)
-    _told: set[tuple[str, str, str]] = field(default_factory=set)
+    _warned: set[tuple[str, str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.repeats
@@ -192,16 +192,15 @@ class Session:
             self.begun = True
         self.made.append(name)
         folder = str(self.study.folder / name)
-        self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure))
-        self._warn(seen)
+        warning = self._warning(seen)
+        self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure, warning=warning))
 
-    def _warn(self, seen: Observation) -> None:
-        """Tell the conditions of a run, each once for its target and workload; the records have them all."""
+    def _warning(self, seen: Observation) -> str | None:
+        """Return the conditions of a run, each once for its target and workload; the records have them all."""
         target, workload = seen.cell.target.name, seen.cell.workload.name
-        for code, sentence in seen.conditions:
-            if (code, target, workload) not in self._told:
-                self._told.add((code, target, workload))
-                self.tell(Note(f"{workload} on {target}: {sentence}"))
+        new = [found for found in seen.conditions if (found[0], target, workload) not in self._warned]
+        self._warned |= {(code, target, workload) for code, _ in new}
+        return "\n".join(f"{workload} on {target}: {sentence}" for _, sentence in new) or None
 
     def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""

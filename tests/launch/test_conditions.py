@@ -146,8 +146,8 @@ def test_conditions_of_a_run_are_recorded_told_once_and_read(
         assert codes.count("CACHED_RUN") == 2  # 200 MiB each were read and written
         assert set(codes) <= DIAGNOSTICS.keys()
         assert record["settings"]["device_written"].isdecimal()
-    told = [note for note in result.notes if note.startswith("random on here: The run ")]
-    assert len(told) == 1
+    told = [warning for warning in result.warnings if warning.startswith("random on here: The run ")]
+    assert len(told) == 2  # of the first run, and not of the second
     with pytest.raises(fsb.errors.InputError) as raised:  # a report without a job is no run
         fsb.read(result.folder)
     assert "The run read" in str(raised.value)
