@@ -36,6 +36,7 @@ class Confounders:
         self._factor = factor
         self._work = _work(dataset)
         self._submission = _submission(dataset)
+        self._reached = _reached(dataset)
         facts = known(dataset)
         self._facts = facts.filter(pl.col("key").map_elements(setting_kind, return_dtype=pl.String).is_in(_APART))
         self._hidden: dict[tuple[str, frozenset[str]], list[str]] = {}
@@ -49,7 +50,7 @@ class Confounders:
             yield "BLOCKED_ORDER", []
         if _concurrent(baseline, candidate):
             yield "CONCURRENT_RUNS", []
-        if _cached(baseline) or _cached(candidate):
+        if self._cached(baseline) or self._cached(candidate):
             yield "CACHED", []
         if unequal := self._unequal_work(baseline, candidate):
             yield "UNEQUAL_WORK", unequal
@@ -97,6 +98,20 @@ class Confounders:
                 for key, first, second in found.select("key", "baseline", "candidate").rows()
             ]
         return self._found[sides]
+
+    def _cached(self, side: pl.DataFrame) -> bool:
+        """Whether data fit into half the memory, direct I/O is off, and the disks do not account for the work."""
+        exposed = (
+            side.filter(
+                ~pl.col("operation").str.contains(_NO_DATA), pl.col("direct").ne_missing("true") | _PAST_DIRECT
+            )
+            .join(self._reached, on=["run_id", "operation"], how="anti")
+            .select("memory", data_size=_DATA_SIZE)
+        )
+        return any(
+            data_size is not None and (memory := _bytes(stated)) is not None and data_size < 2 * memory
+            for stated, data_size in exposed.unique().rows()
+        )
 
     def _unequal_work(self, baseline: pl.DataFrame, candidate: pl.DataFrame) -> list[str]:
         """Tell where one side did all of its work, and the other was stopped by the clock before that."""
@@ -219,14 +234,45 @@ _DATA_SIZE: Final = pl.coalesce(
 """How much data a run works on, in bytes."""
 
 
-def _cached(side: pl.DataFrame) -> bool:
-    """Whether the data are less than twice the memory, where both are known, and direct I/O is not."""
-    exposed = side.filter(
-        ~pl.col("operation").str.contains(_NO_DATA), pl.col("direct").ne_missing("true") | _PAST_DIRECT
-    ).select("memory", data_size=_DATA_SIZE)
-    return any(
-        data_size is not None and (memory := _bytes(stated)) is not None and data_size < 2 * memory
-        for stated, data_size in exposed.unique().rows()
+_DIRECTION: Final = (
+    pl.when(pl.col("operation").str.contains("read"))
+    .then(pl.lit("device_read"))
+    .when(pl.col("operation").str.contains("write"))
+    .then(pl.lit("device_written"))
+    .alias("direction")
+)
+"""The setting that tells what the disks did for an operation; null where both directions have a part in it."""
+
+_REACHED: Final = 0.9
+"""The share of its bytes that a run has to have moved on the disks, if caches had no part in it."""
+
+
+def _reached(dataset: Dataset) -> pl.DataFrame:
+    """Return the runs and operations for whose work the disks' own counters account.
+
+    A phase whose sync is timed apart is not among them: its bytes reached the disk after its own time.
+    """
+    figures = dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])).select(
+        "run_id", "operation", "metric", "statistic", "value", _DIRECTION
+    )
+    moved = wide(dataset.settings, ["device_read", "device_written"]).unpivot(
+        index="run_id", variable_name="direction", value_name="moved"
+    )
+    accounted = (
+        figures.filter(metric="bytes", statistic="value")
+        .group_by("run_id", "direction")
+        .agg(pl.col("value").sum())
+        .join(moved, on=["run_id", "direction"])
+        .filter(integer("moved") >= _REACHED * pl.col("value"))
+    )
+    synced = figures.filter(pl.col("operation").str.ends_with("_sync")).select(
+        "run_id", pl.col("operation").str.strip_suffix("_sync")
+    )
+    return (
+        figures.select("run_id", "operation", "direction")
+        .unique()
+        .join(accounted, on=["run_id", "direction"], how="semi")
+        .join(synced, on=["run_id", "operation"], how="anti")
     )
 
 

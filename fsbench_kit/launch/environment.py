@@ -10,6 +10,7 @@ import platform
 import re
 import stat
 import subprocess
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _SECTOR: Final = 512  # the unit of /sys/block/*/stat, whatever the device's own sectors are
 _TRIM_TIMEOUT: Final = 120.0
+_LOOK: Final = 0.25  # seconds: time is counted in hundredths
 _DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 
 
@@ -87,6 +89,11 @@ class Device:
         return _read(self.folder / "loop" / "dio") == "1"
 
     @property
+    def is_lowest(self) -> bool:
+        """Whether it is made of no other device that the kernel shows."""
+        return self.backing_file is None and not any((self.folder / "slaves").glob("*"))
+
+    @property
     def size(self) -> int | None:
         """Its size in bytes."""
         sectors = _read(self.folder / "size")
@@ -94,7 +101,7 @@ class Device:
 
     def counters(self) -> dict[str, int]:
         """Return the bytes read from and written to it since the machine started."""
-        fields = (_read(self.folder / "stat") or "").split()
+        fields = (self.folder / "stat").read_text(encoding="ascii").split()
         return {"read_bytes": int(fields[2]) * _SECTOR, "written_bytes": int(fields[6]) * _SECTOR}
 
 
@@ -189,12 +196,59 @@ def state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
     The parameters are those of `storage_settings`.
     """
     space = os.statvfs(directory)
+    devices = {device: device.counters() for device in devices_under(*(members or [directory]))}
     return {
         "load_average": list(os.getloadavg()),
         "memory_available": psutil.virtual_memory().available,
         "free_bytes": space.f_bavail * space.f_frsize,
-        "devices": {device.name: device.counters() for device in devices_under(*(members or [directory]))},
+        "size_bytes": space.f_blocks * space.f_frsize,
+        "devices": {device.name: counters for device, counters in devices.items()},
+        "disks": _summed([counters for device, counters in devices.items() if device.is_lowest]),
+        "asked": _asked(),
     }
+
+
+def quiet(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
+    """Look for a moment at what others do, while nothing of a launch goes on.
+
+    The parameters are those of `storage_settings`.
+
+    Returns
+    -------
+    dict
+        ``seconds`` of the look; ``busy``, the share of the processors' time; ``devices``, what each has moved.
+    """
+    devices = devices_under(*(members or [directory]))
+    before, times = {device: device.counters() for device in devices}, psutil.cpu_times()
+    time.sleep(_LOOK)
+    after, later = {device: device.counters() for device in devices}, psutil.cpu_times()
+    idle = later.idle - times.idle + later.iowait - times.iowait
+    # A guest's time is counted twice, as such and as that of the process it runs in.
+    whole = sum(later[:8]) - sum(times[:8])
+    return {
+        "seconds": _LOOK,
+        "busy": max(0.0, 1 - idle / whole) if whole else 0.0,
+        "devices": {
+            device.name: {key: after[device][key] - counted for key, counted in before[device].items()}
+            for device in devices
+        },
+    }
+
+
+def _summed(counters: Sequence[dict[str, int]]) -> dict[str, int] | None:
+    """Return what several devices have moved together; ``None`` where there is none."""
+    if not counters:
+        return None
+    return {key: sum(counted[key] for counted in counters) for key in counters[0]}
+
+
+def _asked() -> dict[str, int] | None:
+    """Return the bytes that this process and those it has waited for have read and written by system calls."""
+    lines = (_read(Path("/proc/self/io")) or "").splitlines()
+    known = dict(line.split(": ") for line in lines)
+    if not known:  # the kernel does not count
+        return None
+    return {"read_bytes": int(known["rchar"]), "written_bytes": int(known["wchar"])}
 
 
 def settle(*, drop_caches: bool) -> str:

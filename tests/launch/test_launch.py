@@ -55,6 +55,7 @@ KEYS = [
     "duration",
     "logs",
     "settings",
+    "conditions",
     "environment",
     "provision",
     "preparation",

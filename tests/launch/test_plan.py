@@ -271,7 +271,8 @@ OTHER_MISTAKES = {
   {{kind = "loop", filesystem = "xfs", size = "512M"}},  # {{
   {{kind = "loop", size = "512M", filesystem = "xsf"}}]\n{WORKLOAD}""",
         4,
-        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", not "xsf"',
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
+        'not "xsf"',
     ),
     "a text for a table": (f'{HEAD}budget = "1G"\n{TARGET}{WORKLOAD}', 2, f'"budget" must be {BUDGET}, not "1G"'),
     "a list of what is one": (

@@ -28,7 +28,7 @@ Method = Callable[..., RatioEstimate]
 
 
 def blocked(a: np.ndarray, b: np.ndarray, confidence: float = 0.95) -> RatioEstimate:
-    return blocked_log(np.asarray(a)[..., None], np.asarray(b)[..., None], confidence)
+    return blocked_log(np.ma.asarray(a)[..., None], np.ma.asarray(b)[..., None], confidence)
 
 
 ALONE = [welch_log, mean_ratio, hodges_lehmann_log, median_ratio]
