@@ -7,9 +7,8 @@ they are short: the kit and a C program take turns at few files, and the least o
 It is then held against what C takes in DIRECTORY for many files, with the syncs, which a run times too.
 
 In images of ext4 and XFS on an SSD, with files of 4 KiB, a run's four steps and syncs together had 1.8 % and 1.7 %
-of the kit's own. Reads from the page cache alone had 7 % and more: their rates compare filesystems by less than they
-differ. A program of ``filetree`` costs what is the same for all of them, and is below 2 % where a task takes more
-than 15 ms.
+of the kit's own. Reads from the page cache alone had 7 % and more, so that their rates differ by less than the
+filesystems do. What ``filetree`` adds to a program is below 2 % where a task takes more than 15 ms.
 
 ``filetree`` and the C program take turns at starting and timing a program. Needs a C compiler.
 """

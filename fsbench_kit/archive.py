@@ -391,12 +391,10 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
     names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if _is_fio_log(entry))]
     said = [Diagnostic(code=found.code, message=found.message) for found in facts.conditions]
     for name in dict.fromkeys(names):
+        if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
+            yield Log(source=str(folder / name), records=[changed])
         log = _read_file(folder / name)
-        records = [*log.records, *said]
-        said = []
-        if log.data and hashlib.sha256(log.data).hexdigest() != facts.sha256.get(name):
-            message = "The file's SHA-256 is not the one that was recorded when it was made."
-            records.append(Diagnostic(code="CHANGED_SINCE_RECORDED", message=message))
+        records, said = [*log.records, *said], []
         yield replace(
             log,
             name=f"{folder.name}/{name}",
@@ -425,6 +423,17 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
 def _command(argv: Sequence[str]) -> str:
     """Write a command line without the folders of programs, which tell of a person's machine and not of a run."""
     return " ".join(Path(word).name if word.startswith("/") else word for word in argv)
+
+
+def _changed(path: Path, recorded: str | None) -> Diagnostic | None:
+    """Hold a file, as it is on disk, against the hash that was recorded of it."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None  # which is said when it is read
+    message = "The file's SHA-256 is not the one that was recorded when it was made."
+    return None if found == recorded else Diagnostic(code="CHANGED_SINCE_RECORDED", message=message)
 
 
 def _settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:

@@ -285,7 +285,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "INTERIM_REPORT": ("note", "A report of a run that was still going on is part of its series, and no result."),
     "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
     "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
-    "REPAIRED_CODING": ("note", "The quoted-printable encoding of a mail was undone."),
+    "REPAIRED_CODING": ("note", "The encoding of a mail was undone: quoted-printable or base64."),
     "REPAIRED_ESCAPES": ("note", "The log stood inside a quoted string, with its line breaks written as \\n."),
     "REPAIRED_HTML": ("note", "Tags and entities of HTML were removed."),
     "REPAIRED_MARKDOWN": ("note", "Marks of Markdown inside the log were removed."),

@@ -251,7 +251,7 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
                 break
         else:
             assert driver.wait() == 0, driver.communicate()[1]
-        if kills < 12:
+        if kills < 8:
             time.sleep(chance.uniform(0, 1.5))
             kill_at_once(driver.pid)
             kills += 1

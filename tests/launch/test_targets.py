@@ -39,7 +39,7 @@ The following properties are supported:
 Sizes are specified in bytes with standard units such as K, M, G, etc.
 """
 OPENZFS = """\
-\tcompression     YES      YES   on | off | lzjb | gzip | gzip-[1-9] | zle | lz4 | zstd | zstd-[1-19] | zstd-fast-[1-10,20,30]
+\tcompression     YES      YES   on | off | lzjb | gzip | gzip-[1-9] | lz4 | zstd-[1-19] | zstd-fast-[1-10,20,30]
 \trecordsize      YES      YES   512 to 1M, power of 2
 \tsync            YES      YES   standard | always | disabled
 """
@@ -190,6 +190,18 @@ def test_no_zfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "the kernel has no ZFS loaded (/dev/zfs is missing), "
         "and the program zfs-fuse is missing (Debian package zfs-fuse)"
     )
+
+
+def test_device_cannot_hold_two_filesystems_at_once(
+    make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fsbench_kit.launch.targets.device.device_problem", lambda *_: None)
+    device = {"kind": "device", "device": "/dev/null"}
+    targets = [{**device, "filesystem": name, "name": name} for name in ("ext2", "ext4")]
+    choose(make_plan(target=targets), tmp_path, isolation_problem=None, devices=["/dev/null"])
+    reused = make_plan(target=targets, filesystems="reused")
+    with pytest.raises(LaunchError, match="2 targets cannot keep their filesystems on /dev/null at once"):
+        choose(reused, tmp_path, isolation_problem=None, devices=["/dev/null"])
 
 
 # ---- what a ZFS lacks
