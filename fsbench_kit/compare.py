@@ -222,8 +222,8 @@ def stopped_by(rule: str) -> str:
 def _adjusted(rows: pl.DataFrame) -> pl.Series:
     """Return p, adjusted over each family: the rows that share what they measure and a statistic.
 
-    IOPS and bandwidth of a job are one figure in two units. So they share a family, in which their two rows are one
-    test, with the larger p of both.
+    The IOPS and the bandwidth of a job are one figure in two units: they share a family, in which their two
+    rows are one test, with the larger p of both.
     """
     of_job = [name for name in settings.CELL if name != "metric"]
     tests = (

@@ -79,6 +79,7 @@ class Confounders:
         self._unit_assumed = _unit_assumed(dataset)
         times = dataset.runs.select("run_id", "host", "started_at", "ended_at", "duration")
         self._times = {run: _Times(*rest) for run, *rest in times.rows()}
+        self._averaged: dict[frozenset[str], list[str]] = {}
         self._found: dict[tuple[frozenset[str], frozenset[str]], dict[str, list[str]]] = {}
 
     def marked(self, figures: pl.DataFrame) -> pl.DataFrame:
@@ -101,7 +102,7 @@ class Confounders:
         return figures.join(
             submission, on=["run_id", "operation"], how="left", maintain_order="left"
         ).with_columns(
-            cached=(exposed & (_DATA_SIZE < 2 * capacity)).fill_null(value=False),
+            cached=(exposed & (2 * capacity > _DATA_SIZE)).fill_null(value=False),
             past_direct=past_direct & direct.fill_null(value=False),
             submission=pl.when(metric="completion_latency").then("submission"),
             unit_assumed=pl.col("run_id").is_in(self._unit_assumed) & (pl.col("metric") == "bandwidth"),
@@ -141,11 +142,15 @@ class Confounders:
             if len(side.runs) > 1:
                 yield from self._averaged_over(side)
 
-    def _averaged_over(self, side: Side) -> Iterator[str]:
+    def _averaged_over(self, side: Side) -> list[str]:
         """Name the settings in which the runs of one side differ among themselves."""
-        for key, values in self._facts.values(side.runs).items():
-            if len(values) > 1 and setting_kind(key) in _APART and key != self._factor:
-                yield f"The runs of {side.level} differ among themselves in {key}: {', '.join(values)}."
+        if side.runs not in self._averaged:
+            self._averaged[side.runs] = [
+                f"The runs of {side.level} differ among themselves in {key}: {', '.join(values)}."
+                for key, values in self._facts.values(side.runs).items()
+                if len(values) > 1 and setting_kind(key) in _APART and key != self._factor
+            ]
+        return self._averaged[side.runs]
 
     def _between_runs(self, baseline: Side, candidate: Side) -> dict[str, list[str]]:
         """Return the confounders that depend on the runs of two sides alone."""
@@ -174,7 +179,8 @@ class Confounders:
 
     def _unequal_work(self, baseline: Side, candidate: Side) -> list[str]:
         """Tell where one side did all of its work, and the other was stopped by the clock before that."""
-        told, endings = [], []
+        told: list[str] = []
+        endings: list[bool] = []
         for side in (baseline, candidate):
             works = [self._work[run] for run in sorted(side.runs) if run in self._work]
             ended = {by_itself for _, _, by_itself in works}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -100,13 +100,24 @@ class Findings:
             for name, values in self.numbers.items()
         }
         words = {name: pl.Series(values, dtype=pl.String) for name, values in self.words.items()}
-        texts = pl.List(pl.String)
-        return {
-            **known,
-            **words,
-            "reasons": pl.Series(self.reasons, dtype=texts),
-            "footnotes": pl.Series(self.footnotes, dtype=texts),
+        return {**known, **words, "reasons": _texts(self.reasons), "footnotes": _texts(self.footnotes)}
+
+
+def _texts(of_rows: list[list[str]]) -> pl.Series:
+    """Return lists of texts as a column; Polars takes ten times as long to do this list by list."""
+    sizes = [len(texts) for texts in of_rows]
+    flat = pl.DataFrame(
+        {
+            "row": np.repeat(np.arange(len(of_rows)), sizes),
+            "text": pl.Series([text for texts in of_rows for text in texts], dtype=pl.String),
         }
+    )
+    lists = flat.group_by("row", maintain_order=True).agg("text")
+    rows = pl.DataFrame({"row": np.arange(len(of_rows))})
+    empty = pl.lit([], dtype=pl.List(pl.String))
+    return rows.join(lists, on="row", how="left", maintain_order="left").select(pl.col("text").fill_null(empty))[
+        "text"
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +127,18 @@ class Options:
     factor: str
     confidence: float
     margin: float
+
+
+class Sides(NamedTuple):
+    """Some rows of one shape, with the runs of both sides."""
+
+    rows: Rows
+    a: Runs
+    b: Runs
+
+    def where(self, chosen: Bools) -> Sides:
+        """Return some of the rows."""
+        return Sides(self.rows[chosen], self.a[chosen], self.b[chosen])
 
 
 def estimate(pairs: pl.DataFrame, found: Findings, options: Options) -> None:
@@ -137,7 +160,7 @@ def estimate(pairs: pl.DataFrame, found: Findings, options: Options) -> None:
     rows = _where(usable)
     if not rows.size:
         return
-    _ratios(rows, _ragged(a, rows), _ragged(b, rows), found)
+    _ratios(Sides(rows, _ragged(a, rows), _ragged(b, rows)), found)
     found.put(rows, estimand="ratio of geometric means")
 
     alone = _where(usable & single)
@@ -171,9 +194,9 @@ def _rounding(pairs: pl.DataFrame, rows: Rows, found: Findings) -> None:
     found.put(rows, rounding_low=np.where(bounds.low > 0, bounds.low, np.nan), rounding_high=bounds.high)
 
 
-def _ratios(rows: Rows, a: Runs, b: Runs, found: Findings) -> None:
-    of_a, of_b = (np.exp(np.ma.getdata(np.ma.log(side).mean(axis=-1))) for side in (a, b))
-    found.put(rows, value_baseline=of_a, value_candidate=of_b, ratio=of_b / of_a)
+def _ratios(sides: Sides, found: Findings) -> None:
+    of_a, of_b = (np.exp(np.ma.getdata(np.ma.log(side).mean(axis=-1))) for side in (sides.a, sides.b))
+    found.put(sides.rows, value_baseline=of_a, value_candidate=of_b, ratio=of_b / of_a)
 
 
 def _predict(
@@ -205,21 +228,30 @@ def _intervals(pairs: pl.DataFrame, rows: Rows, found: Findings, options: Option
     in_pairs = blocks.join(blocked, on="row", how="anti", maintain_order="left")
     _left_out(pairs, blocks, found)
 
-    _by_pairs(in_pairs, pairs, found, options)
-    _by_blocks(blocked, found, options)
+    paired = _of_blocks(in_pairs)
+    _interval(paired, stats.paired_log, found, options)
+    _beside_pairs(paired, found, options)
+    _beside_few(pairs, paired, stats.moderated_paired_log, found, options)
+
+    _interval(_stacked(blocked), stats.blocked_log, found, options)
+    # A block is one figure to the signed ranks as well: the geometric mean of its runs.
+    means = blocked.with_columns(pl.col("a", "b").list.eval(pl.element().log()).list.mean().exp())
+    _beside_pairs(_of_blocks(means), found, options)
+
     alone = np.setdiff1d(rows, blocks["row"].to_numpy())
-    a, b = (_ragged(pairs[f"value{suffix}"], alone) for suffix in ("", OTHER))
-    _interval(alone, a, b, stats.welch_log, found, options)
-    _beside_two_samples(alone, a, b, found, options)
-    _beside_few(pairs, alone, a, b, stats.moderated_log, found, options)
+    apart = Sides(alone, *(_ragged(pairs[f"value{suffix}"], alone) for suffix in ("", OTHER)))
+    _interval(apart, stats.welch_log, found, options)
+    _beside_two_samples(apart, found, options)
+    _beside_few(pairs, apart, stats.moderated_log, found, options)
 
 
-def _interval(rows: Rows, a: Runs, b: Runs, method: Method, found: Findings, options: Options) -> None:
+def _interval(sides: Sides, method: Method, found: Findings, options: Options) -> None:
     """Give the interval of some rows, which are of one shape."""
+    rows, a, b = sides
     if not rows.size:
         return
     result = method(a, b, options.confidence)
-    _ratios(rows, *((side.reshape(rows.size, -1)) for side in (a, b)), found)
+    _ratios(Sides(rows, *(side.reshape(rows.size, -1) for side in (a, b))), found)
     found.put(
         rows,
         ratio=result.estimate,
@@ -289,78 +321,59 @@ def _left_out(pairs: pl.DataFrame, blocks: pl.DataFrame, found: Findings) -> Non
             found.note([row], f"{of_row[row] - n} runs are without a partner {where} and were left out.")
 
 
-def _by_pairs(blocks: pl.DataFrame, pairs: pl.DataFrame, found: Findings, options: Options) -> None:
-    rows, a, b = _side_values(blocks)
-    _interval(rows, a, b, stats.paired_log, found, options)
-    _beside_pairs(rows, a, b, found, options)
-    _beside_few(pairs, rows, a, b, stats.moderated_paired_log, found, options)
+def _of_blocks(blocks: pl.DataFrame) -> Sides:
+    """Return the figures of both sides, those of a block at one place."""
+    by_row = blocks.group_by("row", maintain_order=True).agg(pl.col("a", "b").explode())
+    rows = by_row["row"].to_numpy().astype(np.int64)
+    return Sides(rows, stats.ragged(by_row["a"].to_list()), stats.ragged(by_row["b"].to_list()))
 
 
-def _by_blocks(blocks: pl.DataFrame, found: Findings, options: Options) -> None:
+def _stacked(blocks: pl.DataFrame) -> Sides:
+    """Return the runs of both sides with an axis of blocks: ``(rows, blocks, runs)``."""
     of_row = blocks.group_by("row", maintain_order=True).len()
     rows, sizes = (of_row[name].to_numpy().astype(np.int64) for name in ("row", "len"))
     place = np.repeat(np.arange(rows.size), sizes), np.concatenate([np.arange(size) for size in [0, *sizes]])
-    sides = []
-    for name in ("a", "b"):
+
+    def stack(name: str) -> Runs:
         runs = stats.ragged(blocks[name].to_list())
-        side = np.ma.masked_all((rows.size, sizes.max(initial=0), runs.shape[-1]))
-        side[place] = runs
-        sides.append(side)
-    _interval(rows, *sides, stats.blocked_log, found, options)
-    # A block is one figure here as well: the geometric mean of its runs.
-    _beside_pairs(
-        *_side_values(blocks.with_columns(pl.col("a", "b").list.eval(pl.element().log()).list.mean().exp())),
-        found,
-        options,
-    )
+        shape = rows.size, int(sizes.max(initial=0)), runs.shape[-1]
+        stacked = np.ma.MaskedArray(np.ones(shape), mask=np.ones(shape, dtype=np.bool_))
+        stacked[place] = runs
+        return stacked
+
+    return Sides(rows, stack("a"), stack("b"))
 
 
-def _side_values(blocks: pl.DataFrame) -> tuple[Rows, Runs, Runs]:
-    """Return the rows of pairs, and the figures of both sides."""
-    by_row = blocks.group_by("row", maintain_order=True).agg(pl.col("a", "b").explode())
-    return by_row["row"].to_numpy().astype(np.int64), *(
-        stats.ragged(by_row[name].to_list()) for name in ("a", "b")
-    )
+# ---- companions: a second interval, by a method that fails elsewhere
 
 
-# ---- companions: a second interval, of a method that fails elsewhere
+def _beside_two_samples(sides: Sides, found: Findings, options: Options) -> None:
+    """Give the interval of Hodges and Lehmann; that of medians, where the runs of a side lie in two heaps."""
+    n_a, n_b = sides.a.count(axis=-1), sides.b.count(axis=-1)
+    fewest = np.minimum(n_a, n_b)
+    heaps = fewest >= MIN_FOR_MEDIAN
+    if heaps.any():
+        a, b = sides.a[heaps], sides.b[heaps]
+        heaps[heaps] = stats.two_modes(a) | stats.two_modes(b)
+    _companion(sides.where(heaps), stats.median_ratio, found, options)
+    widest = 1 - 2 / comb(n_a + n_b, n_a)  # the confidence of all ratios of a run to a run, least to greatest
+    ranked = (fewest >= MIN_RUNS) & (widest >= options.confidence) & ~heaps
+    _companion(sides.where(ranked), stats.hodges_lehmann_log, found, options)
 
 
-def _beside_two_samples(rows: Rows, a: Runs, b: Runs, found: Findings, options: Options) -> None:
-    """Give the interval of Hodges and Lehmann; of medians, where the runs of a side lie in two heaps."""
-    n_a, n_b = a.count(axis=-1), b.count(axis=-1)
-    enough = np.minimum(n_a, n_b) >= MIN_FOR_MEDIAN
-    heaps = np.zeros(rows.size, dtype=np.bool_)
-    if enough.any():
-        heaps[enough] = stats.two_modes(a[enough]) | stats.two_modes(b[enough])
-    _companion(rows, a, b, heaps, stats.median_ratio, found, options)
-    ranked = (np.minimum(n_a, n_b) >= MIN_RUNS) & (_widest_by_ranks(n_a, n_b) >= options.confidence)
-    _companion(rows, a, b, ranked & ~heaps, stats.hodges_lehmann_log, found, options)
-
-
-def _beside_pairs(rows: Rows, a: Runs, b: Runs, found: Findings, options: Options) -> None:
+def _beside_pairs(sides: Sides, found: Findings, options: Options) -> None:
     """Give the interval of the signed ranks."""
-    pairs = a.count(axis=-1)
+    pairs = sides.a.count(axis=-1)
     enough = (pairs >= MIN_PAIRS) & (1 - 2.0 ** (1 - pairs) >= options.confidence)
-    _companion(rows, a, b, enough, stats.signed_rank_log, found, options)
+    _companion(sides.where(enough), stats.signed_rank_log, found, options)
 
 
-def _widest_by_ranks(n_a: Rows, n_b: Rows) -> Floats:
-    """Return the confidence of the widest interval that a Mann-Whitney test leaves: from the least ratio to the most."""
-    widest: Floats = 1 - 2 / comb(n_a + n_b, n_a)
-    return widest
-
-
-def _beside_few(
-    pairs: pl.DataFrame, rows: Rows, a: Runs, b: Runs, method: Method, found: Findings, options: Options
-) -> None:
-    """Give cells of two or three runs an interval that borrows from the others of their kind, where these are many."""
-    few = np.minimum(a.count(axis=-1), b.count(axis=-1)) <= _FEW
-    kinds = pairs[rows[few]].select(pl.struct(*_KIND).rank("dense")).to_series().to_numpy()
+def _beside_few(pairs: pl.DataFrame, sides: Sides, method: Method, found: Findings, options: Options) -> None:
+    """Give cells of two or three runs an interval that borrows from the others of their kind, if these are many."""
+    few = sides.where(np.minimum(sides.a.count(axis=-1), sides.b.count(axis=-1)) <= _FEW)
+    kinds = pairs[few.rows].select(pl.struct(*_KIND).rank("dense")).to_series().to_numpy()
     for kind in np.unique(kinds):
-        chosen = np.zeros(rows.size, dtype=np.bool_)
-        chosen[np.flatnonzero(few)[kinds == kind]] = True
-        _companion(rows, a, b, chosen, method, found, options)
+        _companion(few.where(kinds == kind), method, found, options)
 
 
 _FEW: Final = 3
@@ -370,25 +383,21 @@ _KIND: Final = ("study", "tool", "filesystem", "metric", "statistic", "level", f
 """What cells have to share before one borrows from another."""
 
 
-def _companion(
-    rows: Rows, a: Runs, b: Runs, chosen: Bools, method: Method, found: Findings, options: Options
-) -> None:
-    """Set an interval of some rows beside their own, and say where the two disagree on whether it holds 1."""
-    if not chosen.any():
+def _companion(sides: Sides, method: Method, found: Findings, options: Options) -> None:
+    """Set an interval beside the rows' own, and say where the two disagree on whether it holds 1."""
+    if not sides.rows.size:
         return
-    result, rows = method(a[chosen], b[chosen], options.confidence), rows[chosen]
-    given = np.isfinite(result.low) & np.isfinite(found.numbers["ci_low"][rows])
+    result, rows = method(sides.a, sides.b, options.confidence), sides.rows
+    own_low, own_high = found.numbers["ci_low"][rows], found.numbers["ci_high"][rows]
+    given = np.isfinite(result.low) & np.isfinite(own_low)
     found.put(rows[given], companion_low=result.low[given], companion_high=result.high[given])
     found.put(rows[given], companion_method=result.method)
-    holds = (result.low <= 1) & (result.high >= 1)
-    own = (found.numbers["ci_low"][rows] <= 1) & (found.numbers["ci_high"][rows] >= 1)
-    found.note(
-        rows[given & holds & ~own], f"A second interval, by {result.method}, holds 1: it shows no difference."
-    )
-    found.note(rows[given & ~holds & own], f"A second interval, by {result.method}, does not hold 1.")
+    holds, own_holds = (result.low <= 1) & (result.high >= 1), (own_low <= 1) & (own_high >= 1)
+    found.note(rows[given & holds & ~own_holds], f"A second interval, by {result.method}, holds 1.")
+    found.note(rows[given & ~holds & own_holds], f"A second interval, by {result.method}, does not hold 1.")
     if (noisy := result.caveats.get(stats.Caveat.NOISIER_THAN_MOST)) is not None:
         found.note(
-            rows[given & noisy], "The cell is more than twice as noisy as most: its second interval is too short."
+            rows[given & noisy], "The cell is more than twice as noisy as most: its second interval is short."
         )
 
 
@@ -407,12 +416,8 @@ def shape_of_sides(pairs: pl.DataFrame, found: Findings) -> None:
         sides = pairs.select(
             pl.col(f"{name}{suffix}").alias(name) for name in ("level", "n", "in_time", "timed", "by_round")
         ).with_row_index("row")
-        usable = (
-            (pl.col("n") >= 3)
-            & (pl.col("in_time").list.min() > 0)
-            & (pl.col("in_time").list.drop_nulls().list.len() == pl.col("n"))
-        )
-        sides = sides.filter(usable)
+        measured = pl.col("in_time").list.eval((pl.element() > 0).fill_null(value=False)).list.all()
+        sides = sides.filter(pl.col("n") >= 3, measured)
         _two_heaps(sides, found)
         drifting = _drifting(sides, found)
         _not_steady(drifting.filter("by_round", pl.col("n") >= WINDOW), found)
