@@ -1,8 +1,8 @@
 """Compares runs that differ in one factor: ratios, intervals where the data allow them, verdicts with reasons.
 
-The run is the unit of inference. The method follows from the data's shape: pairs where both sides ran in the
-same rounds, Welch's t where they did not, and no confidence interval where a side has a single run. See
-`fsbench_kit.stats` for the methods and their sources.
+The run is the unit of inference, and the method follows from the data's shape, see `compare`. What stands side by
+side is found by `fsbench_kit.sides`, what else sets it apart by `fsbench_kit.confounders`, and the figures of all
+cells of a shape go through `fsbench_kit.methods` at once. `fsbench_kit.stats` has the methods' sources.
 """
 
 from __future__ import annotations
@@ -128,12 +128,33 @@ def compare(
         ``p_adjusted``, Holm's correction over the rows that share a metric and a statistic. There is no row
         where all runs are of one level.
 
+    Notes
+    -----
+    The method by the data's shape; ``companion_*`` is a second interval, by a method that fails elsewhere:
+
+    ======================================  =================================  =================================
+    The runs                                The interval                       The companion
+    ======================================  =================================  =================================
+    one on each side                        none; the noise it would take      none
+    one against two                         none                               none
+    one against three or more               prediction, no confidence          none
+    two or more on each side                Welch's t                          Hodges-Lehmann from 4 on; of
+                                                                               medians from 6 on, where a side
+                                                                               lies in two heaps
+    pairs: one of a side in shared rounds   paired t                           signed ranks from 6 on
+    several of a side in shared rounds      t over rounds                      signed ranks from 6 rounds on
+    several shared hosts                    t over hosts                       signed ranks from 6 hosts on
+    two or three of a side, in many cells   as above                           moderated t
+    ======================================  =================================  =================================
+
+    All are of logarithms. A footnote says where the two intervals disagree on whether they hold 1.
+
     Raises
     ------
     RequestError
         If the factor or the baseline is not in the data.
     """
-    figures = figures_of(dataset, factor, baseline, _wanted(metrics), include_failed=include_failed)
+    figures = figures_of(dataset, factor, baseline, wanted_of(metrics), include_failed=include_failed)
     confounders = Confounders(dataset, factor)
     pairs = side_by_side(figures, confounders)
     found = Findings(pairs.height)
@@ -161,7 +182,13 @@ _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
 
 
 def _wanted(metrics: Sequence[str] | None) -> pl.DataFrame:
-    """Return the metrics and statistics to compare."""
+    """Return the metrics and statistics to compare.
+
+    Raises
+    ------
+    RequestError
+        If a metric is not one, or neither more nor less of it is better.
+    """
     wanted = STATISTICS
     if metrics is not None:
         wanted = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}

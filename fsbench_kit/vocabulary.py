@@ -365,6 +365,10 @@ REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
         "verdict withheld",
         "The rounds of a side drift, and their last five had not come to rest by SNIA's criterion.",
     ),
+    "SET_MISMATCH": (
+        "verdict withheld",
+        "The sides have different cells; only those that both have were compared.",
+    ),
     "CACHED": (
         "verdict withheld",
         "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",
