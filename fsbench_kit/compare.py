@@ -181,7 +181,7 @@ def compare(
 _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
 
 
-def _wanted(metrics: Sequence[str] | None) -> pl.DataFrame:
+def wanted_of(metrics: Sequence[str] | None) -> pl.DataFrame:
     """Return the metrics and statistics to compare.
 
     Raises

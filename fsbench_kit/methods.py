@@ -369,7 +369,7 @@ def _beside_pairs(sides: Sides, found: Findings, options: Options) -> None:
 
 
 def _beside_few(pairs: pl.DataFrame, sides: Sides, method: Method, found: Findings, options: Options) -> None:
-    """Give cells of two or three runs an interval that borrows from the others of their kind, if these are many."""
+    """Give cells of two or three runs an interval that borrows from others of their kind, if these are many."""
     few = sides.where(np.minimum(sides.a.count(axis=-1), sides.b.count(axis=-1)) <= _FEW)
     kinds = pairs[few.rows].select(pl.struct(*_KIND).rank("dense")).to_series().to_numpy()
     for kind in np.unique(kinds):

@@ -121,7 +121,12 @@ def _over_cells(baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: flo
         return counts
 
     means = [side.group_by(_PART).agg(pl.col("log").mean()) for side in (a, b)]
-    ratios = means[0].join(means[1], on=_PART, nulls_equal=True).select(pl.col("log_right") - pl.col("log"))["log"]
+    ratios = (
+        means[0]
+        .join(means[1], on=_PART, nulls_equal=True)
+        .select(pl.col("log_right") - pl.col("log"))["log"]
+        .to_numpy()
+    )
     units = [
         side.group_by("unit", "by_round").agg(pl.len(), pl.col("log").mean().exp().alias("value")).sort("unit")
         for side in (a, b)
@@ -131,8 +136,8 @@ def _over_cells(baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: flo
         "n_baseline": units[0].height,
         "n_candidate": units[1].height,
         "ratio": float(np.exp(ratios.mean())),
-        "quartile_low": float(np.exp(ratios.quantile(0.25, "linear"))),
-        "quartile_high": float(np.exp(ratios.quantile(0.75, "linear"))),
+        "quartile_low": float(np.exp(np.quantile(ratios, 0.25))),
+        "quartile_high": float(np.exp(np.quantile(ratios, 0.75))),
         "estimand": "geometric mean of the cells' ratios",
     }
     whole = [side.filter(pl.col("len") == common.height) for side in units]
