@@ -76,6 +76,7 @@ class Confounders:
         self._facts = Facts(dataset)
         self._work = {run: figures for run, *figures in _work(dataset).rows()}
         self._submission = _submission(dataset)
+        self._reached = _reached(dataset)
         self._unit_assumed = _unit_assumed(dataset)
         times = dataset.runs.select("run_id", "host", "started_at", "ended_at", "duration")
         self._times = {run: _Times(*rest) for run, *rest in times.rows()}
@@ -88,10 +89,10 @@ class Confounders:
         Returns
         -------
         pl.DataFrame
-            With columns ``cached`` (the data are less than twice the memory, where both are known, and direct I/O
-            is not), ``past_direct`` (direct I/O was on, and this operation does not use it), ``submission`` (the
-            share of submission in a request's time, where it is more than half and the metric leaves it out)
-            and ``unit_assumed``.
+            With columns ``cached`` (the data are less than twice the memory, where both are known, direct I/O is
+            not, and the disks do not account for the work), ``past_direct`` (direct I/O was on, and this operation
+            does not use it), ``submission`` (the share of submission in a request's time, where it is more than
+            half and the metric leaves it out) and ``unit_assumed``.
         """
         direct, past_direct = pl.col("direct") == "true", _PAST_DIRECT.fill_null(value=False)
         memory = {text: _bytes(text) for text in figures["memory"].unique() if text is not None}
@@ -99,10 +100,16 @@ class Confounders:
         moves_data = ~pl.col("operation").str.contains(_NO_DATA)
         exposed = moves_data & (direct.ne_missing(other=True) | past_direct)
         submission = self._submission.filter(pl.col("submission") > 0.5)
+        of_operation = submission.join(
+            self._reached.select("run_id", "operation", reached=True),
+            on=["run_id", "operation"],
+            how="full",
+            coalesce=True,
+        )
         return figures.join(
-            submission, on=["run_id", "operation"], how="left", maintain_order="left"
+            of_operation, on=["run_id", "operation"], how="left", maintain_order="left"
         ).with_columns(
-            cached=(exposed & (2 * capacity > _DATA_SIZE)).fill_null(value=False),
+            cached=(exposed & pl.col("reached").is_null() & (2 * capacity > _DATA_SIZE)).fill_null(value=False),
             past_direct=past_direct & direct.fill_null(value=False),
             submission=pl.when(metric="completion_latency").then("submission"),
             unit_assumed=pl.col("run_id").is_in(self._unit_assumed) & (pl.col("metric") == "bandwidth"),
@@ -317,6 +324,48 @@ _DATA_SIZE: Final = pl.coalesce(
     "file_size",
 )
 """How much data a run works on, in bytes."""
+
+
+_DIRECTION: Final = (
+    pl.when(pl.col("operation").str.contains("read"))
+    .then(pl.lit("device_read"))
+    .when(pl.col("operation").str.contains("write"))
+    .then(pl.lit("device_written"))
+    .alias("direction")
+)
+"""The setting that tells what the disks did for an operation; null where both directions have a part in it."""
+
+_REACHED: Final = 0.9
+"""The share of its bytes that a run has to have moved on the disks, if caches had no part in it."""
+
+
+def _reached(dataset: Dataset) -> pl.DataFrame:
+    """Return the runs and operations for whose work the disks' own counters account.
+
+    A phase whose sync is timed apart is not among them: its bytes reached the disk after its own time.
+    """
+    figures = dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])).select(
+        "run_id", "operation", "metric", "statistic", "value", _DIRECTION
+    )
+    moved = wide(dataset.settings, ["device_read", "device_written"]).unpivot(
+        index="run_id", variable_name="direction", value_name="moved"
+    )
+    accounted = (
+        figures.filter(metric="bytes", statistic="value")
+        .group_by("run_id", "direction")
+        .agg(pl.col("value").sum())
+        .join(moved, on=["run_id", "direction"])
+        .filter(integer("moved") >= _REACHED * pl.col("value"))
+    )
+    synced = figures.filter(pl.col("operation").str.ends_with("_sync")).select(
+        "run_id", pl.col("operation").str.strip_suffix("_sync")
+    )
+    return (
+        figures.select("run_id", "operation", "direction")
+        .unique()
+        .join(accounted, on=["run_id", "direction"], how="semi")
+        .join(synced, on=["run_id", "operation"], how="anti")
+    )
 
 
 def _bytes(memory: str | None) -> int | None:

@@ -121,12 +121,8 @@ def _over_cells(baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: flo
         return counts
 
     means = [side.group_by(_PART).agg(pl.col("log").mean()) for side in (a, b)]
-    ratios = (
-        means[0]
-        .join(means[1], on=_PART, nulls_equal=True)
-        .select(pl.col("log_right") - pl.col("log"))["log"]
-        .to_numpy()
-    )
+    beside = means[0].join(means[1], on=_PART, nulls_equal=True)
+    ratios = (beside["log_right"] - beside["log"]).to_numpy()
     units = [
         side.group_by("unit", "by_round").agg(pl.len(), pl.col("log").mean().exp().alias("value")).sort("unit")
         for side in (a, b)

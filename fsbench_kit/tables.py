@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.dataset import Dataset
     from fsbench_kit.explain import Stretch
-    from fsbench_kit.launch import LaunchResult, Machine
+    from fsbench_kit.launch import Ability, LaunchResult, Machine
 
 Row = dict[str, Any]
 
@@ -762,8 +762,8 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
 # --- machines ----------------------------------------------------------------------------------------------------
 
 
-def machine_table(machine: Machine) -> Table:
-    """Make the table of what a machine has for launches."""
+def machine_table(machine: Machine, abilities: Iterable[Ability]) -> Table:
+    """Make the table of what a machine has for launches, and of what it can do with that."""
     loop = "yes" if machine.loop_devices else "the kernel has none"
     rows = [
         *((program.name, _version_number(version)) for program, version in machine.programs),
@@ -776,8 +776,21 @@ def machine_table(machine: Machine) -> Table:
         ("loop images in mounts of their own", machine.isolation_problem or "yes"),
         ("free space here", humanise(machine.free_bytes, "B")),
     ]
-    groups = (Group("Programs", tuple(rows)), Group("What launches can do", tuple(able)))
-    return Table("This machine", (Column("what"), Column("here")), groups)
+    here = {
+        "target": "Targets",
+        "device": "Block devices",
+        "workload": "Tools",
+    }
+    groups = {kind: [(a.name, a.problem or "yes") for a in abilities if a.kind == kind] for kind in here}
+    return Table(
+        "This machine",
+        (Column("what"), Column("here")),
+        (
+            Group("Programs", tuple(rows)),
+            Group("What launches can do", tuple(able)),
+            *(Group(here[kind], tuple(group)) for kind, group in groups.items() if group),
+        ),
+    )
 
 
 def _version_number(version: str | None) -> str:

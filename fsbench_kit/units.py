@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
+from functools import lru_cache
 from typing import Final, Literal
 
 Rounding = Literal["nearest", "down", "up", "exact", "unknown"]
@@ -69,6 +70,7 @@ class Quantity:
     high: float | None
 
 
+@lru_cache(maxsize=2**14)  # a log prints the same few figures again and again
 def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digits: int | None = None) -> Quantity:
     """Read a printed number as a quantity.
 

@@ -239,6 +239,8 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "command": SettingWord("label", "The command line."),
     "fio.steadystate_attained": SettingWord("label", "Whether the load became steady: true or false."),
     "fio.steadystate_criterion": SettingWord("label", "What was held against the limit for a steady load."),
+    "device_read": SettingWord("label", "Bytes that the disks read during the run, by the kernel's counters."),
+    "device_written": SettingWord("label", "Bytes that the disks wrote during the run, by the same."),
     "seed": SettingWord("label", "Seed of the tool's random numbers."),
     "stopping_rule": SettingWord("label", "The rule by which a launch decided how many rounds to make."),
     "bonnie++.-q": SettingWord("label", "Whether bonnie++ was quiet: true."),
@@ -283,7 +285,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "INTERIM_REPORT": ("note", "A report of a run that was still going on is part of its series, and no result."),
     "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
     "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
-    "REPAIRED_CODING": ("note", "The quoted-printable encoding of a mail was undone."),
+    "REPAIRED_CODING": ("note", "The encoding of a mail was undone: quoted-printable or base64."),
     "REPAIRED_ESCAPES": ("note", "The log stood inside a quoted string, with its line breaks written as \\n."),
     "REPAIRED_HTML": ("note", "Tags and entities of HTML were removed."),
     "REPAIRED_MARKDOWN": ("note", "Marks of Markdown inside the log were removed."),
@@ -327,6 +329,10 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "RUN_FAILED": ("warning", "The run reports an error."),
     "CARRY_LOST": ("note", "fio printed a fraction of almost 1 as .0; the figure's bounds allow for it."),
     "RUN_STOPPED": ("note", "The run was stopped before its end."),
+    "MACHINE_LOADED": ("warning", "Other work kept the machine busy directly before the run."),
+    "DEVICE_SHARED": ("warning", "Others used the device before the run or during it."),
+    "CACHED_RUN": ("note", "Less reached the device than the run asked for; the page cache did the rest."),
+    "SPACE_CHANGED": ("note", "The filesystem was not as full as at its first run."),
     "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
     "NO_LOG": ("error", "No log was found in the file."),
     "EMPTY": ("error", "The file is empty."),
@@ -371,7 +377,8 @@ REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
     ),
     "CACHED": (
         "verdict withheld",
-        "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",
+        "The data are less than twice the memory, and nothing shows that the page cache was bypassed, or that the "
+        "work reached the disks.",
     ),
 }
 """Why a comparison says less than one might expect: what is not given, and the sentence that explains."""

@@ -1,5 +1,6 @@
 """Files, studies and launched runs are found, and what keeps one from being read stops no other."""
 
+import gzip
 import hashlib
 import json
 from collections.abc import Callable
@@ -113,6 +114,32 @@ def test_a_log_that_was_changed_after_its_run_is_named(tmp_path: Path, smallfile
     folder = _launched(tmp_path / "001", smallfiles_log())
     (folder / "stdout.txt").write_text(smallfiles_log(rate=4000.0))
     assert read(tmp_path).diagnostics["code"].to_list() == ["CHANGED_SINCE_RECORDED"]
+
+
+def test_a_packed_log_is_held_against_the_hash_of_its_file(
+    tmp_path: Path, smallfiles_log: Callable[..., str]
+) -> None:
+    packed = gzip.compress(smallfiles_log().encode())
+    hashes = {"stdout.txt.gz": hashlib.sha256(packed).hexdigest()}
+    folder = _launched(tmp_path / "001", "", logs=["stdout.txt.gz"], sha256=hashes)
+    (folder / "stdout.txt.gz").write_bytes(packed)
+    assert read(folder).diagnostics.is_empty()
+    (folder / "stdout.txt.gz").write_bytes(gzip.compress(smallfiles_log(rate=4000.0).encode()))
+    assert read(folder).diagnostics["code"].to_list() == ["CHANGED_SINCE_RECORDED"]
+
+
+def test_a_log_file_of_fio_that_was_changed_is_named(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    rows = "1, 4096, 0, 4096\n2, 4096, 0, 4096\n"
+    hashes = {
+        name: hashlib.sha256(text.encode()).hexdigest()
+        for name, text in (("stdout.txt", smallfiles_log()), ("x_bw.1.log", rows))
+    }
+    folder = _launched(tmp_path / "001", smallfiles_log(), sha256=hashes)
+    (folder / "x_bw.1.log").write_text(rows)
+    assert "CHANGED_SINCE_RECORDED" not in read(folder).diagnostics["code"]
+    (folder / "x_bw.1.log").write_text(rows.replace("4096\n2", "4096\n3"))
+    changed = read(folder).diagnostics.filter(code="CHANGED_SINCE_RECORDED")
+    assert changed["source"].to_list() == [str(folder / "x_bw.1.log")]
 
 
 def test_a_failed_launch_marks_a_run_whose_log_looks_well(

@@ -94,8 +94,9 @@ def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
     made of more digits than letters. Logs of another test alone have no figures to lose.
     """
     start, end, runs = diagnostic.start, diagnostic.end, reading.runs
+    other = replace(diagnostic, code="OTHER_TEXT", message="This text holds a figure and is no part of a log.")
     if not runs and any(isinstance(other, Diagnostic) and other.code == "NOT_FILEIO" for other in reading.records):
-        return replace(diagnostic, code="OTHER_TEXT")
+        return other
     if start is None or end is None or not runs or any(run.start < end and start < run.end for run in runs):
         return diagnostic
     before = max((run.end for run in runs if run.end <= start), default=None)
@@ -105,7 +106,7 @@ def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
     )
     chars = text.chars[text.position(start) : text.position(end)]
     is_figures = sum(map(str.isdigit, chars)) > sum(map(str.isalpha, chars))
-    return diagnostic if touches or is_figures else replace(diagnostic, code="OTHER_TEXT")
+    return diagnostic if touches or is_figures else other
 
 
 def _has_empty_line(text: Text, start: int, end: int) -> bool:

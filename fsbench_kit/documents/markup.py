@@ -1,4 +1,4 @@
-"""Undoes what mails and web pages do to a text that they carry: quoted-printable, tags, entities."""
+"""Undoes what web pages do to a text that they carry: tags, entities."""
 
 from __future__ import annotations
 
@@ -6,53 +6,11 @@ import html
 import re
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.documents.pieces import is_command
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_CODED: Final = re.compile(r"(?:=[0-9A-F]{2}|=[^\S\n]*\n)+")
-_NOT_CODED: Final = re.compile(r"=(?![0-9A-F]{2}|[^\S\n]*$)", re.MULTILINE)
-# A plain log has none of these; of the last one, which ends a line that was too long, it takes several.
-_SIGN_OF_CODING: Final = re.compile(r"=3D|=C2=|=A0|=E2=80|(?:^|[\s>\[])=20$|^[^\n]{70,}=[^\S\n]*$", re.MULTILINE)
-_WEAK_SIGNS: Final = 2
-
-
-def quoted_printable(chars: str) -> Iterator[Edit]:
-    """Decode the quoted-printable parts of a mail.
-
-    ``=20`` is a blank in such a part, and the end of ``bs=20`` elsewhere. So a part is what stands between lines
-    that have another equals sign than one that codes a character or a line break.
-    """
-    if not any(sign in chars for sign in ("=3D", "=C2=", "=A0", "=E2=80", "=20\n", "=\n", "= \n")):
-        return
-    start = 0
-    for line in (*_lines_not_coded(chars), (len(chars), len(chars))):
-        part_end, next_start = line
-        signs = [sign[0] for sign in _SIGN_OF_CODING.finditer(chars, start, part_end)]
-        if any(sign.strip(" >[\n").startswith("=") for sign in signs) or len(signs) >= _WEAK_SIGNS:
-            for match in _CODED.finditer(chars, start, part_end):
-                yield Edit(match.start(), match.end(), _decoded(match[0]))
-        start = next_start
-
-
-def _lines_not_coded(chars: str) -> Iterator[tuple[int, int]]:
-    end = 0
-    for match in _NOT_CODED.finditer(chars):
-        if match.start() < end:
-            continue
-        start = chars.rfind("\n", end, match.start()) + 1 or end
-        end = chars.find("\n", match.start()) + 1 or len(chars)
-        yield start, end
-
-
-def _decoded(coded: str) -> str:
-    data = bytes(int(code, 16) for code in re.findall(r"=([0-9A-F]{2})", coded))
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
-
 
 _INLINE: Final = (
     "a|abbr|acronym|b|bdi|bdo|big|button|cite|code|del|dfn|em|font|i|img|input|ins|kbd|label|mark|nobr|q|s|samp|"
@@ -78,6 +36,10 @@ _MARKUP: Final = re.compile(
     | (?P<newline>\n)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_CODE: Final = {
+    name: re.compile(rf"<(?P<close>/)?{name}\b", re.IGNORECASE) for name in ("code", "kbd", "samp", "tt")
+}
+_LONGEST_COMMAND: Final = 4000
 _COMMENT_ENDS: Final = {"<!--": "-->", "<?": ">", "<!": ">"}
 # Entities that a page's text has, and a log only after it was copied from a page's source.
 _SOURCE_ENTITY: Final = re.compile(r"&(?:nbsp|gt|lt|\#160|\#xa0|\#124|\#60|\#62|\#x3c|\#x3e);", re.IGNORECASE)
@@ -86,7 +48,8 @@ _SOURCE_ENTITY: Final = re.compile(r"&(?:nbsp|gt|lt|\#160|\#xa0|\#124|\#60|\#62|
 def hypertext(chars: str) -> Iterator[Edit]:
     """Remove the tags of HTML, and put line breaks and ``|`` where they set lines and cells apart.
 
-    Names in angle brackets that are no elements of HTML stay: fio prints hosts so.
+    Names in angle brackets that are no elements of HTML stay: fio prints hosts so. A command in a sentence gets
+    marks where its own have been, so that it shows where the sentence goes on.
     """
     if "<" in chars and _IS_HTML.search(chars) is not None:
         yield from _without_tags(chars)
@@ -98,7 +61,7 @@ def hypertext(chars: str) -> Iterator[Edit]:
 def _without_tags(chars: str) -> Iterator[Edit]:
     position = 0
     in_row = in_preformatted = False
-    cells = 0
+    cells, command_end = 0, -1
     unended: set[str] = set()
     while (match := _MARKUP.search(chars, position)) is not None:
         start, position = match.span()
@@ -120,7 +83,13 @@ def _without_tags(chars: str) -> Iterator[Edit]:
             in_row = (in_row or name == "tr") and not (name == "table" or (name == "tr" and match["close"]))
             in_preformatted = not match["close"] if name == "pre" else in_preformatted
             cells = 0 if name == "tr" else cells + (name in {"td", "th"} and not match["close"])
-            yield Edit(start, position, _separator(name, match["close"] is not None, cells, in_row=in_row))
+            separator = _separator(name, match["close"] is not None, cells, in_row=in_row)
+            if name in _CODE and not in_preformatted and not match["close"]:
+                command_end = _command_end(name, chars, position)
+                separator = "`" if command_end >= 0 else ""
+            elif start == command_end:
+                separator = "`"
+            yield Edit(start, position, separator)
             continue
         found = None if end in unended else re.compile(re.escape(end), re.IGNORECASE).search(chars, position)
         if found is None:
@@ -130,6 +99,15 @@ def _without_tags(chars: str) -> Iterator[Edit]:
         if name:
             position = (chars.find(">", position) + 1) or len(chars)
         yield Edit(start, position, "")
+
+
+def _command_end(element: str, chars: str, start: int) -> int:
+    """Return where an element ends that starts at a position, if it is a command, or else -1."""
+    tag = _CODE[element].search(chars, start, start + _LONGEST_COMMAND)
+    if tag is None or tag["close"] is None:
+        return -1
+    words = _MARKUP.sub(lambda match: match["newline"] or match["entity"] or "", chars[start : tag.start()])
+    return tag.start() if is_command(html.unescape(words)) else -1
 
 
 def _separator(name: str, is_close: bool, cells: int, *, in_row: bool) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats import Format, sniff
-from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.commands import GOES_ON, command_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,18 +42,16 @@ class Command:
         return command_settings(self.words, origin=origin, line=self.line)
 
 
-# A command's words: a quoted one can hold anything, and a back-slash continues the line.
-_WORDS: Final = (
-    r"""(?:"[^"\n]*"|'[^'\n]*'|\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!&&|\|\|)(?(span)[^\n;`]|[^\n;]))*"""
-)
+# A command's words: a quoted one can hold anything.
+_WORDS: Final = rf"""(?:"[^"\n]*"|'[^'\n]*'|{GOES_ON}|(?!&&|\|\|)[^\n;`])*"""
 _COMMAND: Final = re.compile(
     rf"""(?:
-        ^(?P<prompt>[^\n]{{0,100}}?[\#$%>❯»]\s?)?[^\S\n]*
-        (?:(?:sudo|time|nice|ionice|numactl|taskset|env|nohup|docker|podman|kubectl|ssh|chrt|systemd-run|[A-Z_]{{1,40}}=)
-            (?![^\n]{{0,200}}[;|])[^\n]{{0,200}}?\s)?
+        ^(?P<prompt>[^\n`]{{0,100}}?[\#$%>❯»]\s?)?[^\S\n]*
         | (?:[;&|(]|\b(?:do|then|else|with|run|ran|command)\b:?)\s{{0,20}}
-        | (?P<span>`{{1,2}})\s?(?:[\#$%]\s)?
+        | `[^\S\n]?(?:[\#$%]\s)?
     )
+    (?:(?:sudo|time|nice|ionice|numactl|taskset|env|nohup|docker|podman|kubectl|ssh|chrt|systemd-run|[A-Z_]{{1,40}}=)
+        (?![^\n]{{0,200}}[;|])[^\n`]{{0,200}}?\s)?
     (?P<words>(?:"[A-Z]:\\[^"\n]{{0,200}}\\|(?:[\w.~-]{{0,200}}[/\\])*)
         (?P<tool>fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?"?\s+
         (?=-|[\w./-]{{1,200}}\.(?:fio|job|ini|cfg)\b|fileio\b|\\[^\S\n]*\n)
@@ -63,6 +61,7 @@ _COMMAND: Final = re.compile(
 _SIGN: Final = re.compile(
     r"(?:fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\x22?\s+(?:-|fileio\b|\\|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b)"
 )
+_NEXT_LINE: Final = re.compile(r"(?<!\\)\n(?!\s*--[a-z])")
 # They lay out and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
 
@@ -85,6 +84,11 @@ def commands(text: Text) -> Iterator[Command]:
             line=text.line(start),
             has_prompt=match["prompt"] is not None,
         )
+
+
+def is_command(chars: str) -> bool:
+    """Whether a text is a command line with one of the tools, which may be continued, and nothing else."""
+    return _SIGN.search(chars) is not None and _NEXT_LINE.search(chars) is None
 
 
 class Piece(NamedTuple):

@@ -15,7 +15,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fsbench_kit.documents import markup, prefixes
+from fsbench_kit.documents import mails, markup, prefixes
 from fsbench_kit.documents.numerals import numerals
 from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit, Text
@@ -256,12 +256,13 @@ def _markdown(chars: str) -> Iterator[Edit]:
 
 
 _REPAIRS: Final[tuple[_Search, ...]] = (
+    ("REPAIRED_CODING", mails.base64_parts),
     ("ZERO_BYTES", _zero_bytes),
     ("REPAIRED_ESCAPES", _escapes),
     ("REPAIRED_ESCAPES", _escapes),  # a string inside a string
     ("REPAIRED_TERMINAL", _terminal),
     ("REPAIRED_TERMINAL", _backspaces),
-    ("REPAIRED_CODING", markup.quoted_printable),
+    ("REPAIRED_CODING", mails.quoted_printable),
     ("REPAIRED_HTML", markup.hypertext),
     ("REPAIRED_SPACES", _spaces),
     ("REPAIRED_PUNCTUATION", _punctuation),

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats import bonnie_csv, bonnie_html, bonnie_text
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
+from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
 
@@ -83,21 +84,30 @@ _LEXER: Final = Lexer(
 
 _NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Char)"
 """The tool that bonnie++ comes from spells its headings differently."""
-_MARKS: Final = re.compile(
-    r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\."
-    rf"{_NOT_TIMED}"
-    r"|(?:(?:Version\s{0,9}[\w.]{1,12}|Bonnie\+\+\s+V[\w.]{1,12}\s+Benchmark\s+results)[\s|]{1,19})?"
-    r"[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
-    rf"[-–—]{{0,9}}(?:Sequential\s+Input{_NOT_BONNIE}|Random\s+Create)"
-    r"|format_version,bonnie_version,name|name,file_size,putc"
-    r"|(?<![\w.,+-])(?:2|1\.9[678]),[12]\.\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"
-    r"|(?<![^\s\"'`>])[^\s,\"'`|<>]{0,64},(?:\d+[MG](?::\d+k?)?,(?:(?:\d+|\+{5})?,\s?(?:\d+|\+{3})?,\s?){5}|,{13}\d+[,:])"
+_CSV_2: Final = r"\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"
+_CSV_NAME: Final = r"(?<![^\s\"'`>])[^\s,\"'`|<>]{0,64},"
+_CSV_CELLS: Final = r"(?:(?:\d+|\+{5})?,\s?(?:\d+|\+{3})?,\s?){5}"
+_MARKS: Final = Marks(
+    {
+        "Writing": rf"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\.{_NOT_TIMED}",
+        "Sequential": (
+            r"(?:(?:Version\s{0,9}[\w.]{1,12}|Bonnie\+\+\s+V[\w.]{1,12}\s+Benchmark\s+results)[\s|]{1,19})?"
+            r"[-–—]{0,9}Sequential\s+(?:Output|Create)[-–—]{0,9}[\s|]{1,9}"
+            rf"[-–—]{{0,9}}(?:Sequential\s+Input{_NOT_BONNIE}|Random\s+Create)"
+        ),
+        "bonnie_version": "format_version,bonnie_version,name",
+        "file_size": "name,file_size,putc",
+        **{f",{major}.": rf"(?<![\w.,+-])(?:2|1\.9[678]),{major}\.{_CSV_2}" for major in "12"},
+        **{f"{unit},": rf"{_CSV_NAME}\d+{unit},{_CSV_CELLS}" for unit in "MG"},
+        **{f"{unit}:": rf"{_CSV_NAME}\d+{unit}:\d+k?,{_CSV_CELLS}" for unit in "MG"},
+        "," * 14: rf"{_CSV_NAME},{{13}}\d+[,:]",
+    }
 )
 
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
+    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:

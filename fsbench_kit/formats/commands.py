@@ -141,6 +141,10 @@ _BONNIE_FAST: Final = re.compile(r"(?<!\S)(-[bqD]*f)(\d+)(?!\S)")
 _SUBSTITUTION: Final = re.compile(r"`[^`]*`|\$\([^()]*\)")
 _UNKNOWN: Final = "\0"
 
+GOES_ON: Final = r"\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?<=[\s=\"])`[^`\n]{1,200}`"
+"""What continues a command line: a back-slash, the options that a mail put on the next line, and a command between
+two back-quotes. One of these alone ends what somebody marked as code."""
+
 _TOOL: Final = re.compile(
     r"(?:\"[A-Z]:\\[^\"]*?|\S*?)\b(?P<name>fio|sysbench|iozone|bonnie\+\+)(?:\.exe)?(?:\"(?=\s)|(?=\s|-|$))"
 )

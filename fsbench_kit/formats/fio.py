@@ -13,11 +13,13 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.commands import GOES_ON
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from fsbench_kit.formats.marks import Marks
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Diagnostic
 
@@ -190,19 +192,19 @@ def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
     return part_names(f"{name}.idle" if name in busy and not has_worked else name for name, has_worked in known)
 
 
-def undescribed(marks: re.Pattern[str], chars: str) -> Iterator[int]:
+def undescribed(marks: Marks, chars: str) -> Iterator[int]:
     """Yield where marks of a log stand, but for those in a description in JSON, which can hold anything."""
     descriptions = [match.span() for match in _DESCRIPTION.finditer(chars)]
     starts = [start for start, _ in descriptions]
-    for mark in marks.finditer(chars):
-        index = bisect_right(starts, mark.start()) - 1
-        if index < 0 or descriptions[index][1] <= mark.start():
-            yield mark.start()
+    for mark in marks(chars):
+        index = bisect_right(starts, mark) - 1
+        if index < 0 or descriptions[index][1] <= mark:
+            yield mark
 
 
 _AROUND: Final = Lexer(
     prefix=r"^[>+|#*/\s]+$",
-    command=rf"{COMMAND}(?:\\\n|\n(?=[^\S\n]*--[a-z])|[^\n])*",
+    command=rf"{COMMAND}(?:{GOES_ON}|[^\n`])*",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
     trouble=r"^[^\S\n]*fio(?::|\s+exited)\s[^\n]*",
     header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",

@@ -35,6 +35,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.records import Diagnostic, Measurement, Run, Setting, State
 from fsbench_kit.units import Quantity, Rounding, quantity
@@ -123,20 +124,24 @@ _BASH_ROUNDS: Final = 0.0005
 
 _OPERATIONS: Final = {"mkfs": "mkfs", "mke2fs": "mkfs", "mount": "mount", "umount": "umount", "sync": "sync"}
 
-_MARKS: Final = re.compile(
-    rf"""(?:Command\s(?:exited\swith\snon-zero\sstatus|terminated\sby\ssignal|stopped\sby\ssignal)\s\d+\s+)?
-         (?: (?<![\d.,:])\d+[.,]\d\duser\s*\d+[.,]\d\dsystem\s*[\d:]+(?:[.,]\d\d)?elapsed
-           | Command\sbeing\stimed:\s"
-           | \breal\s*{_SHELL}\s+(?:real\s*{_SHELL}\s+)?user\s*{_SHELL}
-           | ^[^\S\n]*real\s+\d+[.,]\d\d\s+(?:real\s+\d+[.,]\d\d\s+)?user\s+\d+[.,]\d\d(?!\d)
-         )""",
+_BEFORE: Final = (
+    r"(?:Command\s(?:exited\swith\snon-zero\sstatus|terminated\sby\ssignal|stopped\sby\ssignal)\s\d+\s+)?"
+)
+_MARKS: Final = Marks(
+    {
+        "elapsed": rf"{_BEFORE}(?<![\d.,:])\d+[.,]\d\duser\s*\d+[.,]\d\dsystem\s*[\d:]+(?:[.,]\d\d)?elapsed",
+        "timed:": rf'{_BEFORE}Command\sbeing\stimed:\s"',
+        "real": rf"""{_BEFORE}
+            (?: \breal\s*{_SHELL}\s+(?:real\s*{_SHELL}\s+)?user\s*{_SHELL}
+              | ^[^\S\n]*real\s+\d+[.,]\d\d\s+(?:real\s+\d+[.,]\d\d\s+)?user\s+\d+[.,]\d\d(?!\d) )""",
+    },
     re.VERBOSE | re.MULTILINE,
 )
 
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
+    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:

@@ -42,6 +42,7 @@ from fsbench_kit.formats.iozone_figures import BANDWIDTH, Figures, table_measure
 from fsbench_kit.formats.iozone_tables import TableReader, with_lines
 from fsbench_kit.formats.iozone_throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.records import Run, Setting, Status
 
@@ -203,25 +204,26 @@ _AFTER: Final = _STAGES["report"]
 _ONCE: Final = frozenset({"prompt", "banner", "began", "heading"})
 """Parts that a log has once. Where another one comes, another run begins."""
 
-_MARKS: Final = re.compile(
-    "|".join(
-        (
-            r"\bIozone: Performance Test of File I/O Version \$Revision",
-            iozone_tables.HEADING,
-            rf'{iozone_tables.REPORT_TITLE}" "\d',
-            r"\bCommand line used:\s*\S*\biozone\b",
-            r"\bChildren see throughput for \d{1,6}[a-z\s-]{4,60}=\s*\d",
-            r"\bThroughput report Y-axis is type of test\b",
-        )
-    ).replace(" ", r"\s+")
-)
+_MARK: Final = {
+    word: pattern.replace(" ", r"\s+")
+    for word, pattern in {
+        "Iozone:": r"\bIozone: Performance Test of File I/O Version \$Revision",
+        "reclen": iozone_tables.HEADING,
+        "report": rf'{iozone_tables.REPORT_TITLE}" "\d',
+        "used:": r"\bCommand line used:\s*\S*\biozone\b",
+        "Children": r"\bChildren see throughput for \d{1,6}[a-z\s-]{4,60}=\s*\d",
+        "Y-axis": r"\bThroughput report Y-axis is type of test\b",
+    }.items()
+}
+_MARKS: Final = Marks(_MARK)
+_STARTS: Final = re.compile("|".join(_MARK.values()))
 
 _HOST: Final = re.compile(r"^(?:[#>][^\S\n]?)*(?P<host>[\w.-]{1,64}):(?:[^\S\n]+|$)", re.MULTILINE)
 
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
+    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -233,7 +235,7 @@ def parse(text: Text) -> Iterator[Record]:
 def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
     """Yield the lines of each host that pdsh has mixed, without their prefix, and those of none."""
     prefixes = {match.start(): match for match in _HOST.finditer(text.chars)}
-    marked = {m["host"] for m in prefixes.values() if _MARKS.match(text.chars, m.end())}
+    marked = {m["host"] for m in prefixes.values() if _STARTS.match(text.chars, m.end())}
     if not marked:
         yield None, text
         return

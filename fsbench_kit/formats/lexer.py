@@ -27,13 +27,17 @@ _WORD: Final = re.compile(r"""(?<![^\s("'])[^\W\d_]+(?:['’-][^\W\d_]+)*[,.;:!?
 _PROSE_WORDS: Final = 6
 _PROSE_WORDS_PER_DIGIT: Final = 1.5
 """The lines that tools print hold more digits than that, or none at all."""
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_PUNCTUATION: Final = ",.;:!?)\"'"
+_NO_WORD: Final = re.compile(r"\(\?P<\w+>|\\[a-zA-Z]")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A phrase found in a text, or a stretch that no phrase covers (its `name` is `UNREAD`).
 
-    ``token["max"]`` is the text of a named group, or ``None`` where the group took no part.
+    ``token["max"]`` is the text of a named group, or ``None`` where the group took no part. `tool_words` are the
+    words of all phrases that were looked for.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Token:
     start: int
     end: int
     match: re.Match[str] | None = None
+    tool_words: frozenset[str] = frozenset()
 
     def __getitem__(self, group: str) -> str | None:
         return self.match[group] if self.match is not None else None
@@ -131,6 +136,8 @@ class Lexer:
         self._phrases = {
             name: re.compile(pattern.replace(" ", r"\s*+"), re.MULTILINE) for name, pattern in phrases.items()
         }
+        texts = (_NO_WORD.sub(" ", pattern) for pattern in phrases.values())
+        self._words = frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
 
     def tokens(self, text: Text, start: int = 0, end: int | None = None) -> Iterator[Token]:
         """Yield the phrases between two positions, and the stretches between them that hold text.
@@ -146,20 +153,20 @@ class Lexer:
                     upcoming[name] = self._phrases[name].search(text.chars, position, limit)
             found = [(match.start(), name, match) for name, match in upcoming.items() if match is not None]
             if not found:
-                yield from _unread(text, position, limit)
+                yield from self._unread(text, position, limit)
                 return
             at, name, match = min(found, key=lambda candidate: candidate[0])
-            yield from _unread(text, position, at)
+            yield from self._unread(text, position, at)
             yield Token(name, text, at, match.end(), match)
             if match.end() == position == at:
                 raise ValueError(f"the phrase {name} matches nothing at all")
             position = match.end()
 
-
-def _unread(text: Text, start: int, end: int) -> Iterator[Token]:
-    stretch = text.chars[start:end]
-    if stretch.strip():
-        yield Token(UNREAD, text, end - len(stretch.lstrip()), start + len(stretch.rstrip()))
+    def _unread(self, text: Text, start: int, end: int) -> Iterator[Token]:
+        stretch = text.chars[start:end]
+        if stretch.strip():
+            start, end = end - len(stretch.lstrip()), start + len(stretch.rstrip())
+            yield Token(UNREAD, text, start, end, tool_words=self._words)
 
 
 def unread_figure(token: Token) -> Diagnostic | None:
@@ -169,19 +176,33 @@ def unread_figure(token: Token) -> Diagnostic | None:
     """
     if not _FIGURE.search(token.text.chars, token.start, token.end):
         return None
-    if reads_as_prose(token.text.chars[token.start : token.end]):
+    if reads_as_prose(token.text.chars[token.start : token.end], token.tool_words):
         return token.diagnostic("OTHER_TEXT", "This text holds a figure and is no part of a log.")
     return token.diagnostic("UNREAD_FIGURE", "This text holds a figure and was not understood.")
 
 
-def reads_as_prose(chars: str) -> bool:
+def reads_as_prose(chars: str, tool_words: frozenset[str] = frozenset()) -> bool:
     """Whether a text is made of words, with a figure here and there.
 
+    Parameters
+    ----------
+    chars
+        The text.
+    tool_words
+        Words that the tool prints, if they are known. What is damaged in a log is made of them; what somebody
+        wrote has others, and more of them than numbers.
+
+    Examples
+    --------
     >>> reads_as_prose("With 4 KiB records, XFS was about twice as fast as the others.")
     True
     >>> reads_as_prose("lat (msec): min=4, max=105, avg=16.74, stdev= 8.12")
     False
+    >>> reads_as_prose("Each process writes a 65536 kByte file.", frozenset({"each", "process", "writes", "file"}))
+    False
     """
-    words = len(_WORD.findall(chars))
-    digits = sum(map(str.isdigit, chars))
-    return words >= _PROSE_WORDS and words >= _PROSE_WORDS_PER_DIGIT * digits
+    words = _WORD.findall(chars)
+    if not tool_words:
+        return len(words) >= max(_PROSE_WORDS, _PROSE_WORDS_PER_DIGIT * sum(map(str.isdigit, chars)))
+    others = sum(word.strip(_PUNCTUATION).lower() not in tool_words for word in words)
+    return others >= _PROSE_WORDS and others > max(len(words) - others, len(_NUMBER.findall(chars)))

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
+from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import size
@@ -60,17 +61,19 @@ _LEXER: Final = Lexer(
 )
 
 
-_MARKS: Final = re.compile(
-    r"^[^\S\n]*\# datasize:"
-    r"|(?:^[^\S\n]*\#[^\n]{1,80}\n\s{0,80})?\bfile_create\s{1,80}\d"
-    r"|\bwrite_sync/[\d.]+\s*secs",
+_MARKS: Final = Marks(
+    {
+        "datasize:": r"^[^\S\n]*\# datasize:",
+        "file_create": r"(?:^[^\S\n]*\#[^\n]{1,80}\n\s{0,80})?\bfile_create\s{1,80}\d",
+        "write_sync/": r"\bwrite_sync/[\d.]+\s*secs",
+    },
     re.MULTILINE,
 )
 
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
+    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:

@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats import sysbench_series as series
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
+from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.sysbench_checks import contradictions
 from fsbench_kit.formats.sysbench_figures import FigureReader, Report
@@ -70,26 +71,28 @@ if TYPE_CHECKING:
 
 TOOL: Final = "sysbench"
 
-_MARKS: Final = re.compile(
-    r"""\bs?ysbench\s*v?\d+\.\d+[\w.-]*
-        (?::\s*multi-threaded\s*system\s*evaluation\s*benchmark|\s*\(using\s[^()\n]{0,60}LuaJIT\s[\w.-]{1,40}\))
-        \s*(?:Running\s*the\s*test|\d+\s*files,|Removing\s*test\s*files)
-    | Running\s*the\s*test\s*with\s*following\s*options:
-    | Doing\s*(?:sequential|random)\s*(?:rewrite|write|read|r/w)\s*(?:\(creation\))?\s*test
-    | \[\s*\d+s\s*\]\s*reads:\s*[\d.]+\s*Mi?B/s\s*writes:
-    | Operations\s*performed:\s*\d+\s*reads?,
-    | Requests/sec\s*executed
-    | \bRead\s*[\d.]+[KMGT]?b\s*Written\s*[\d.]+[KMGT]?b\s*Total\s*transferred
-    | File\s*operations:[\s|]*reads/s:
-    | \breads/s:[\s|]*[\d.]+[\s|]+writes/s:
-    | \bread:\s*IOPS=[\d.]+\s+[\d.]+\s*MiB/s\s*\(""",
+_MARKS: Final = Marks(
+    {
+        "ysbench": r"""\bs?ysbench\s*v?\d+\.\d+[\w.-]*
+            (?::\s*multi-threaded\s*system\s*evaluation\s*benchmark|\s*\(using\s[^()\n]{0,60}LuaJIT\s[\w.-]{1,40}\))
+            \s*(?:Running\s*the\s*test|\d+\s*files,|Removing\s*test\s*files)""",
+        "following": r"Running\s*the\s*test\s*with\s*following\s*options:",
+        "doing": r"Doing\s*(?:sequential|random)\s*(?:rewrite|write|read|r/w)\s*(?:\(creation\))?\s*test",
+        "writes:": r"\[\s*\d+s\s*\]\s*reads:\s*[\d.]+\s*Mi?B/s\s*writes:",
+        "performed:": r"Operations\s*performed:\s*\d+\s*reads?,",
+        "requests/sec": r"Requests/sec\s*executed",
+        "transferred": r"\bRead\s*[\d.]+[KMGT]?b\s*Written\s*[\d.]+[KMGT]?b\s*Total\s*transferred",
+        "operations:": r"File\s*operations:[\s|]*reads/s:",
+        "writes/s:": r"\breads/s:[\s|]*[\d.]+[\s|]+writes/s:",
+        "iops=": r"\bread:\s*IOPS=[\d.]+\s+[\d.]+\s*MiB/s\s*\(",
+    },
     re.IGNORECASE | re.VERBOSE,
 )
 
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
+    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:

@@ -22,8 +22,9 @@ PENALTY: Final = 4.0
 """How many times ln n a change has to lessen the squared deviations, in units of the long-run variance."""
 
 FAR: Final = 3.0
-"""How many standard deviations of neighbours' differences a figure may lie off its surroundings; it is set there if
-it lies further, so that a single stall is no level."""
+"""How many standard deviations of neighbours' differences a figure may lie off its surroundings.
+
+What lies further is set there, so that a single stall is no level."""
 
 MOST_ALIKE: Final = 0.95
 """The lag-1 correlation that is allowed for, at most."""

@@ -1,6 +1,8 @@
 """Whole documents: several tools in one text, with prose, commands and tables of other numbers between."""
 
+import html
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,44 @@ def test_an_article_has_its_logs_and_no_others() -> None:
 
 def _commands(run: Run) -> list[tuple[str, str]]:
     return [(s.value, s.origin) for s in run.settings if s.key == "command"]
+
+
+IOZONE = (DATA / "iozone" / "3.489-direct.txt").read_text()
+COMMANDS = {
+    "fio": ("fio --name=mix --rw=randrw --bs=4k", FIO_REPORT),
+    "sysbench": ("sysbench fileio --file-num=4 --file-test-mode=seqwr run", SYSBENCH),
+    "iozone": ("iozone -a -i 0 -i 1", re.sub(r".*Command line.*\n", "", IOZONE)),
+    "bonnie++": ("bonnie++ -d /mnt -u root", (DATA / "bonnie" / "2.00a-report.txt").read_text()),
+}
+SENTENCES = [
+    "<p>With <code>{}</code>, which gave:</p>",
+    "<P>The <TT CLASS='sh'>{}</TT> of our 3 machines\ntook 12 hours.</p>",
+    "<p>With <kbd>{}</kbd> &amp; <code>sync</code> we had these results:</p>",
+    "With `{}`, which gave:\n",
+    "On 3 machines, ``{}`` took `12 hours`:\n",
+]
+
+
+@pytest.mark.parametrize("tool", COMMANDS)
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_command_in_a_sentence_ends_where_its_marks_do(sentence: str, tool: str) -> None:
+    command, log = COMMANDS[tool]
+    article = f"{sentence.format(command)}\n<pre>\n{html.escape(log)}</pre>\n<p>All of it.</p>\n"
+    (run,) = _read(article.encode())[0]
+    assert _commands(run) == [(command, "stated")]
+
+
+@pytest.mark.parametrize("tool", COMMANDS)
+def test_a_command_right_above_its_log_is_the_one_that_ran(tool: str) -> None:
+    command, log = COMMANDS[tool]
+    for page in (
+        f"<p><code>{command}</code></p><pre>{html.escape(log)}</pre>",
+        f"<pre><code>{command}\n{html.escape(log)}</code></pre>",
+        f"<code>$ {command}<br>{html.escape(log).replace(chr(10), '<br>')}</code>",
+        f"```\n{command}\n{log}```\n",
+    ):
+        (run,) = _read(page.encode())[0]
+        assert _commands(run) == [(command, "command")]
 
 
 def test_a_second_run_does_not_take_the_command_of_the_first() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -40,6 +41,7 @@ def thousands_and_comma(whole: str, decimals: str) -> str:
 Figure = tuple[object, ...]
 
 
+@cache
 def _read(log: str) -> tuple[Counter[Figure], Counter[str]]:
     records = list(read_document(log.encode(), "x"))
     figures = Counter(

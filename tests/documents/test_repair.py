@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from email.message import EmailMessage
 from email.policy import SMTP
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ WHOLE = sorted(
 )
 
 
+@cache
 def read(data: bytes) -> tuple[list[Run], list[Diagnostic]]:
     records = list(read_document(data, "x"))
     return [r for r in records if isinstance(r, Run)], [r for r in records if isinstance(r, Diagnostic)]
@@ -377,6 +379,12 @@ WITH_LINES = [
     "a|\n",
     "2024-01-01T00:00:00Z \n",
     "<td>\n",
+    "<code>",
+    "<code></code>",
+    "<code>fio --a",
+    "Content-Transfer-Encoding: base64\n",
+    "Content-Transfer-Encoding: base64\n\nQUJD\n",
+    "a: base64\n \n",
 ]
 CONTROLS = [" ", "\x1b[", "\x1b]", "\b", "a\b", "\0", "1\u2009", "fio --a "]
 

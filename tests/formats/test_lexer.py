@@ -123,6 +123,32 @@ def test_what_looks_like_none_is_let_be(words: str) -> None:
     assert unread_figure(token) is None
 
 
+PROSE = [
+    "With ext4 it reached 123456 KB/s, twice of what our old machine (2 x E5-2620, 64 GB) did in 2019.",
+    "Mit ext4 waren es 123456 KB/s beim Schreiben und 234567 KB/s beim Lesen, also 12,5 % mehr.",
+    "Nous avons obtenu 1234 Mo/s en lecture et 567 Mo/s en écriture, soit 12 % de mieux.",
+    "Results on the second server, with 8 x 2 TB SATA in RAID 10 behind an older LSI controller:",
+]
+DAMAGED = [
+    "xrites a 65536 kByte file in 64 kByte records of 128",
+    "the rate is set for each other rate and the rate of it in 17 records",
+    "rate of the rate set to 17 and the rate for each other rate",
+    "a12 b34 c56 d78 one two three four five six 90 12 34",
+]
+
+
+def test_prose_with_many_numbers_is_told_from_what_is_damaged() -> None:
+    tool = Lexer(
+        rate=r"rate(?: of the| set to| is)?: (?P<rate>\d+)",
+        each=r"for each other and x?writes a \d+ kByte file in records",
+    )
+    for words, code in (*((words, "OTHER_TEXT") for words in PROSE), *((w, "UNREAD_FIGURE") for w in DAMAGED)):
+        (token,) = tool.tokens(Text(words))
+        diagnostic = unread_figure(token)
+        assert diagnostic is not None
+        assert diagnostic.code == code, words
+
+
 def test_many_phrases_take_time_in_proportion() -> None:
     """Each phrase is searched for once from each place, not again for every other phrase."""
     searches = 0

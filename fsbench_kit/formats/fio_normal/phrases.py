@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.commands import GOES_ON
 from fsbench_kit.formats.fio import COMMAND
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token
+from fsbench_kit.formats.marks import Marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +50,7 @@ _TO: Final = "[-–]"
 LEXER: Final = Lexer(
     command=(
         r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
-        rf"{COMMAND}(?:\\[^\S\n]*\n|\n(?=[^\S\n]*--[a-z])|(?!\S{{1,100}}: \(g(?:=|roupid)|fio-\d)[^\n])*"
+        rf"{COMMAND}(?:{GOES_ON}|(?!\S{{1,100}}: \(g(?:=|roupid)|fio-\d)[^\n`])*"
     ),
     hello=(
         r"hostname= (?P<host>[^,\s]{1,64}), be= \d+, \d+-bit, os= (?P<os>[^,\n]{1,40}), "
@@ -168,10 +170,16 @@ BESIDE: Final = {UNREAD, "said"}
 ONLY_MARKS: Final = {"banner", "sync", "disks"}
 """Phrases that hold no figure of their own; the version is looked up beforehand."""
 
-MARKS: Final = re.compile(
-    r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=|\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d|Run status group \d+|"
-    r":\s*io=\s*[\d.]+\s*\w*\s?,\s*(?:bw|aggrb)=\s*-?\d|\b(?:READ|WRITE|TRIM|MIXED):\s*bw=\s*-?\d|"
-    r"\(g=\s*\d+\):\s*rw=|\bhostname=[^,\s]{1,64}, be=\d"
+MARKS: Final = Marks(
+    {
+        "(groupid=": r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=",
+        "IOPS=": r"\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d",
+        "Run status group": r"Run status group \d+",
+        "io=": r":\s*io=\s*[\d.]+\s*\w*\s?,\s*(?:bw|aggrb)=\s*-?\d",
+        "bw=": r"\b(?:READ|WRITE|TRIM|MIXED):\s*bw=\s*-?\d",
+        "(g=": r"\(g=\s*\d+\):\s*rw=",
+        "hostname=": r"\bhostname=[^,\s]{1,64}, be=\d",
+    }
 )
 
 ALL_CLIENTS: Final = "All clients"

@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fsbench_kit.formats.fio import TOOL, beside, undescribed
-from fsbench_kit.formats.fio_terse.lines import MARK, lines
+from fsbench_kit.formats.fio_terse.lines import MARKS, lines
 from fsbench_kit.formats.fio_terse.reader import Reader
 from fsbench_kit.formats.fio_terse.reports import runs
 
@@ -63,7 +63,7 @@ __all__ = ["TOOL", "marks", "parse"]
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    return undescribed(MARK, chars)
+    return undescribed(MARKS, chars)
 
 
 def parse(text: Text) -> Iterator[Record]:

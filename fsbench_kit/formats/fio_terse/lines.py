@@ -8,15 +8,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import undescribed
+from fsbench_kit.formats.marks import Marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fsbench_kit.formats.text import Text
 
-MARK: Final = re.compile(
-    r"(?<![\w.;%])(?:[3-5];\s*fio[-\s]\d[^;\n]{0,60};"
-    r"|(?<!=)2;[^\n]{1,100}?;\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"
+MARKS: Final = Marks(
+    {
+        ";": r"(?<![\w.;%])(?:[3-5];\s*fio[-\s]\d[^;\n]{0,60};"
+        r"|(?<!=)2;[^\n]{1,100}?;\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"
+    }
 )
 
 
@@ -158,7 +161,7 @@ _ANNOTATION: Final = re.compile(r"(?<=[;%\d])\s+(?:[(\[#<]|//).*")
 
 def lines(text: Text) -> Iterator[Line]:
     """Yield the jobs' lines of a text, whole or as far as they go."""
-    for start, limit in pairwise([*undescribed(MARK, text.chars), len(text.chars)]):
+    for start, limit in pairwise([*undescribed(MARKS, text.chars), len(text.chars)]):
         line = _line(text, start, limit)
         if line is not None:
             yield line
