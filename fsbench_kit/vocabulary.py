@@ -346,6 +346,10 @@ ReasonKind = Literal["no ratio", "no interval", "verdict withheld"]
 
 REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
     "ZERO_OR_FAILED": ("no ratio", "A side has a figure of zero, or none."),
+    "UNIT_AMBIGUOUS": (
+        "no ratio",
+        "Nothing tells the unit of a side's figures, and the one that was assumed may not be the other side's.",
+    ),
     "CENSORED": ("no interval", "Of a figure only a bound is known."),
     "ONE_RUN_NO_REPLICATES": (
         "no interval",
@@ -362,6 +366,14 @@ REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
     "BLOCKING_SUBMIT": (
         "verdict withheld",
         "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
+    ),
+    "NON_STEADY": (
+        "verdict withheld",
+        "The rounds of a side drift, and their last five had not come to rest by SNIA's criterion.",
+    ),
+    "SET_MISMATCH": (
+        "verdict withheld",
+        "The sides have different cells; only those that both have were compared.",
     ),
     "CACHED": (
         "verdict withheld",
