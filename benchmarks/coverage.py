@@ -524,13 +524,14 @@ def families(rng: Rng, count: int) -> Table:
                 for name, p in methods.items():
                     wrong[name][place] += sum((stats.holm(family) <= 0.05).any() for family in p(a, b))
         shares += [(f"{data}: {name}", *map(_percent, by_n / count)) for name, by_n in wrong.items()]
+    error = _percent(np.sqrt(0.05 * 0.95 / count))
     text = (
-        f"Percent of {count} families of {CELLS_IN_FAMILY} comparisons of equals in which Holm's correction at "
-        f"5 % calls any of them different, by runs per side; the error is {_percent(np.sqrt(0.05 * 0.95 / count))}."
-        " Where noise is lognormal and alike on both sides, all methods keep the 5 %. Else a family of hundreds asks "
-        "for p values so small that few runs reach them by the shape of their noise alone: runs of one mode against "
-        "as many of another look like a difference without noise, and no t can tell. Ranks never claim what few "
-        "runs cannot show, but need equal shapes too."
+        f"Percent of {count} families of {CELLS_IN_FAMILY} comparisons of equals in which Holm's correction "
+        f"at 5 % calls any of them different, by runs per side; the error is {error}. Where noise is lognormal "
+        "and alike on both sides, all methods keep the 5 %. Else a family of hundreds asks for p values so small "
+        "that few runs reach them by the shape of their noise alone: runs of one mode against as many of another "
+        "look like a difference without noise, and no t can tell. Ranks never claim what few runs cannot show, "
+        "but need equal shapes too."
     )
     return Table("Families of comparisons", text, tuple(map(str, RUNS)), shares=shares)
 
@@ -636,8 +637,8 @@ def main() -> None:
         "",
         "# How often the intervals hold",
         "",
-        "Coverage in percent of nominal 95 % intervals, in brackets the median ratio of their ends; “of” gives",
-        "the level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below it.",
+        "Coverage in percent of nominal 95 % intervals; in brackets the median ratio of their ends; “of” gives",
+        "the level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below.",
         "An empty cell: the method refuses so few runs.",
         f"{options.repetitions} repetitions, so the error is {error:.2f} points (seed {options.seed}).",
     ]  # fmt: skip

@@ -40,6 +40,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.lognormal(0, 0.05, (2, options.cells, options.runs))
     printed_a, printed_b = a.round(2), b.round(2)
+    some_a = np.ma.MaskedArray(a, np.arange(options.runs) >= rng.integers(4, options.runs + 1, (options.cells, 1)))
 
     def reference() -> object:
         welch = scipy_stats.ttest_ind(np.log(b), np.log(a), axis=-1, equal_var=False)
@@ -51,10 +52,19 @@ def main() -> None:
         "paired_log": lambda: stats.paired_log(a, b),
         "hodges_lehmann_log": lambda: stats.hodges_lehmann_log(a, b),
         "signed_rank_log": lambda: stats.signed_rank_log(a, b),
+        "mean_ratio": lambda: stats.mean_ratio(a, b),
+        "median_ratio": lambda: stats.median_ratio(a, b),
+        "moderated_log": lambda: stats.moderated_log(a, b),
+        "blocked_log": lambda: stats.blocked_log(a.reshape(len(a), -1, 2), b.reshape(len(b), -1, 2)),
+        "welch_log, unequal numbers of runs": lambda: stats.welch_log(some_a, b),
+        "hodges_lehmann_log, unequal numbers of runs": lambda: stats.hodges_lehmann_log(some_a, b),
         "prediction_log": lambda: stats.prediction_log(b[:, 0], a),
         "two_modes": lambda: stats.two_modes(a),
+        "drift": lambda: stats.drift(a),
+        "quantile_interval": lambda: stats.quantile_interval(a, 0.5),
         "holm": lambda: stats.holm(p),
         "benjamini_hochberg": lambda: stats.benjamini_hochberg(p),
+        "tost_p": lambda: stats.tost_p(stats.welch_log(a, b), 1.05),
         "equivalent": lambda: stats.equivalent(stats.welch_log(a, b, 0.9), 1.05),
     }
     unit = best(reference, options.repeats)

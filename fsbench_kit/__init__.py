@@ -13,6 +13,7 @@ from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
 from fsbench_kit.dataset import Dataset
 from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
+from fsbench_kit.overall import overall
 from fsbench_kit.repeats import repeats
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "audit",
     "compare",
     "merged_histogram",
+    "overall",
     "read",
     "repeats",
     "scan_fio_histograms",

@@ -166,6 +166,13 @@ class Study(_Table):
     claim: tuple[ClaimFacts, ...] = ()
 
 
+class RunCondition(BaseModel):
+    """What may spoil a run's figures: a key of `fsbench_kit.vocabulary.DIAGNOSTICS`, and a sentence."""
+
+    code: Literal["MACHINE_LOADED", "DEVICE_SHARED", "CACHED_RUN", "SPACE_CHANGED"]
+    message: str
+
+
 class RunFacts(BaseModel):
     """A run's ``run.json``: what its launch recorded of it. Keys that are not read here are for people."""
 
@@ -188,6 +195,7 @@ class RunFacts(BaseModel):
     duration: float
     logs: tuple[str, ...]
     settings: dict[str, str]
+    conditions: tuple[RunCondition, ...] = ()
     sha256: dict[str, str]
 
 
@@ -381,12 +389,16 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
         yield Log(source=str(path), records=[Diagnostic(code="BAD_STUDY", message=message)])
         return
     names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if _is_fio_log(entry))]
+    said = [Diagnostic(code=found.code, message=found.message) for found in facts.conditions]
     for name in dict.fromkeys(names):
         if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
             yield Log(source=str(folder / name), records=[changed])
+        log = _read_file(folder / name)
+        records, said = [*log.records, *said], []
         yield replace(
-            _read_file(folder / name),
+            log,
             name=f"{folder.name}/{name}",
+            records=records,
             study=facts.study,
             origin=_origin(folder),
             stage=facts.stage,
@@ -403,9 +415,14 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
             exit_code=facts.exit_code,
             settings=(
                 *_target_settings(facts.settings, "environment"),
-                Setting(key="command", value=" ".join(facts.argv), origin="command"),
+                Setting(key="command", value=_command(facts.argv), origin="command"),
             ),
         )
+
+
+def _command(argv: Sequence[str]) -> str:
+    """Write a command line without the folders of programs, which tell of a person's machine and not of a run."""
+    return " ".join(Path(word).name if word.startswith("/") else word for word in argv)
 
 
 def _changed(path: Path, recorded: str | None) -> Diagnostic | None:

@@ -26,7 +26,7 @@ from fsbench_kit.compare import compare
 from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
-from fsbench_kit.launch import machine, read_plan, shown
+from fsbench_kit.launch import abilities, machine, read_plan, shown
 from fsbench_kit.repeats import repeats, widths
 from fsbench_kit.steadiness import sentence, steadiness
 
@@ -74,7 +74,7 @@ def doctor_command(
 ) -> None:
     """Say what this machine has for benchmarks, and what is missing."""
     here = machine(Path.cwd())
-    out.print(tables.machine_table(here))
+    out.print(tables.machine_table(here, tuple(abilities(Path.cwd()))))
     wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
     if not wanted:
         return
@@ -265,12 +265,17 @@ def launch_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
     ] = False,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(help="A block device of the plan, to say once more that its content may be destroyed."),
+    ] = None,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
+    devices = device or []
     if dry_run:
         if plan is None or resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _rehearse(Path(plan))
+        _rehearse(Path(plan), devices)
         return
     if resume and (study or replace):
         raise RequestError(
@@ -280,12 +285,19 @@ def launch_command(
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
     with shown(out) as progress:
         if resume:
-            result = launching.resume(plan, root=Path.cwd(), retry_failed=retry_failed, progress=progress)
+            result = launching.resume(
+                plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
+            )
         elif plan is None:
             raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
         else:
             result = launching.launch(
-                read_plan(Path(plan)), root=Path.cwd(), study=study, replace=replace, progress=progress
+                read_plan(Path(plan)),
+                root=Path.cwd(),
+                study=study,
+                replace=replace,
+                devices=devices,
+                progress=progress,
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     if result.done + len(result.runs) > len(result.failures):
@@ -296,8 +308,8 @@ def launch_command(
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed, as told above")
 
 
-def _rehearse(plan: Path) -> None:
-    rehearsal = launching.rehearse(read_plan(plan), Path.cwd())
+def _rehearse(plan: Path, devices: list[str]) -> None:
+    rehearsal = launching.rehearse(read_plan(plan), Path.cwd(), devices)
     for note in rehearsal.notes:
         typer.echo(note)
     for scene in rehearsal.scenes:

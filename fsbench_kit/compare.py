@@ -1,31 +1,31 @@
 """Compares runs that differ in one factor: ratios, intervals where the data allow them, verdicts with reasons.
 
-The run is the unit of inference. The method follows from the data's shape: pairs where both sides ran in the
-same rounds, Welch's t where they did not, and no confidence interval where a side has a single run. See
-`fsbench_kit.stats` for the methods and their sources.
+The run is the unit of inference, and the method follows from the data's shape, see `compare`. What stands side by
+side is found by `fsbench_kit.sides`, what else sets it apart by `fsbench_kit.confounders`, and the figures of all
+cells of a shape go through `fsbench_kit.methods` at once. `fsbench_kit.stats` has the methods' sources.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit import settings, stats
 from fsbench_kit.confounders import Confounders
-from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.errors import RequestError
+from fsbench_kit.methods import Findings, Options, estimate, shape_of_sides
+from fsbench_kit.sides import OTHER, figures_of, left_out, side_by_side, sides_of
 from fsbench_kit.vocabulary import METRICS, REASONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fsbench_kit.dataset import Dataset
+    from fsbench_kit.methods import Bools
 
-Values = np.ndarray[Any, np.dtype[np.float64]]
 Verdict = Literal["better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable"]
 
 STATISTICS: Final[dict[str, tuple[str, ...]]] = {
@@ -74,6 +74,9 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "confidence": pl.Float64,
+    "companion_low": pl.Float64,
+    "companion_high": pl.Float64,
+    "companion_method": pl.String,
     "prediction_low": pl.Float64,
     "prediction_high": pl.Float64,
     "break_even_cv": pl.Float64,
@@ -125,33 +128,67 @@ def compare(
         ``p_adjusted``, Holm's correction over the rows that share a metric and a statistic. There is no row
         where all runs are of one level.
 
+    Notes
+    -----
+    The method by the data's shape; ``companion_*`` is a second interval, by a method that fails elsewhere:
+
+    ======================================  =================================  =================================
+    The runs                                The interval                       The companion
+    ======================================  =================================  =================================
+    one on each side                        none; the noise it would take      none
+    one against two                         none                               none
+    one against three or more               prediction, no confidence          none
+    two or more on each side                Welch's t                          Hodges-Lehmann from 4 on; of
+                                                                               medians from 6 on, where a side
+                                                                               lies in two heaps
+    pairs: one of a side in shared rounds   paired t                           signed ranks from 6 on
+    several of a side in shared rounds      t over rounds                      signed ranks from 6 rounds on
+    several shared hosts                    t over hosts                       signed ranks from 6 hosts on
+    two or three of a side, in many cells   as above                           moderated t
+    ======================================  =================================  =================================
+
+    All are of logarithms. A footnote says where the two intervals disagree on whether they hold 1.
+
     Raises
     ------
     RequestError
         If the factor or the baseline is not in the data.
     """
-    figures = settings.cells(dataset, factor).join(_wanted(metrics), on=["metric", "statistic"], how="semi")
-    if not include_failed:
-        figures = figures.filter(pl.col("status") == "ok")
-    left_out = figures.filter(UNMEASURED).group_by(*settings.CELL, "level", "stage", maintain_order=True).len()
-    figures = figures.filter(~UNMEASURED)
-    levels = sorted(figures["level"].unique())
-    if baseline is not None and baseline not in levels:
-        raise RequestError(
-            f"{baseline!r} is not a {factor} of these runs",
-            hint=f"Choose one of: {', '.join(levels) or 'none is known'}.",
-        )
-    if not levels:
-        raise RequestError(
-            f"no {factor} is known of these runs",
-            hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
-        )
-    context = _Context(factor, Confounders(dataset, factor), left_out, confidence, margin)
-    return _verdicts(list(_rows(figures, baseline, context)), confidence)
+    figures = figures_of(dataset, factor, baseline, wanted_of(metrics), include_failed=include_failed)
+    confounders = Confounders(dataset, factor)
+    pairs = side_by_side(figures, confounders)
+    found = Findings(pairs.height)
+    _before_figures(pairs, confounders, left_out(figures), found)
+    estimate(pairs, found, Options(factor=factor, confidence=confidence, margin=margin))
+    shape_of_sides(pairs, found)
+    rows = pairs.select(
+        *settings.CELL,
+        "unit",
+        pl.col("metric").replace_strict(_BETTER).alias("better"),
+        pl.lit(factor).alias("factor"),
+        pl.col("level").alias("baseline"),
+        pl.col(f"level{OTHER}").alias("level"),
+        pl.col("n").alias("n_baseline"),
+        pl.col(f"n{OTHER}").alias("n_candidate"),
+    ).with_columns(**found.columns())
+    rows = rows.with_columns(p_adjusted=_adjusted(rows))
+    verdicts = _verdicts(rows, found.equivalent, 1 - confidence)
+    return rows.with_columns(verdict=pl.Series(verdicts, dtype=pl.String)).select(
+        pl.col(name).cast(kind) for name, kind in COLUMNS.items()
+    )
 
 
-def _wanted(metrics: Sequence[str] | None) -> pl.DataFrame:
-    """Return the metrics and statistics to compare."""
+_BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
+
+
+def wanted_of(metrics: Sequence[str] | None) -> pl.DataFrame:
+    """Return the metrics and statistics to compare.
+
+    Raises
+    ------
+    RequestError
+        If a metric is not one, or neither more nor less of it is better.
+    """
     wanted = STATISTICS
     if metrics is not None:
         wanted = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
@@ -169,95 +206,31 @@ def _wanted(metrics: Sequence[str] | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"metric": pl.String, "statistic": pl.String}, orient="row")
 
 
-def _rows(figures: pl.DataFrame, baseline: str | None, context: _Context) -> Iterator[_Row]:
-    """Yield a row for each cell and level that can be set beside the cell's baseline."""
-    of_study = {
-        study: baseline if baseline is not None else _default_baseline(list(levels))
-        for study, levels in figures.group_by("study").agg(pl.col("level").unique()).rows()
-    }
-    for key, cell in figures.group_by(settings.CELL, maintain_order=True):
-        name = dict(zip(settings.CELL, key, strict=True))
-        base = of_study[name["study"]]
-        sides = {level: side for (level,), side in cell.group_by("level", maintain_order=True)}
-        if base not in sides:
-            continue
-        for level in sorted(set(sides) - {base}):
-            yield _compare_sides(name, sides[base], sides[level], context)
-
-
-def _default_baseline(levels: list[str]) -> str:
-    return "ext4" if "ext4" in levels else min(levels)
-
-
-@dataclass(frozen=True)
-class _Context:
-    """What all rows of one comparison share."""
-
-    factor: str
-    confounders: Confounders
-    left_out: pl.DataFrame
-    confidence: float
-    margin: float
-
-
-@dataclass
-class _Row:
-    """A row of the comparison in the making."""
-
-    columns: dict[str, Any]
-    reasons: list[str] = field(default_factory=list)
-    footnotes: list[str] = field(default_factory=list)
-    equivalent: bool = False
-
-    def because(self, code: str, *details: str) -> None:
-        self.reasons.append(code)
-        self.footnotes += details or [REASONS[code][1]]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**self.columns, "reasons": self.reasons, "footnotes": self.footnotes}
-
-
-def _compare_sides(
-    name: dict[str, Any], baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context
-) -> _Row:
-    row = _Row(
-        {
-            **name,
-            "unit": baseline["unit"][0],
-            "better": METRICS[name["metric"]].better,
-            "factor": context.factor,
-            "baseline": baseline["level"][0],
-            "level": candidate["level"][0],
-            "n_baseline": baseline.height,
-            "n_candidate": candidate.height,
-        }
-    )
-    for code, details in context.confounders.between(baseline, candidate):
-        row.because(code, *details)
-    row.footnotes += context.confounders.notes(baseline, candidate)
-    figures = pl.concat([baseline, candidate])
-    row.footnotes += _left_out(name, row, context.left_out)
-    row.footnotes += [stopped_by(rule) for rule in sorted(set(figures["stopping_rule"].drop_nulls()))]
-    averaged = set(baseline["averaged_over"].drop_nulls()) | set(candidate["averaged_over"].drop_nulls())
-    row.footnotes += [f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged]
-
-    if (figures["state"] == "missing").any() or (figures["value"] <= 0).any():
-        row.because("ZERO_OR_FAILED")
-    elif (figures["state"] == "censored").any():
-        row.because("CENSORED")
-        if baseline.height == candidate.height == 1:
-            row.columns |= _rounding(baseline, candidate)
-    else:
-        _ratio(row, baseline, candidate, context)
-    return row
-
-
-def _left_out(name: dict[str, Any], row: _Row, left_out: pl.DataFrame) -> Iterator[str]:
-    """Say how many runs of either side came before those that count."""
-    sides = [row.columns["baseline"], row.columns["level"]]
-    mine = left_out.filter(pl.col("level").is_in(sides), *(pl.col(key).eq_missing(name[key]) for key in name))
-    for stage, runs in mine.group_by("stage", maintain_order=True).agg(pl.col("len").sum()).rows():
-        yield f"{runs} {stage} runs were left out."
+def _before_figures(
+    pairs: pl.DataFrame,
+    confounders: Confounders,
+    left_out: dict[tuple[object, ...], dict[str, int]],
+    found: Findings,
+) -> None:
+    """Say what sets the sides of each row apart, and what a reader should know of their runs."""
+    facts = [f"{name}{suffix}" for name in ("stopping_rule", "averaged_over") for suffix in ("", OTHER)]
+    keys = pairs.select(settings.CELL).rows()
+    for row, ((a, b), key, facts_of_row) in enumerate(
+        zip(sides_of(pairs), keys, pairs.select(facts).rows(), strict=True)
+    ):
+        for code, details in confounders.between(a, b):
+            found.because([row], code, *details)
+        notes = found.footnotes[row]
+        notes += confounders.notes(a, b)
+        before: Counter[str] = Counter()
+        for side in (a, b):
+            before.update(left_out.get((*key, side.level), {}))
+        notes += [f"{runs} {stage} runs were left out." for stage, runs in before.items()]
+        rules_a, rules_b, averaged_a, averaged_b = (set(values) for values in facts_of_row)
+        notes += [stopped_by(rule) for rule in sorted(rules_a | rules_b)]
+        notes += [
+            f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged_a | averaged_b
+        ]
 
 
 def stopped_by(rule: str) -> str:
@@ -273,128 +246,49 @@ def stopped_by(rule: str) -> str:
     )
 
 
-def _rounding(baseline: pl.DataFrame, candidate: pl.DataFrame) -> dict[str, float | None]:
-    """Return the ratios that the prints of two single figures allow; ``None`` where there is no bound."""
-    ends = [side[end][0] for side in (baseline, candidate) for end in ("low", "high")]
-    if all(end is None for end in ends):
-        return {}
-    bounds = stats.rounding_ratio(*ends)
-    return {"rounding_low": _known(bounds.low) or None, "rounding_high": _known(bounds.high)}
+def _adjusted(rows: pl.DataFrame) -> pl.Series:
+    """Return p, adjusted over each family: the rows that share what they measure and a statistic.
+
+    The IOPS and the bandwidth of a job are one figure in two units: they share a family, in which their two
+    rows are one test, with the larger p of both.
+    """
+    of_job = [name for name in settings.CELL if name != "metric"]
+    tests = (
+        rows.with_row_index("row")
+        .select("row", "p", *of_job, "level", measured=pl.col("metric").replace(_SAME_FIGURE))
+        .drop_nulls("p")
+        .group_by("measured", *of_job, "level", maintain_order=True)
+        .agg("row", pl.col("p").max())
+    )
+    adjusted = np.full(rows.height, np.nan)
+    for _, family in tests.group_by("measured", "statistic", maintain_order=True):
+        p = np.repeat(stats.holm(family["p"]), family["row"].list.len())
+        adjusted[family["row"].explode().to_numpy()] = p
+    return pl.Series(adjusted).fill_nan(None)
 
 
-def _ratio(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context) -> None:
-    a, b = baseline["value"].to_numpy(), candidate["value"].to_numpy()
-    row.columns |= {
-        "value_baseline": _geometric_mean(a),
-        "value_candidate": _geometric_mean(b),
-        "ratio": _geometric_mean(b) / _geometric_mean(a),
-        "estimand": "ratio of geometric means",
-    }
-    if len(a) == len(b) == 1:
-        row.because("ONE_RUN_NO_REPLICATES")
-        noise = float(stats.break_even(row.columns["ratio"], context.confidence).cv)
-        row.columns |= {"estimand": "ratio of single figures", "method": "none", "break_even_cv": noise}
-        row.columns |= _rounding(baseline, candidate)
-    elif min(len(a), len(b)) == 1:
-        row.because("ONE_RUN_NO_REPLICATES")
-        _predict(row, a, b, context.confidence)
-    else:
-        _interval(row, baseline, candidate, context)
+_SAME_FIGURE: Final = {"iops": "bandwidth"}
 
 
-def _geometric_mean(values: Values) -> float:
-    return math.exp(float(np.log(values).mean()))
+def _verdicts(rows: pl.DataFrame, equivalent: Bools, level: float) -> list[Verdict]:
+    """Say what each row shows."""
+    given = rows.select("ratio", "p_adjusted", "better", "reasons").rows()
+    return [
+        _verdict(*row, equivalent=bool(same), level=level) for row, same in zip(given, equivalent, strict=True)
+    ]
 
 
-def _known(value: Any) -> float | None:
-    """Return a number of `fsbench_kit.stats`, whose unknown is nan and whose open end is infinite."""
-    return float(value) if np.isfinite(value) else None
-
-
-_PREDICTION_RUNS: Final = 3
-"""The fewest runs whose spread says where one more would be expected."""
-
-
-def _predict(row: _Row, a: Values, b: Values, confidence: float) -> None:
-    """Hold the side with a single run to what the spread of the other predicts for one more run."""
-    if max(len(a), len(b)) < _PREDICTION_RUNS:
-        row.because("N_BELOW_METHOD_MIN")
-        return
-    if len(a) == 1:
-        estimate = stats.prediction_log(a[0], b, confidence).inverse()
-    else:
-        estimate = stats.prediction_log(b[0], a, confidence)
-    row.columns |= {
-        "method": estimate.method,
-        "prediction_low": _known(estimate.low),
-        "prediction_high": _known(estimate.high),
-    }
-    row.footnotes += estimate.caveats
-
-
-def _interval(row: _Row, baseline: pl.DataFrame, candidate: pl.DataFrame, context: _Context) -> None:
-    """Give the confidence interval: of pairs where both sides ran in the same rounds, else of two samples."""
-    pairs = _rounds_in_common(baseline, candidate)
-    if pairs is not None:
-        method, a, b = stats.paired_log, pairs["value"].to_numpy(), pairs["value_right"].to_numpy()
-        row.columns["n_pairs"] = pairs.height
-        left_out = baseline.height + candidate.height - 2 * pairs.height
-        if left_out:
-            row.footnotes.append(f"{left_out} runs are without a partner in their round and were left out.")
-    else:
-        method, a, b = stats.welch_log, baseline["value"].to_numpy(), candidate["value"].to_numpy()
-    estimate = method(a, b, context.confidence)
-    row.equivalent = bool(stats.equivalent(method(a, b, _EQUIVALENCE_CONFIDENCE), context.margin))
-    row.columns |= {
-        "value_baseline": _geometric_mean(a),
-        "value_candidate": _geometric_mean(b),
-        "ratio": float(estimate.estimate),
-        "ci_low": _known(estimate.low),
-        "ci_high": _known(estimate.high),
-        "estimand": estimate.estimand,
-        "method": estimate.method,
-        "p": _known(estimate.p),
-    }
-    if row.columns["ci_low"] is not None:
-        row.columns["confidence"] = estimate.confidence
-    row.footnotes += estimate.caveats
-
-
-_EQUIVALENCE_CONFIDENCE: Final = 0.90
-"""Of the interval that has to lie within the margin, so that the test of equivalence has a size of 5 %."""
-
-
-def _rounds_in_common(baseline: pl.DataFrame, candidate: pl.DataFrame) -> pl.DataFrame | None:
-    """Return the runs of both sides side by side by round, if there are at least two such rounds."""
-    sides = [side.drop_nulls("round").unique("round", keep="none") for side in (baseline, candidate)]
-    pairs = sides[0].join(sides[1], on="round", how="inner").sort("round")
-    return pairs if pairs.height >= 2 else None
-
-
-def _verdicts(rows: list[_Row], confidence: float) -> pl.DataFrame:
-    """Adjust the p values over each family of rows, and say what each row shows."""
-    families: dict[tuple[str, str], list[_Row]] = {}
-    for row in rows:
-        families.setdefault((row.columns["metric"], row.columns["statistic"]), []).append(row)
-    for family in families.values():
-        tested = [row for row in family if row.columns.get("p") is not None]
-        for row, p in zip(tested, stats.holm([row.columns["p"] for row in tested]), strict=True):
-            row.columns["p_adjusted"] = float(p)
-    for row in rows:
-        row.columns["verdict"] = _verdict(row, 1 - confidence)
-    return pl.DataFrame([row.as_dict() for row in rows], schema=COLUMNS, orient="row")
-
-
-def _verdict(row: _Row, level: float) -> Verdict:
-    ratio, p = row.columns.get("ratio"), row.columns.get("p_adjusted")
-    if {REASONS[code][0] for code in row.reasons} & {"no ratio", "verdict withheld"}:
+def _verdict(
+    ratio: float | None, p: float | None, better: str, reasons: list[str], *, equivalent: bool, level: float
+) -> Verdict:
+    if {REASONS[code][0] for code in reasons} & {"no ratio", "verdict withheld"}:
         return "not comparable"
-    if "CENSORED" in row.reasons:
+    if "CENSORED" in reasons:
         return "bound only"
-    if "ONE_RUN_NO_REPLICATES" in row.reasons:
+    if "ONE_RUN_NO_REPLICATES" in reasons:
         return "single runs"
     if p is None or ratio is None:
         return "inconclusive"
     if p < level:
-        return "better" if (ratio > 1) == (row.columns["better"] == "higher") else "worse"
-    return "equivalent" if row.equivalent else "inconclusive"
+        return "better" if (ratio > 1) == (better == "higher") else "worse"
+    return "equivalent" if equivalent else "inconclusive"

@@ -9,19 +9,21 @@ import hashlib
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import nbformat
 import papermill
+import psutil
 import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PARAMETERS_TAG: Final = "parameters"
+
+_SOCKETS: Final = "fsbench-kernel-"  # followed by the process that made the folder
 
 
 # --- parameters --------------------------------------------------------------------------------------------------
@@ -420,7 +424,8 @@ def _did_not_start(error: BaseException) -> bool:
 )
 def _execute(job: Job, root: Path) -> None:
     """Have papermill run the notebook. Where it fails, what it wrote is where failed notebooks are."""
-    with TemporaryDirectory(prefix="fsbench-kernel-") as sockets:
+    _sweep_sockets()
+    with TemporaryDirectory(prefix=f"{_SOCKETS}{os.getpid()}-") as sockets:
         papermill.execute_notebook(
             root / job.notebook,
             job.failed,
@@ -436,6 +441,15 @@ def _execute(job: Job, root: Path) -> None:
                 NotebookClient={"extra_arguments": ["--IPKernelApp.log_level=CRITICAL"]},
             ),
         )
+
+
+def _sweep_sockets() -> None:
+    """Remove the folders for sockets of reports that were killed."""
+    for folder in Path(gettempdir()).glob(f"{_SOCKETS}*-*"):
+        owner = folder.name.removeprefix(_SOCKETS).partition("-")[0]
+        with suppress(OSError):  # another one's, or just removed
+            if owner.isdecimal() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.geteuid():
+                shutil.rmtree(folder)
 
 
 def _forget_paths(executed: Path, job: Job) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
 from fsbench_kit.vocabulary import setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fsbench_kit.dataset import Dataset
+    from fsbench_kit.vocabulary import SettingKind
 
 NOT_KNOWN: Final = "not known"
 
@@ -50,6 +51,57 @@ def wide(settings: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
     return runs
 
 
+class Facts:
+    """What is known of each run, to be asked about sets of runs.
+
+    Parameters
+    ----------
+    dataset
+        The runs' data.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._of_run: dict[str, list[tuple[str, str]]] = {}
+        for run, key, value in known(dataset).select("run_id", "key", "value").rows():
+            self._of_run.setdefault(run, []).append((key, value))
+        self._of_runs: dict[frozenset[str], dict[str, list[str]]] = {}
+
+    def values(self, runs: frozenset[str]) -> dict[str, list[str]]:
+        """Return the values that each key has among some runs, sorted."""
+        if runs not in self._of_runs:
+            found: dict[str, set[str]] = {}
+            for run in runs:
+                for key, value in self._of_run.get(run, ()):
+                    found.setdefault(key, set()).add(value)
+            self._of_runs[runs] = {key: sorted(found[key]) for key in sorted(found)}
+        return self._of_runs[runs]
+
+    def differences(self, baseline: frozenset[str], candidate: frozenset[str]) -> Iterator[Difference]:
+        """Yield each setting that is known of at least one side and is not the same on both, by kind and key."""
+        sides = self.values(baseline), self.values(candidate)
+        for kind, key in sorted((setting_kind(key), key) for key in sides[0].keys() | sides[1].keys()):
+            first, second = (" | ".join(side[key]) if key in side else NOT_KNOWN for side in sides)
+            if first != second:
+                yield Difference(key, kind, first, second)
+
+
+class Difference(NamedTuple):
+    """A setting in which two sides differ.
+
+    Attributes
+    ----------
+    key, kind
+        As in `fsbench_kit.vocabulary`.
+    baseline, candidate
+        The values of that side's runs, or `NOT_KNOWN`.
+    """
+
+    key: str
+    kind: SettingKind
+    baseline: str
+    candidate: str
+
+
 def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[str]) -> pl.DataFrame:
     """List the settings in which two sides of a comparison differ.
 
@@ -63,29 +115,11 @@ def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[s
     Returns
     -------
     pl.DataFrame
-        One row for each setting that is known of at least one side and is not the same on both: ``key``,
-        ``kind`` (as in `fsbench_kit.vocabulary`), ``baseline``, ``candidate`` (the values of that side's runs, or
-        `NOT_KNOWN`). Labels, and settings of which only one side is known by nature of where they stand, are
-        included; `kind` tells.
+        One row for each `Difference`. Labels, and settings of which only one side is known by nature of where
+        they stand, are included; ``kind`` tells.
     """
-    facts = known(dataset)
-    sides = [
-        facts.filter(pl.col("run_id").is_in(list(runs)))
-        .group_by("key", maintain_order=True)
-        .agg(pl.col("value").unique().sort().str.join(" | ").alias(side))
-        for side, runs in (("baseline", baseline), ("candidate", candidate))
-    ]
-    return (
-        sides[0]
-        .join(sides[1], on="key", how="full", coalesce=True)
-        .filter(pl.col("baseline").ne_missing(pl.col("candidate")))
-        .with_columns(
-            pl.col("key").map_elements(setting_kind, return_dtype=pl.String).alias("kind"),
-            pl.col("baseline", "candidate").fill_null(NOT_KNOWN),
-        )
-        .select("key", "kind", "baseline", "candidate")
-        .sort("kind", "key")
-    )
+    found = Facts(dataset).differences(frozenset(baseline), frozenset(candidate))
+    return pl.DataFrame(list(found), schema=dict.fromkeys(Difference._fields, pl.String), orient="row")
 
 
 def known(dataset: Dataset) -> pl.DataFrame:

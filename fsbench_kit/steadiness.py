@@ -83,5 +83,6 @@ def sentence(found: pl.DataFrame) -> str | None:
     spread, slope = (f"{100 * worst[share]:.0f} %" for share in ("range", "slope"))
     return (
         f"{head}. The furthest from it is {worst['metric']} of {worst['operation']} on {worst['target']} "
-        f"({worst['workload']}): its range is {spread}, its slope {slope} of the mean, where 20 % and 10 % are allowed."
+        f"({worst['workload']}): its range is {spread}, its slope {slope} of the mean, "
+        "where 20 % and 10 % are allowed."
     )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.dataset import Dataset
     from fsbench_kit.explain import Stretch
-    from fsbench_kit.launch import LaunchResult, Machine
+    from fsbench_kit.launch import Ability, LaunchResult, Machine
 
 Row = dict[str, Any]
 
@@ -363,7 +363,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         yield _value(row["value_candidate"], scale)
         yield interval_text(row)
         yield verdict_text(row["verdict"])
-        yield f"{row['n_pairs']} pairs" if row["n_pairs"] else f"{row['n_baseline']}+{row['n_candidate']}"
+        yield _runs_text(row)
         yield " ".join(mark_of[note] for note in row["footnotes"])
 
     groups = []
@@ -425,6 +425,13 @@ def interval_text(row: Mapping[str, Any]) -> str:
     return f"{ratio} (no interval)"
 
 
+def _runs_text(row: Mapping[str, Any]) -> str:
+    """Count the runs, the pairs of them, or the blocks (rounds, hosts) that hold several."""
+    if not row["n_pairs"]:
+        return f"{row['n_baseline']}+{row['n_candidate']}"
+    return f"{row['n_pairs']} {'blocks' if 'blocks' in row['method'] else 'pairs'}"
+
+
 def verdict_text(verdict: str) -> str:
     """Print a verdict for a table."""
     return {"inconclusive": NOT_SHOWN, "single runs": "none (single runs)"}.get(verdict, verdict)
@@ -460,10 +467,9 @@ def sentence(row: Mapping[str, Any]) -> str:
 def _interval_sentence(row: Mapping[str, Any]) -> str:
     low, high = row["ci_low"], row["ci_high"]
     interval = f"{percent(row['confidence'])} CI {ratio_text(low)}–{ratio_text(high)}"
-    runs = (
-        f"{row['n_pairs']} pairs of runs" if row["n_pairs"] else f"{row['n_baseline']}+{row['n_candidate']} runs"
-    )
-    evidence = f"{interval}, {runs}, {row['method']}"
+    runs = _runs_text(row)
+    of_runs = runs if runs.endswith("blocks") else f"{runs} of runs" if row["n_pairs"] else f"{runs} runs"
+    evidence = f"{interval}, {of_runs}, {row['method']}"
     if row["verdict"] == "equivalent":
         return f"{evidence}: equal within the margin."
     if row["verdict"] != "inconclusive":
@@ -756,8 +762,8 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
 # --- machines ----------------------------------------------------------------------------------------------------
 
 
-def machine_table(machine: Machine) -> Table:
-    """Make the table of what a machine has for launches."""
+def machine_table(machine: Machine, abilities: Iterable[Ability]) -> Table:
+    """Make the table of what a machine has for launches, and of what it can do with that."""
     loop = "yes" if machine.loop_devices else "the kernel has none"
     rows = [
         *((program.name, _version_number(version)) for program, version in machine.programs),
@@ -770,8 +776,21 @@ def machine_table(machine: Machine) -> Table:
         ("loop images in mounts of their own", machine.isolation_problem or "yes"),
         ("free space here", humanise(machine.free_bytes, "B")),
     ]
-    groups = (Group("Programs", tuple(rows)), Group("What launches can do", tuple(able)))
-    return Table("This machine", (Column("what"), Column("here")), groups)
+    here = {
+        "target": "Targets",
+        "device": "Block devices",
+        "workload": "Tools",
+    }
+    groups = {kind: [(a.name, a.problem or "yes") for a in abilities if a.kind == kind] for kind in here}
+    return Table(
+        "This machine",
+        (Column("what"), Column("here")),
+        (
+            Group("Programs", tuple(rows)),
+            Group("What launches can do", tuple(able)),
+            *(Group(here[kind], tuple(group)) for kind, group in groups.items() if group),
+        ),
+    )
 
 
 def _version_number(version: str | None) -> str:

@@ -239,6 +239,8 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "command": SettingWord("label", "The command line."),
     "fio.steadystate_attained": SettingWord("label", "Whether the load became steady: true or false."),
     "fio.steadystate_criterion": SettingWord("label", "What was held against the limit for a steady load."),
+    "device_read": SettingWord("label", "Bytes that the disks read during the run, by the kernel's counters."),
+    "device_written": SettingWord("label", "Bytes that the disks wrote during the run, by the same."),
     "seed": SettingWord("label", "Seed of the tool's random numbers."),
     "stopping_rule": SettingWord("label", "The rule by which a launch decided how many rounds to make."),
     "bonnie++.-q": SettingWord("label", "Whether bonnie++ was quiet: true."),
@@ -327,6 +329,10 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "RUN_FAILED": ("warning", "The run reports an error."),
     "CARRY_LOST": ("note", "fio printed a fraction of almost 1 as .0; the figure's bounds allow for it."),
     "RUN_STOPPED": ("note", "The run was stopped before its end."),
+    "MACHINE_LOADED": ("warning", "Other work kept the machine busy directly before the run."),
+    "DEVICE_SHARED": ("warning", "Others used the device before the run or during it."),
+    "CACHED_RUN": ("note", "Less reached the device than the run asked for; the page cache did the rest."),
+    "SPACE_CHANGED": ("note", "The filesystem was not as full as at its first run."),
     "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
     "NO_LOG": ("error", "No log was found in the file."),
     "EMPTY": ("error", "The file is empty."),
@@ -340,6 +346,10 @@ ReasonKind = Literal["no ratio", "no interval", "verdict withheld"]
 
 REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
     "ZERO_OR_FAILED": ("no ratio", "A side has a figure of zero, or none."),
+    "UNIT_AMBIGUOUS": (
+        "no ratio",
+        "Nothing tells the unit of a side's figures, and the one that was assumed may not be the other side's.",
+    ),
     "CENSORED": ("no interval", "Of a figure only a bound is known."),
     "ONE_RUN_NO_REPLICATES": (
         "no interval",
@@ -357,9 +367,18 @@ REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
         "verdict withheld",
         "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
     ),
+    "NON_STEADY": (
+        "verdict withheld",
+        "The rounds of a side drift, and their last five had not come to rest by SNIA's criterion.",
+    ),
+    "SET_MISMATCH": (
+        "verdict withheld",
+        "The sides have different cells; only those that both have were compared.",
+    ),
     "CACHED": (
         "verdict withheld",
-        "The data are less than twice the memory, and nothing shows that the page cache was bypassed.",
+        "The data are less than twice the memory, and nothing shows that the page cache was bypassed, or that the "
+        "work reached the disks.",
     ),
 }
 """Why a comparison says less than one might expect: what is not given, and the sentence that explains."""

@@ -8,9 +8,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from fsbench_kit.compare import COLUMNS
 from fsbench_kit.launch.locks import LOCKS
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no fault
+settings.load_profile("untimed")
 
 SMALLFILES_LOG = """\
 # datasize: 4k

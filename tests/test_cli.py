@@ -162,6 +162,41 @@ def test_help_lists_the_commands() -> None:
         assert f"{command} " in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "a plan is missing"),
+        (["--resume"], "no study is unfinished"),
+        (["--resume", "absent"], 'there is no launched study "absent"'),
+        (["--resume", "--study", "first"], "--resume goes with neither --study nor --replace"),
+        (["plan.toml", "--retry-failed"], "--retry-failed needs --resume"),
+    ],
+)
+def test_launch_says_what_it_needs(tmp_path: Path, arguments: list[str], said: str) -> None:
+    result = _fsbench("launch", *arguments, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_launch_goes_on(tmp_path: Path) -> None:
+    plan = (
+        'id = "test"\nrepeats = 2\ndrop_caches = false\n[[target]]\nkind = "directory"\ndirectory = "."\n'
+        '[[workload]]\ntool = "smallfiles"\nfiles = 5\nsize = "4k"\n'
+    )
+    (tmp_path / "plan.toml").write_text(plan)
+    assert _fsbench("launch", "plan.toml", "--study", "first", cwd=tmp_path).returncode == 0
+    study = tmp_path / "raw_results" / "runs" / "first"
+    last = max(study.glob("0*"))
+    for file in last.iterdir():
+        file.unlink()
+    last.rmdir()
+    result = _fsbench("launch", "--resume", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "2 of 2 runs are in" in result.stdout
+    assert (last / "run.json").is_file()
+
+
 def test_audit_says_why(published: Path) -> None:
     result = _fsbench("audit", published / "fio-nvme-2021")
     assert result.returncode == 0

@@ -224,6 +224,39 @@ def test_data_that_fit_into_half_the_memory_withhold_the_verdict(facts: dict[str
     assert ("CACHED" in row["reasons"]) is cached  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(
+    ("moved", "others", "cached"),
+    [
+        ({"device_read": "900"}, (), False),
+        ({"device_read": "899"}, (), True),
+        ({"device_read": "1800", "device_written": "0"}, ("random_read",), False),
+        ({"device_read": "1799"}, ("random_read",), True),
+        ({"device_read": "900", "device_written": "0"}, ("write",), False),
+        ({"device_written": "9000"}, (), True),
+        ({"device_read": "9000"}, ("read_sync",), True),
+    ],
+)
+def test_disks_that_account_for_the_work_show_that_it_was_not_cached(
+    moved: dict[str, str], others: tuple[str, ...], cached: bool
+) -> None:
+    facts = {"total_size": "1000", "memory": "600"} | moved
+    figures = tuple(
+        Measurement(
+            operation=operation, metric="bytes", value=1000.0, unit="B", low=1000.0, high=1000.0, text="", line=1
+        )
+        for operation in ("read", *others)
+    )
+    sides = [
+        replace(log, records=[replace(log.records[0], measurements=(*log.records[0].measurements, *figures))])  # type: ignore[arg-type,union-attr]
+        for log in (
+            *_rates(100, filesystem="ext4", settings=facts),
+            *_rates(200, filesystem="xfs", settings=facts),
+        )
+    ]
+    row = _row(sides)
+    assert ("CACHED" in row["reasons"]) is cached  # type: ignore[operator]
+
+
 def test_failed_runs_take_no_part_unless_asked_for() -> None:
     sides = (
         _rates(100, 101, 102, filesystem="ext4"),

@@ -491,3 +491,16 @@ def test_nbval_runs_a_notebook(name: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "-p", "no:cacheprovider", path]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
+
+
+def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebooks, "gettempdir", lambda: str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    swept, *kept = (
+        tmp_path / f"fsbench-kernel-{owner}" for owner in (f"{ended.pid}-a", f"{os.getpid()}-a", "abc-a", "abc")
+    )
+    for folder in (swept, *kept):
+        folder.mkdir()
+    notebooks._sweep_sockets()
+    assert sorted(tmp_path.iterdir()) == sorted(kept)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from fsbench_kit.launch import read_plan
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
@@ -20,6 +22,22 @@ def test_the_python_runs_and_says_what_the_text_says(monkeypatch: pytest.MonkeyP
     (ratio,) = table.filter(pattern="seqwr", metric="bandwidth")["ratio"]  # type: ignore[attr-defined]
     assert f"{ratio:.2f} times as fast" in README
     assert table["ci_low"].null_count() == table.height  # type: ignore[attr-defined,index]
+
+
+def test_the_plan_is_one(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    path = tmp_path / "plan.toml"
+    path.write_text(block)
+    assert read_plan(path).repeats == 10
+    # and so is one with all that the table of keys says
+    keys = [
+        key
+        for cell in re.findall(r"^\| (`.*?`) \|", README, re.MULTILINE)
+        for key in re.findall(r"`(\w+ = .*?)`", cell)
+    ]
+    assert len(keys) == 7
+    path.write_text("\n".join(keys) + "\n" + block)
+    assert read_plan(path).warm_up == 2
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\((?!http)([^)#]+)\)", README))))

@@ -98,7 +98,9 @@ def _confounders(checks: Sequence[Check], figures: pl.DataFrame, confounders: Co
             continue
         seen.add(sides)
         a, b = (
-            figures.filter(pl.col("run_id").is_in(list(side))).unique("run_id", maintain_order=True)
+            confounders.side(
+                figures.filter(pl.col("run_id").is_in(list(side))).unique("run_id", maintain_order=True)
+            )
             for side in sides
         )
         for code, details in confounders.between(a, b):

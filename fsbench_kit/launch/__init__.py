@@ -13,6 +13,7 @@ and `study`.
 
 from __future__ import annotations
 
+from fsbench_kit.launch.ability import Ability, abilities
 from fsbench_kit.launch.events import Event
 from fsbench_kit.launch.launcher import LaunchResult, launch, resume
 from fsbench_kit.launch.plan import Plan, read_plan
@@ -21,11 +22,13 @@ from fsbench_kit.launch.rehearsal import Rehearsal, rehearse
 from fsbench_kit.launch.tools import Machine, machine
 
 __all__ = [
+    "Ability",
     "Event",
     "LaunchResult",
     "Machine",
     "Plan",
     "Rehearsal",
+    "abilities",
     "launch",
     "machine",
     "read_plan",

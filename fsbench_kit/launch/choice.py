@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,7 @@ def choose(
         for t in targets
         if t not in apart
     ]
+    _refuse_shared_devices(plan, apart)
     adapted = []
     for target in apart:
         fitting, sentences = target.adapted()
@@ -140,6 +142,15 @@ def _distinct(targets: tuple[Target, ...], root: Path) -> tuple[Target, ...]:
             seen.add(filesystem)
         kept.append(target)
     return tuple(kept)
+
+
+def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...]) -> None:
+    """Targets may take turns on a device, but not where each keeps its filesystem."""
+    counts = Counter(resolved(name) for target in targets for name in target.block_devices)
+    for device, count in counts.items():
+        if count > 1 and plan.filesystems == "reused":
+            hint = 'Give each a device of its own, or write: filesystems = "fresh"'
+            raise LaunchError(f"{count} targets cannot keep their filesystems on {device} at once", hint=hint)
 
 
 def _refuse_too_little_space(plan: Plan, root: Path) -> None:

@@ -10,6 +10,7 @@ import platform
 import re
 import stat
 import subprocess
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _SECTOR: Final = 512  # the unit of /sys/block/*/stat, whatever the device's own sectors are
 _TRIM_TIMEOUT: Final = 120.0
+_LOOK: Final = 0.25  # seconds: time is counted in hundredths
 _DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 
 
@@ -87,6 +89,11 @@ class Device:
         return _read(self.folder / "loop" / "dio") == "1"
 
     @property
+    def is_lowest(self) -> bool:
+        """Whether it is made of no other device that the kernel shows."""
+        return self.backing_file is None and not any((self.folder / "slaves").glob("*"))
+
+    @property
     def size(self) -> int | None:
         """Its size in bytes."""
         sectors = _read(self.folder / "size")
@@ -94,7 +101,7 @@ class Device:
 
     def counters(self) -> dict[str, int]:
         """Return the bytes read from and written to it since the machine started."""
-        fields = (_read(self.folder / "stat") or "").split()
+        fields = (self.folder / "stat").read_text(encoding="ascii").split()
         return {"read_bytes": int(fields[2]) * _SECTOR, "written_bytes": int(fields[6]) * _SECTOR}
 
 
@@ -136,6 +143,14 @@ def devices_under(*paths: Path) -> tuple[Device, ...]:
     return tuple(found)
 
 
+def size_under(path: Path) -> int | None:
+    """Return the bytes of an image, or of the block device under a path; ``None`` where there is neither."""
+    if path.is_file():
+        return path.stat().st_size
+    devices = devices_under(path)
+    return devices[0].size if devices else None
+
+
 def machine_settings() -> dict[str, str]:
     """Return what is known of the machine, by the words of `fsbench_kit.vocabulary.SETTINGS`."""
     model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
@@ -152,7 +167,7 @@ def machine_settings() -> dict[str, str]:
     return {key: value for key, value in known.items() if value}
 
 
-def storage_settings(directory: Path, storage: Sequence[Path]) -> dict[str, str]:
+def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str, str]:
     """Return what is known of the storage under a directory, by the same words.
 
     Numbers of loop devices are left out: they change from run to run and mean nothing.
@@ -161,11 +176,11 @@ def storage_settings(directory: Path, storage: Sequence[Path]) -> dict[str, str]
     ----------
     directory
         A directory on a filesystem.
-    storage
-        What holds its data: the directory itself where the kernel tells, else images or devices.
+    members
+        The images or devices that hold its data, where the kernel does not tell.
     """
-    devices = devices_under(*storage)
-    files = [f"image on {mount_of(path).filesystem}" for path in storage if path.is_file()]
+    devices = devices_under(*(members or [directory]))
+    files = [f"image on {mount_of(path).filesystem}" for path in members if path.is_file()]
     described = Counter([*files, *map(_description, devices)])
     known = {
         "device": " on ".join(f"{number} x {what}" if number > 1 else what for what, number in described.items()),
@@ -175,18 +190,65 @@ def storage_settings(directory: Path, storage: Sequence[Path]) -> dict[str, str]
     return {key: value for key, value in known.items() if value}
 
 
-def state(directory: Path, storage: Sequence[Path]) -> dict[str, Any]:
+def state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
     """Return what changes from run to run: load, memory, free space, what devices have done so far.
 
     The parameters are those of `storage_settings`.
     """
     space = os.statvfs(directory)
+    devices = {device: device.counters() for device in devices_under(*(members or [directory]))}
     return {
         "load_average": list(os.getloadavg()),
         "memory_available": psutil.virtual_memory().available,
         "free_bytes": space.f_bavail * space.f_frsize,
-        "devices": {device.name: device.counters() for device in devices_under(*storage)},
+        "size_bytes": space.f_blocks * space.f_frsize,
+        "devices": {device.name: counters for device, counters in devices.items()},
+        "disks": _summed([counters for device, counters in devices.items() if device.is_lowest]),
+        "asked": _asked(),
     }
+
+
+def quiet(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
+    """Look for a moment at what others do, while nothing of a launch goes on.
+
+    The parameters are those of `storage_settings`.
+
+    Returns
+    -------
+    dict
+        ``seconds`` of the look; ``busy``, the share of the processors' time; ``devices``, what each has moved.
+    """
+    devices = devices_under(*(members or [directory]))
+    before, times = {device: device.counters() for device in devices}, psutil.cpu_times()
+    time.sleep(_LOOK)
+    after, later = {device: device.counters() for device in devices}, psutil.cpu_times()
+    idle = later.idle - times.idle + later.iowait - times.iowait
+    # A guest's time is counted twice, as such and as that of the process it runs in.
+    whole = sum(later[:8]) - sum(times[:8])
+    return {
+        "seconds": _LOOK,
+        "busy": max(0.0, 1 - idle / whole) if whole else 0.0,
+        "devices": {
+            device.name: {key: after[device][key] - counted for key, counted in before[device].items()}
+            for device in devices
+        },
+    }
+
+
+def _summed(counters: Sequence[dict[str, int]]) -> dict[str, int] | None:
+    """Return what several devices have moved together; ``None`` where there is none."""
+    if not counters:
+        return None
+    return {key: sum(counted[key] for counted in counters) for key in counters[0]}
+
+
+def _asked() -> dict[str, int] | None:
+    """Return the bytes that this process and those it has waited for have read and written by system calls."""
+    lines = (_read(Path("/proc/self/io")) or "").splitlines()
+    known = dict(line.split(": ") for line in lines)
+    if not known:  # the kernel does not count
+        return None
+    return {"read_bytes": int(known["rchar"]), "written_bytes": int(known["wchar"])}
 
 
 def settle(*, drop_caches: bool) -> str:

@@ -49,12 +49,17 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run has ended, and its folder is there. `failure` says why its figures do not count, if they do not."""
+    """A run has ended, and its folder is there.
+
+    `failure` says why its figures do not count, if they do not; `warning`, in a line each, what may have spoilt
+    them and was not said before of its target and workload.
+    """
 
     order: int
     runs: int
     folder: str
     failure: str | None
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class LaunchResult:
         The folders of those that were made, in order.
     failures
         Folder -> why that run failed.
+    warnings
+        What may have spoilt figures, each once for a target and workload; the records of the runs have them all.
     notes
         What was left out, or had to stand in.
     stopped
@@ -67,6 +69,7 @@ class LaunchResult:
     done: int
     runs: tuple[Path, ...]
     failures: dict[Path, str]
+    warnings: tuple[str, ...]
     notes: tuple[str, ...]
     stopped: str | None
 
@@ -293,6 +296,7 @@ class _Told:
             done=self.planned.done,
             runs=tuple(Path(run.folder) for run in self.ended),
             failures={Path(run.folder): run.failure for run in self.ended if run.failure},
+            warnings=tuple(line for run in self.ended if run.warning for line in run.warning.splitlines()),
             notes=tuple(self.notes),
             stopped=self.finished.stopped,
         )

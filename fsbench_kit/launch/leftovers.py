@@ -37,10 +37,15 @@ def remove_leftovers(scratch: Path) -> None:
 
 
 def _arrays(name: str) -> Iterator[str]:
-    for folder in Path("/sys/block").glob("md*"):
-        told = _output("mdadm", "--detail", "--export", f"/dev/{folder.name}")
+    for array in md_devices():
+        told = _output("mdadm", "--detail", "--export", array)
         if any(line.startswith("MD_NAME=") and name in line for line in told.splitlines()):
-            yield f"/dev/{folder.name}"
+            yield array
+
+
+def md_devices() -> tuple[str, ...]:
+    """Return the arrays that the kernel has."""
+    return tuple(f"/dev/{folder.name}" for folder in Path("/sys/block").glob("md*"))
 
 
 def _output(*command: str) -> str:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.launch.conditions import Condition, conditions
 from fsbench_kit.launch.environment import machine_settings
 from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
 from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
@@ -43,6 +44,8 @@ class Observation:
         What became of the tool; ``None`` as long as it was not started.
     problem
         What became of the target, where that is why the run failed.
+    free_at_first
+        The free space before the first run on this target.
     """
 
     cell: Cell
@@ -56,6 +59,7 @@ class Observation:
     execution: Execution | None = None
     cleanup: list[Execution] = field(default_factory=list)
     problem: str | None = None
+    free_at_first: int | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
@@ -88,12 +92,38 @@ class Observation:
             return f"{self.cell.workload.tool} ended without its log"
         return None
 
+    @property
+    def conditions(self) -> list[Condition]:
+        """What may spoil its figures."""
+        if not self.after:
+            return []
+        return list(
+            conditions(
+                self.before,
+                self.after,
+                memory=int(self.settings["memory"]),
+                data=self.cell.workload.space,
+                free_at_first=self.free_at_first,
+            )
+        )
+
+    @property
+    def _moved(self) -> dict[str, str]:
+        """What the disks moved during the run, as settings."""
+        before, after = self.before.get("disks"), self.after.get("disks")
+        if before is None or after is None:
+            return {}
+        return {
+            "device_read": str(after["read_bytes"] - before["read_bytes"]),
+            "device_written": str(after["written_bytes"] - before["written_bytes"]),
+        }
+
     def record(self, *, study: str, order: int) -> dict[str, Any]:
         """Return the content of ``run.json``; to be called when the run's folder holds all other files."""
         execution = self.execution
         ended_at = execution.ended_at if execution else datetime.now(UTC)
         started_at = execution.started_at if execution else self.started_at
-        settings = dict(self.settings)
+        settings = self.settings | self._moved
         return {
             "schema": SCHEMA,
             "study": study,
@@ -113,6 +143,7 @@ class Observation:
             "duration": execution.duration if execution else (ended_at - started_at).total_seconds(),
             "logs": self.logs,
             "settings": settings,
+            "conditions": [{"code": code, "message": message} for code, message in self.conditions],
             "environment": {
                 "before": self.before,
                 "after": self.after | ({"failure": self.failure} if self.failure else {}),

@@ -68,6 +68,7 @@ def describe(event: Event) -> str | None:
             if event.remaining is None:
                 return text
             return f"{text} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
-        case RunEnded(failure=str()):
-            return f"run {event.order}/{event.runs} failed: {event.failure}"
+        case RunEnded():
+            failed = [f"run {event.order}/{event.runs} failed: {event.failure}"] if event.failure else []
+            return "\n".join([*failed, *filter(None, [event.warning])]) or None
     return None

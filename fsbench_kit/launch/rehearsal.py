@@ -15,7 +15,7 @@ from fsbench_kit.launch.workloads import Argv, Ground
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
@@ -61,15 +61,17 @@ class Rehearsal:
     estimates: tuple[str, ...]
 
 
-def rehearse(plan: Plan, root: Path) -> Rehearsal:
+def rehearse(plan: Plan, root: Path, devices: Collection[str] = ()) -> Rehearsal:
     """Say what a launch of a plan would do on this machine. Nothing is written, made or mounted.
+
+    The parameters are those of `fsbench_kit.launch.launch`.
 
     Raises
     ------
     LaunchError
         If the launch could not start: the same as it would itself.
     """
-    chosen, notes = choose(plan, root, isolation_problem=isolation_problem())
+    chosen, notes = choose(plan, root, isolation_problem=isolation_problem(), devices=devices)
     return Rehearsal(
         notes=tuple(filter(None, (caution(chosen.repeats), *notes))),
         scenes=tuple(_scenes(chosen, root)),

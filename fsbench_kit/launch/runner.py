@@ -80,7 +80,7 @@ def main() -> int:
         _tell(Refused(error.what, str(error.file) if error.file else None, error.hint))
         return 1
     except OSError as error:  # the disk for the results is full, or gone
-        hint = f"Finished runs are kept. Once this is mended, go on with: fsbench launch --resume {request.study}"
+        hint = f"Finished runs are kept. Mend this, then: fsbench launch --resume {request.study}"
         _tell(Refused(f"the launch cannot go on: {error.strerror}", error.filename, hint))
         return 1
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Ready, Target
     from fsbench_kit.launch.workloads import Argv, Work
 
+_ROOM: Final = 2**20  # bytes
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
 TARGET: Final = Path("target")
 """What leads to a run's directory on its target, in the run's own folder."""
@@ -65,6 +68,8 @@ class Session:
     begun: bool = False
     made: list[str] = field(default_factory=list)
     rounds: int = field(init=False)
+    _free_at_first: dict[str, int] = field(default_factory=dict)
+    _warned: set[tuple[str, str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.repeats
@@ -82,6 +87,9 @@ class Session:
         if len(self.made) == len(self.study.cells):
             self.tell(Note("The study is complete: all its runs are there."))
             return
+        for run in records.values():
+            if "free_bytes" in run["environment"]["before"]:
+                self._free_at_first.setdefault(run["target"], run["environment"]["before"]["free_bytes"])
         for sentence in self._changes(records.values()):
             self.tell(Note(sentence))
 
@@ -113,6 +121,7 @@ class Session:
                 if cell.round > self.rounds:
                     break
             rest(self.study.plan.cool_down if done else 0)
+            self._refuse_without_room()
             elapsed = time.monotonic() - start
             if used_up := self._used_up(elapsed):
                 return f"The budget of {used_up} was used up after {done} runs."
@@ -146,6 +155,16 @@ class Session:
         """How many runs there are to be, those included that were made."""
         return sum(cell.round is None or cell.round <= self.rounds for cell in self.study.cells.values())
 
+    def _refuse_without_room(self) -> None:
+        """Refuse to go on where the next run could hardly be written down."""
+        free = shutil.disk_usage(self.scratch).free
+        if free < _ROOM:
+            raise LaunchError(
+                f"the disk for the results is full: {humanise(free, 'B')} are free",
+                file=self.scratch.parent,
+                hint=f"Finished runs are kept. Make space, then: fsbench launch --resume {self.study.name}",
+            )
+
     def _used_up(self, elapsed: float) -> str | None:
         """Say which budget is used up, if one is. Each start of a launch has the budgets of its plan."""
         budget = self.study.plan.budget
@@ -173,7 +192,15 @@ class Session:
             self.begun = True
         self.made.append(name)
         folder = str(self.study.folder / name)
-        self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure))
+        warning = self._warning(seen)
+        self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure, warning=warning))
+
+    def _warning(self, seen: Observation) -> str | None:
+        """Return the conditions of a run, each once for its target and workload; the records have them all."""
+        target, workload = seen.cell.target.name, seen.cell.workload.name
+        new = [found for found in seen.conditions if (found[0], target, workload) not in self._warned]
+        self._warned |= {(code, target, workload) for code, _ in new}
+        return "\n".join(f"{workload} on {target}: {sentence}" for _, sentence in new) or None
 
     def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
@@ -185,17 +212,16 @@ class Session:
         try:
             with provision.ready(cell.target) as target:
                 seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory, target.storage)
+                seen.settings |= environment.storage_settings(target.directory, target.members)
                 seen.settings |= target.settings
                 if target.steps:
                     seen.settings["provision"] = target.text
                 seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
-                devices = environment.devices_under(target.directory)
                 ground = Ground(
                     directory=TARGET,
                     beside=BESIDE,
                     filesystem=target.filesystem,
-                    device_size=devices[0].size if devices else None,
+                    device_size=environment.size_under((*target.members, target.directory)[0]),
                     seed=cell.seed,
                 )
                 with (
@@ -229,9 +255,12 @@ class Session:
             if plan.trims(seen.cell.target):
                 seen.before["trim"] = environment.trim(target.directory)
             seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
-            seen.before |= environment.state(target.directory, target.storage)
+            seen.before["quiet"] = environment.quiet(target.directory, target.members)
+            seen.before |= environment.state(target.directory, target.members)
+            free = seen.before["free_bytes"]
+            seen.free_at_first = self._free_at_first.setdefault(seen.cell.target.name, free)
             seen.execution = run(work.measured, STDOUT, STDERR)
-            seen.after |= environment.state(target.directory, target.storage)
+            seen.after |= environment.state(target.directory, target.members)
         for argv in work.after:
             seen.cleanup.append(run(argv, CLEANUP, CLEANUP))
 

@@ -146,7 +146,8 @@ class Machine:
     Attributes
     ----------
     programs
-        The programs that are installed, with their version where they say it.
+        The programs that are installed, with their version where they say it. Of mkfs, only those for filesystems
+        that the kernel has.
     missing
         The programs that are not.
     filesystems
@@ -183,11 +184,16 @@ def machine(root: Path) -> Machine:
     root
         The project's root, where the free space is measured.
     """
-    known = [*WORKLOAD_PROGRAMS.values(), *MKFS_PROGRAMS.values(), *SYSTEM_PROGRAMS.values()]
+    filesystems = kernel_filesystems()
+    known = [
+        *WORKLOAD_PROGRAMS.values(),
+        *(program for name, program in MKFS_PROGRAMS.items() if name.removeprefix("mkfs.") in filesystems),
+        *SYSTEM_PROGRAMS.values(),
+    ]
     return Machine(
         programs=tuple((program, program.version) for program in known if program.path is not None),
         missing=tuple(program for program in known if program.path is None),
-        filesystems=kernel_filesystems(),
+        filesystems=filesystems,
         administrator=is_administrator(),
         isolation_problem=isolation_problem(),
         loop_devices=has_loop_devices(),

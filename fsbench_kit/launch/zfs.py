@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 import subprocess
 import tempfile
@@ -83,17 +82,26 @@ _AT_CREATION: Final = frozenset({"casesensitivity", "normalization", "utf8only"}
 
 def is_value(value: str, values: str) -> bool:
     """Whether a property can have a value, as far as its values in the usage text tell."""
-    if limits := re.fullmatch(r"(\w+) to (\w+), power of 2", values):
-        return size(limits[1]) <= size(value) <= size(limits[2])
-    if limits := re.fullmatch(r"<ashift, (\d+)-(\d+), or 0=default>", values):
-        return int(value) in {0, *range(int(limits[1]), int(limits[2]) + 1)}
-    if "<" in values:
-        return True
-    # "sha256[,verify]" is two values; "gzip-[1-9]" is nine, and a pattern
-    alternatives = [word for part in values.split(" | ") for word in _with_and_without(part)]
-    return any(fnmatch.fnmatchcase(value, alternative) for alternative in alternatives)
+    try:
+        if limits := re.fullmatch(r"(\w+) to (\w+), power of 2", values):
+            return size(limits[1]) <= size(value) <= size(limits[2])
+        if limits := re.fullmatch(r"<ashift, (\d+-\d+), or 0=default>", values):
+            return _is_among(value, f"0,{limits[1]}")
+    except ValueError:
+        return False
+    return "<" in values or any(_is_alternative(value, part) for part in values.split(" | "))
 
 
-def _with_and_without(part: str) -> tuple[str, ...]:
-    option = re.fullmatch(r"(.*)\[(,\w+)\]", part)
-    return (option[1], option[1] + option[2]) if option else (part,)
+def _is_alternative(value: str, part: str) -> bool:
+    """Hold a value against what stands between bars: a word, ``sha256[,verify]`` or ``gzip-[1-9]``."""
+    if option := re.fullmatch(r"(.*)\[(,\w+)\]", part):
+        return value in {option[1], option[1] + option[2]}
+    if numbers := re.fullmatch(r"(.*)\[([\d,-]+)\]", part):
+        return value.startswith(numbers[1]) and _is_among(value.removeprefix(numbers[1]), numbers[2])
+    return value == part
+
+
+def _is_among(number: str, ranges: str) -> bool:
+    """Whether a number is one of ``1-10,20,30``."""
+    ends = (part.partition("-") for part in ranges.split(","))
+    return number.isdecimal() and any(int(first) <= int(number) <= int(last or first) for first, _, last in ends)

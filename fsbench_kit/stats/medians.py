@@ -67,16 +67,17 @@ def median_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioE
 
 
 def _log_median(side: Sample) -> tuple[Floats, Floats]:
-    """Return the logarithm of each cell's median and its standard error; nan where a cell is empty."""
+    """Return the logarithm of each cell's median and its standard error; nan where runs are too few."""
     cells = side.values.shape[:-1]
     median, error = (np.full(int(np.prod(cells)), np.nan) for _ in range(2))
     for chosen, (dense,) in by_size(side):
         n = dense.shape[-1]
         if n == 0:
             continue
-        rank = max(1, round(n / 2 - np.sqrt(n)))
-        between = 2 * ndtri(1 - bdtr(rank - 1, n, 0.5))
         ordered = np.sort(dense, axis=-1)
         median[chosen] = np.log(np.median(ordered, axis=-1))
-        error[chosen] = np.log(ordered[:, n - rank] / ordered[:, rank - 1]) / between
+        if n >= MIN_FOR_MEDIAN:
+            rank = max(1, round(n / 2 - np.sqrt(n)))
+            between = 2 * ndtri(1 - bdtr(rank - 1, n, 0.5))
+            error[chosen] = np.log(ordered[:, n - rank] / ordered[:, rank - 1]) / between
     return median.reshape(cells), error.reshape(cells)

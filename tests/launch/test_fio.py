@@ -40,7 +40,7 @@ def test_options_of_the_plan_are_given_and_no_others() -> None:
     assert work.measured == (
         "fio",
         "--name=random",
-        "--directory=/target",
+        "--directory=/target/",
         "--rw=randwrite",
         "--bs=4k",
         "--size=64m",

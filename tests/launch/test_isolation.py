@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from fsbench_kit.launch import Plan, launch, launcher, tools
+from fsbench_kit.launch import Plan, launch, launcher, tools, zfs
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
 from fsbench_kit.vocabulary import SETTINGS
@@ -45,6 +45,7 @@ def traces(root: Path) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().decode(errors="replace")
+            command += " in " + str((process / "cwd").readlink())
             mounts = (process / "mountinfo").read_text(encoding="utf-8")
         except OSError:
             continue
@@ -105,6 +106,73 @@ class TestLoopImages:
         if has("fio"):
             self.assert_bytes_reached_both_devices(found["fio"])
 
+    def test_sparse_image(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        """An image that is larger than the filesystem on which it lies."""
+        space = os.statvfs(tmp_path)
+        huge = space.f_blocks * space.f_frsize
+        result = launch(make_plan(target=[loop("xfs") | {"sparse": True, "size": huge}], repeats=1), root=tmp_path)
+        assert result.failures == {}
+        assert record(result.runs[0])["environment"]["before"]["free_bytes"] > huge / 2
+        assert_no_traces(tmp_path)
+
+    def test_mirror_by_btrfs(self, tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]) -> None:
+        if not has("mkfs.btrfs") or "btrfs" not in tools.kernel_filesystems():
+            pytest.skip("this machine has no btrfs")
+        mirror = {"kind": "mirror", "name": "mirror", "filesystem": "btrfs", "size": "256M", "sparse": True}
+        direct = {**fio, "direct": True, "ioengine": "psync"}
+        result = launch(make_plan(target=[mirror], workload=[direct], repeats=1), root=tmp_path)
+        assert result.failures == {}
+        assert_no_traces(tmp_path)
+        run = record(result.runs[0])
+        assert (run["filesystem"], run["settings"]["raid"]) == ("btrfs", "btrfs raid1")
+        assert run["settings"]["device"].startswith("2 x loop image (")
+        before, after = (run["environment"][moment]["devices"] for moment in ("before", "after"))
+        images = [name for name in after if name.startswith("loop")]
+        assert len(images) == 2
+        for image in images:
+            assert after[image]["written_bytes"] - before[image]["written_bytes"] >= 4 * 2**20
+
+    @pytest.mark.parametrize("mirror", [False, True])
+    def test_pool(
+        self, tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], mirror: bool
+    ) -> None:
+        if zfs.implementation() is None:
+            pytest.skip("this machine has no ZFS")
+        pool = {
+            "kind": "zfs",
+            "name": "pool",
+            "size": "256M",
+            "sparse": True,
+            "mirror": mirror,
+            "pool_options": ["ashift=12"],
+            "dataset_options": ["atime=off", "no.such:option=1"],
+        }
+        direct = {**fio, "direct": True, "ioengine": "psync", "end_fsync": True}
+        result = launch(make_plan(target=[pool], workload=[direct], repeats=2), root=tmp_path)
+        assert result.failures == {}
+        assert_no_traces(tmp_path)
+        assert scratch_folders(tmp_path) == []
+        runs = [record(run) for run in result.runs]
+        assert {run["filesystem"] for run in runs} == {"zfs"}
+        members = "mirror FOLDER/image-1 FOLDER/image-2" if mirror else "FOLDER/image-1"
+        created = f"zpool create -o cachefile=none -o ashift=12 -O atime=off -m FOLDER/mount POOL {members}"
+        assert {run["settings"]["provision"].splitlines()[-1] for run in runs} == {created}
+        assert {run["settings"].get("raid") for run in runs} == {"zpool mirror" if mirror else None}
+        number = "2 x " if mirror else ""
+        assert all(run["settings"]["device"].startswith(f"{number}image on ") for run in runs)
+        assert all(run["environment"]["before"]["devices"] for run in runs)
+
+    def test_pool_that_cannot_be_made(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        if zfs.implementation() is None:
+            pytest.skip("this machine has no ZFS")
+        small = {"tool": "smallfiles", "name": "small", "files": 1, "size": 1}
+        pool = {"kind": "zfs", "name": "pool", "size": "1M"}  # ZFS wants 64M
+        result = launch(make_plan(target=[pool], workload=[small], repeats=1), root=tmp_path)
+        (failure,) = result.failures.values()
+        assert failure.startswith("the target could not be made ready: zpool create ")
+        assert_no_traces(tmp_path)
+        assert scratch_folders(tmp_path) == []
+
     @staticmethod
     def assert_bytes_reached_both_devices(run: dict[str, Any]) -> None:
         before, after = (run["environment"][moment]["devices"] for moment in ("before", "after"))
@@ -120,7 +188,7 @@ class TestLoopImages:
         texts = {record(run)["settings"]["provision"] for run in result.runs}
         assert texts == {
             "fallocate --length 536870912 image\n"
-            "mkfs.ext4 -F -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 -m 0 image\n"
+            "mkfs.ext4 -F -L fsbench -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 -m 0 image\n"
             "mount -t ext4 -o loop,noatime image mount\n"
             "losetup --direct-io=on /dev/loopN"
         }
@@ -176,8 +244,8 @@ from fsbench_kit.launch import launch, read_plan
 from fsbench_kit.launch.events import to_line
 def tell(event):
     print(to_line(event), end="", flush=True)
-plan, root, isolated = sys.argv[1:]
-if isolated != "isolated":
+plan, root, kind = sys.argv[1:]
+if kind == "plain":
     from fsbench_kit.launch import launcher
     launcher.isolation_problem = lambda: "the test says so"
 launch(read_plan(Path(plan)), root=Path(root), study="first", progress=tell)
@@ -213,7 +281,9 @@ numjobs = 2
 """
 
 TARGETS = {
-    "isolated": 'kind = "loop"\nfilesystem = "xfs"\nsize = "512M"',
+    "image": 'kind = "loop"\nfilesystem = "xfs"\nsize = "512M"',
+    "mirror": 'kind = "mirror"\nfilesystem = "btrfs"\nsize = "256M"\nsparse = true',
+    "pool": 'kind = "zfs"\nsize = "256M"\nmirror = true\nsparse = true',
     "plain": 'kind = "directory"\ndirectory = "."',
 }
 
@@ -275,10 +345,12 @@ class Launch:
         assert record(run)["status"] == "ok"
 
 
-@pytest.fixture(params=["isolated", "plain"])
+@pytest.fixture(params=TARGETS)
 def underway(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Launch]:
-    if request.param == "isolated" and tools.isolation_problem() is not None:
+    if request.param != "plain" and tools.isolation_problem() is not None:
         pytest.skip("needs mounts and processes of its own")
+    if request.param == "pool" and zfs.implementation() is None:
+        pytest.skip("needs a ZFS")
     if not has("fio"):
         pytest.skip("needs fio")
     started = Launch(tmp_path, request.param)
@@ -331,7 +403,7 @@ class TestEndedInTheMiddle:
         for victim in victims:
             victim.kill()
         underway.driver.communicate(timeout=30)
-        if underway.kind == "isolated":
+        if underway.kind != "plain":
             underway.assert_all_ended()
         else:  # jobs that fio has forked go on until the next launch of the same kind
             monkeypatch.setattr(launcher, "isolation_problem", lambda: "the test says so")

@@ -55,6 +55,7 @@ KEYS = [
     "duration",
     "logs",
     "settings",
+    "conditions",
     "environment",
     "provision",
     "preparation",
@@ -388,7 +389,8 @@ def test_nothing_stands_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> No
         launch(make_plan(target=[IMAGE]), root=tmp_path)
     assert str(raised.value).splitlines() == [
         'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
-        "Mend this, or say in the plan under [[otherwise]] what may stand in.",
+        "Mend this; or say in the plan that a target is optional, "
+        "or under [[otherwise]] what may stand in for all.",
     ]
     assert_nothing_else(tmp_path)
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,15 +33,12 @@ NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 
 @pytest.fixture
-def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory for locks that all users share."""
-    for folder in (tmp_path, *list(tmp_path.parents)[:-2]):  # where others come through
-        folder.chmod(0o711)
-    directory = tmp_path / "locks"
-    directory.mkdir()
-    directory.chmod(0o1777)
-    monkeypatch.setenv(LOCKS, str(directory))
-    return directory
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory for locks that all users share. To pytest's own folders others cannot come."""
+    with tempfile.TemporaryDirectory(prefix="fsbench-locks-") as directory:
+        Path(directory).chmod(0o1777)
+        monkeypatch.setenv(LOCKS, directory)
+        yield Path(directory)
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ MISTAKES = {
         '"loop"\nname = "xfs"',
         '"lop"\nname = "xfs"',
         17,
-        '"kind" must be "directory" or "loop", not "lop"',
+        '"kind" must be "directory" or "loop" or "mirror" or "zfs" or "device", not "lop"',
     ),
     "no kind": (
         'tool = "fio"\n',
@@ -96,7 +96,8 @@ MISTAKES = {
         'filesystem = "xfs"',
         'filesystem = "xsf"',
         19,
-        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", not "xsf"',
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
+        'not "xsf"',
     ),
     "a size that is none": ('bs = "4k"', 'bs = "4q"', 26, f'"bs" must be {SIZE}, not "4q"'),
     "a name that leads elsewhere": (
@@ -270,7 +271,8 @@ OTHER_MISTAKES = {
   {{kind = "loop", filesystem = "xfs", size = "512M"}},  # {{
   {{kind = "loop", size = "512M", filesystem = "xsf"}}]\n{WORKLOAD}""",
         4,
-        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", not "xsf"',
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
+        'not "xsf"',
     ),
     "a text for a table": (f'{HEAD}budget = "1G"\n{TARGET}{WORKLOAD}', 2, f'"budget" must be {BUDGET}, not "1G"'),
     "a list of what is one": (

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -17,6 +18,7 @@ from fsbench_kit.launch.events import (
     from_line,
     to_line,
 )
+from fsbench_kit.launch.progress import describe
 
 FIRST = RunStarted(
     order=1, runs=2, stage="measured", round=1, target="xfs", workload="small", elapsed=0.0, remaining=None
@@ -33,9 +35,10 @@ EVENTS: list[Event] = [
     RunEnded(order=2, runs=2, folder="/p/first/002-ext4-small", failure="fio ended with exit code 3"),
     Finished(stopped=None),
 ]
+WARNED = RunEnded(order=1, runs=2, folder="/p", failure=None, warning="small on xfs: The disk is shared.")
 
 
-@pytest.mark.parametrize("event", [*EVENTS, Refused("what", None, "hint"), Finished("why")])
+@pytest.mark.parametrize("event", [*EVENTS, WARNED, Refused("what", None, "hint"), Finished("why")])
 def test_events_travel_as_lines(event: Event) -> None:
     line = to_line(event)
     assert line.endswith("\n")
@@ -65,3 +68,11 @@ def test_bar_on_a_terminal() -> None:
     assert "2/2" in out.getvalue()
     assert "run 2/2 failed: fio ended with exit code 3" in out.getvalue()
     assert "[bold] is no markup here" in out.getvalue()
+
+
+def test_warnings_are_told_once_a_run_has_ended() -> None:
+    assert describe(WARNED) == "small on xfs: The disk is shared."
+    assert (
+        describe(replace(WARNED, failure="it broke"))
+        == "run 1/2 failed: it broke\nsmall on xfs: The disk is shared."
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +14,6 @@ from fsbench_kit.launch import launch, rehearse, tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from fsbench_kit.launch import Plan
 
@@ -120,3 +121,17 @@ def test_what_is_left_out_is_said(
         'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
         '"here" from [[otherwise]] stand in for all targets.',
     )
+
+
+def test_command_prints_every_command_in_order(tmp_path: Path) -> None:
+    plan = (
+        '[[target]]\nkind = "directory"\ndirectory = "."\n[[workload]]\ntool = "smallfiles"\nfiles = 5\nsize = 1\n'
+    )
+    (tmp_path / "plan.toml").write_text(f'id = "short"\n{plan}')
+    command = [Path(sys.executable).with_name("fsbench"), "launch", "plan.toml", "--dry-run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    titles = [f"# run {n}/10, round {n}: smallfiles on directory, in {tmp_path}" for n in range(1, 11)]
+    assert [line for line in lines if line.startswith("# ")] == titles
+    assert sum("--files=5 --size=1 " in line for line in lines) == 10
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]

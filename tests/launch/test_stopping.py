@@ -9,14 +9,15 @@ import pytest
 import scipy.stats
 
 import fsbench_kit as fsb
-from fsbench_kit.launch import launch
+from fsbench_kit.launch import launch, resume
+from fsbench_kit.launch.events import RunEnded
 from fsbench_kit.launch.stopping import Precision, Rule, caution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsbench_kit.launch import Plan
+    from fsbench_kit.launch import Event, Plan
 
 
 @pytest.mark.parametrize("repeats", [2, 3, 4, 5])
@@ -84,9 +85,8 @@ def seen(factor: float) -> Precision:
 RATES = "2000 2040 1960 2150 2020 2000 2010 2000"
 
 FAKE = """
-case $(readlink target) in *target-slow*) rate=1000 ;; *)
-    echo x >> {calls}; rate=$(echo {rates} | cut -d" " -f$(wc -l < {calls})) ;;
-esac
+for word; do case $word in --randseed=*) round=$((${{word#*=}} - 1)) ;; esac; done
+case $(readlink target) in *target-slow*) rate=1000 ;; *) rate=$(echo {rates} | cut -d" " -f$round) ;; esac
 cat > fio.json <<END
 {{"fio version": "fio-3.33", "jobs": [{{"jobname": "random", "error": 0, "job options": {{"rw": "randwrite"}},
 "write": {{"io_bytes": $((rate * 4)), "bw_bytes": $rate, "runtime": 4000, "total_ios": 1000}}}}]}}
@@ -96,10 +96,10 @@ END
 
 @pytest.fixture
 def two_targets(
-    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
+    make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> Callable[..., Plan]:
     """A plan whose second target is about twice as fast as its first, round by round as `RATES` says."""
-    fake_fio(FAKE.format(calls=tmp_path / "programs" / "calls", rates=RATES))
+    fake_fio(FAKE.format(rates=RATES))
     targets = [{"kind": "directory", "name": name, "directory": "."} for name in ("slow", "fast")]
     return lambda **changes: make_plan(target=targets, workload=[fio], **changes)
 
@@ -124,3 +124,21 @@ def test_launch_ends_by_its_rule(
     data = fsb.read(result.folder)
     assert data.settings.filter(key="stopping_rule")["value"].unique().to_list() == [until]
     assert f'"{until}"' in fsb.compare(data, "target", "slow")["footnotes"][0][0]
+
+
+@pytest.mark.parametrize(("until", "rounds"), [("half-width 3 %", 7), ("stein 4.2 %", 6)])
+def test_launch_that_is_gone_on_with_ends_by_its_rule_all_the_same(
+    two_targets: Callable[..., Plan], tmp_path: Path, until: str, rounds: int
+) -> None:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, RunEnded) and event.order == 11:  # in the middle of the sixth round
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        launch(two_targets(repeats=8, until=until), root=tmp_path, study="first", progress=interrupt)
+    resume("first", root=tmp_path)
+    made = sorted((tmp_path / "raw_results" / "runs" / "first").glob("0*"))
+    assert len(made) == 2 * rounds
+    again = resume("first", root=tmp_path)
+    assert again.runs == ()
+    assert f'"{until}"' in again.notes[-1]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAME_LENGTH: Final = 32  # of an array
 _LOOPS: Final = ("/dev/loopN", "/dev/loopM")
 _ARRAY: Final = "/dev/mdN"
-_NAME: Final = "$NAME"
+_NAME: Final = "ARRAY"
 
 
 class MirrorTarget(FilesystemTarget, MembersTarget):

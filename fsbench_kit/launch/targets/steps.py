@@ -92,11 +92,6 @@ class Ready:
     names: dict[str, str] = field(default_factory=dict)
     text: str = ""
 
-    @property
-    def storage(self) -> tuple[Path, ...]:
-        """The paths under which its devices are found."""
-        return self.members or (self.directory,)
-
     def run(self, folder: Path, *commands: Command) -> None:
         """Run commands in a folder.
 

@@ -52,7 +52,8 @@ Options = Annotated[
     ),
 ]
 
-_POOL: Final = "$POOL"
+_FOLDER: Final = "FOLDER"  # ZFS wants absolute paths
+_POOL: Final = "POOL"
 _UNMOUNT: Final = ("zfs", "unmount", _POOL)
 _DESTROY: Final = ("zpool", "destroy", "-f", _POOL)
 
@@ -120,17 +121,17 @@ class ZfsTarget(MembersTarget):
         of_pool = [word for option in ("cachefile=none", *self.pool_options) for word in ("-o", option)]
         of_dataset = [word for option in self.dataset_options for word in ("-O", option)]
         layout = ("mirror",) if self.mirror else ()
-        return "zpool", "create", *of_pool, *of_dataset, "-m", "$PWD/mount", _POOL, *layout, *self._members
+        return "zpool", "create", *of_pool, *of_dataset, "-m", f"{_FOLDER}/mount", _POOL, *layout, *self._members
 
     @property
     def _members(self) -> tuple[str, ...]:
-        return self.devices or tuple(f"$PWD/{image}" for image in self.images)
+        return self.devices or tuple(f"{_FOLDER}/{image}" for image in self.images)
 
     @contextmanager
     def ready(self, folder: Path) -> Iterator[Ready]:
         """Make the pool."""
         made = Ready(folder / self.commands.directory, filesystem="zfs")
-        made.names = {"$PWD": str(folder), _POOL: launch_name(folder)}
+        made.names = {_FOLDER: str(folder), _POOL: launch_name(folder)}
         made.settings = {"raid": "zpool mirror"} if self.mirror else {}
         self.make_members(made, folder)
         made.members = tuple(Path(made.meant(member)) for member in self._members)
@@ -203,6 +204,7 @@ def _fuse(folder: Path) -> Iterator[Callable[[], AbstractContextManager[None]]]:
     with log.open("wb") as output, _in_place_of(folder, ("run", "/run"), ("lib", "/var/lib/zfs")):
         daemon = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *zfs.DAEMON],
+            cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,

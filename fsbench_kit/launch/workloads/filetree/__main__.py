@@ -130,8 +130,9 @@ def do_tasks(source: Path, target: Path, *, filesystem: str, device_size: int | 
 
 def timed(argv: Sequence[str]) -> Usage:
     """Run a program, and return what it took."""
+    words, environment = list(argv), dict(os.environ)  # which takes its time
     start = time.perf_counter()
-    process = os.posix_spawnp(argv[0], list(argv), os.environ, file_actions=_NULL)
+    process = os.posix_spawnp(argv[0], words, environment, file_actions=_NULL)
     _, status, used = os.wait4(process, 0)
     elapsed = time.perf_counter() - start
     if status:

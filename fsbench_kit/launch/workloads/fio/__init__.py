@@ -168,6 +168,8 @@ class Fio(BaseWorkload):
 
     def work(self, ground: Ground) -> Work:
         """Return the command line; what fio says besides its report goes to standard output."""
+        # fio takes no symbolic link for a directory, but what a slash behind it leads to.
+        directory = f"{ground.directory}/"
         always = {
             "randseed": ground.seed,
             "output-format": "json+",
@@ -175,9 +177,9 @@ class Fio(BaseWorkload):
         }
         if self.job is not None:
             # Options before a job file are defaults for all of its jobs.
-            argv = ("fio", *_flags({"directory": str(ground.directory), **always}), _JOB)
+            argv = ("fio", *_flags({"directory": directory, **always}), _JOB)
             return Work(measured=argv, files={_JOB: jobs.without_directory(self.job)})
-        options = {"name": self.name, "directory": str(ground.directory), **self._options, **always}
+        options = {"name": self.name, "directory": directory, **self._options, **always}
         return Work(measured=("fio", *_flags(options)))
 
     @property

@@ -195,7 +195,7 @@ def _write(paths: Sequence[bytes], contents: Sequence[memoryview], size: int, fl
 
 def _read(paths: Sequence[bytes], size: int) -> None:
     open_, readv, close = os.open, os.readv, os.close
-    flags, buffers = os.O_RDONLY, [bytearray(size + 1)]
+    flags, buffers = os.O_RDONLY, (memoryview(bytearray(size + 1)),)
     for path in paths:
         descriptor = open_(path, flags)
         if readv(descriptor, buffers) != size:
