@@ -84,7 +84,12 @@ def _many(cells: int, runs: int, *, rounds: bool) -> list[Log]:
             (run,) = log.records
             assert isinstance(run, Run)
             figures = tuple(
-                replace(run.measurements[0], block_size=4096 * (cell + 1), value=rate * float(np.exp(off)))
+                replace(
+                    run.measurements[0],
+                    block_size=4096 * (cell + 1),
+                    value=rate * float(np.exp(off)),
+                    text=str(off),
+                )
                 for cell, off in enumerate(noise[side, number])
             )
             logs.append(replace(log, records=[replace(run, measurements=figures)]))
@@ -575,7 +580,9 @@ def test_few_runs_in_many_cells_borrow_their_spread(rounds: bool) -> None:
     table = fsb.compare(assemble(_many(cells, runs, rounds=rounds)))
     assert table.height == cells
     assert table["companion_method"].unique().to_list() == [f"moderated {'paired ' if rounds else ''}t on logs"]
-    own, borrowed = ((table[f"{name}_high"] / table[f"{name}_low"]).log().to_numpy() for name in ("ci", "companion"))
+    own, borrowed = (
+        (table[f"{name}_high"] / table[f"{name}_low"]).log().to_numpy() for name in ("ci", "companion")
+    )
     assert np.ptp(borrowed) < np.ptp(own) / 2
     few = fsb.compare(assemble(_many(11, runs, rounds=rounds)))
     assert few["companion_method"].null_count() == few.height
