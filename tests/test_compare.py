@@ -83,14 +83,10 @@ def _many(cells: int, runs: int, *, rounds: bool) -> list[Log]:
         for number, log in enumerate(_rates(*[rate] * runs, filesystem=filesystem, rounds=rounds)):
             (run,) = log.records
             assert isinstance(run, Run)
+            rates = [rate * float(np.exp(off)) for off in noise[side, number]]
             figures = tuple(
-                replace(
-                    run.measurements[0],
-                    block_size=4096 * (cell + 1),
-                    value=rate * float(np.exp(off)),
-                    text=str(off),
-                )
-                for cell, off in enumerate(noise[side, number])
+                replace(run.measurements[0], block_size=4096 * cell, value=value, low=value, high=value)
+                for cell, value in enumerate(rates, 1)
             )
             logs.append(replace(log, records=[replace(run, measurements=figures)]))
     return logs
