@@ -233,7 +233,7 @@ TARGETS = {"isolated": IMAGE, "plain": {"kind": "directory", "name": "here", "di
 def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callable[..., Plan], kind: str) -> None:
     if kind == "isolated" and not ISOLATED:
         pytest.skip("needs mounts and processes of its own")
-    plan = make_plan(target=[TARGETS[kind]], workload=[SMALL, {**SMALL, "name": "other"}], repeats=10)
+    plan = make_plan(target=[TARGETS[kind]], workload=[SMALL, {**SMALL, "name": "other"}], repeats=4)
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
     study = Study(tmp_path / RUNS / "first", plan)
     chance = random.Random(20261121)
@@ -251,8 +251,8 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
                 break
         else:
             assert driver.wait() == 0, driver.communicate()[1]
-        if kills < 8:
-            time.sleep(chance.uniform(0, 1.5))
+        if kills < 5:
+            time.sleep(chance.uniform(0, 3))
             kill_at_once(driver.pid)
             kills += 1
         driver.communicate()
@@ -261,9 +261,9 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
             assert_whole(study.folder / name)
         assert len(made) >= seen
         seen = len(made)
-    assert kills >= 3
+    assert kills >= 2
     assert {path.name for path in study.folder.iterdir()} == {"plan.toml", "study.toml", *study.cells}
-    assert [record(study.folder / name)["order"] for name in study.made] == list(range(1, 21))
+    assert [record(study.folder / name)["order"] for name in study.made] == list(range(1, 9))
     assert_nothing_is_left(tmp_path)
 
 
