@@ -1,5 +1,7 @@
 """Times `fsbench_kit.stats` on 10,000 comparisons of 10 runs with 10, beside scipy's vectorised Welch test.
 
+Then times `fsbench_kit.compare` on as many cells, beside the methods of stats that it applies to them.
+
     python benchmarks/speed.py [--cells 10000] [--runs 10] [--repeats 7]
 
 Machines differ, so read the ratios: each is a best time over scipy's best time in the same process.
@@ -8,6 +10,7 @@ Machines differ, so read the ratios: each is a best time over scipy's best time 
 from __future__ import annotations
 
 import argparse
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -15,9 +18,15 @@ import numpy as np
 from scipy import stats as scipy_stats
 
 from fsbench_kit import stats
+from fsbench_kit.compare import compare
+from fsbench_kit.dataset import Log, assemble
+from fsbench_kit.records import Measurement, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.stats.result import Floats
 
 
 def best(work: Callable[[], object], repeats: int) -> float:
@@ -28,6 +37,40 @@ def best(work: Callable[[], object], repeats: int) -> float:
         work()
         times.append(perf_counter() - start)
     return min(times)
+
+
+def matrix(a: Floats, b: Floats) -> Dataset:
+    """Return runs of two filesystems in turns, each with a figure in every cell: arrays are ``(cells, runs)``."""
+    logs = []
+    for number in range(a.shape[1]):
+        for name, side in (("ext4", a), ("xfs", b)):
+            figures = tuple(
+                Measurement(
+                    operation="read",
+                    block_size=4096 * cell,
+                    metric="iops",
+                    statistic="value",
+                    value=float(value),
+                    unit="1/s",
+                    text=str(value),
+                    line=1,
+                )
+                for cell, value in enumerate(side[:, number], 1)
+            )
+            run = Run(tool="fio", start=0, end=8, line=1, filesystem=name, measurements=figures)
+            at = datetime(2026, 1, 1) + timedelta(minutes=4 * number + 2 * ((name == "xfs") ^ (number % 2)))
+            logs.append(
+                Log(
+                    source=f"{name}-{number}",
+                    data=f"{name[:3]}{number:05d}".encode(),
+                    records=[run],
+                    study="speed",
+                    host="h",
+                    started_at=at,
+                    ended_at=at + timedelta(minutes=1),
+                )
+            )
+    return assemble(logs)
 
 
 def main() -> None:
@@ -76,6 +119,11 @@ def main() -> None:
     hundred = slice(0, 100)
     tied = best(lambda: stats.hodges_lehmann_log(printed_a[hundred], printed_b[hundred]), 1)
     print(f"{'hodges_lehmann_log, 100 cells with ties':<42}{tied:8.4f} s {tied / unit:7.2f}")
+
+    dataset = matrix(a, b)
+    inside = best(lambda: (stats.welch_log(a, b), stats.hodges_lehmann_log(a, b)), options.repeats)
+    whole = best(lambda: compare(dataset), min(options.repeats, 3))
+    print(f"{'compare, beside welch_log + hodges_lehmann_log':<50}{whole:8.4f} s {whole / inside:7.2f}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from fsbench_kit.vocabulary import METRICS, REASONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fsbench_kit.confounders import Confounder
     from fsbench_kit.dataset import Dataset
 
 _WHOLE: Final = ("study", "tool", "filesystem", "metric", "statistic")
@@ -90,8 +91,10 @@ def overall(
             name = dict(zip(_WHOLE, key, strict=True))
             of_sides = sides[base], sides[level]
             reasons = confounders.between(*(confounders.side(side) for side in of_sides))
-            found = _over_cells(*of_sides, confidence)
-            reasons += [(code, []) for code in found.pop("codes")]
+            found, more = _over_cells(*of_sides, confidence)
+            if any(REASONS[code][0] == "no ratio" for code, _ in reasons):
+                found = {name: found[name] for name in ("cells", "cells_dropped")}
+            reasons += more
             rows.append(
                 {
                     **name,
@@ -107,18 +110,20 @@ def overall(
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
-def _over_cells(baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: float) -> dict[str, Any]:
-    """Return the columns that the figures give, and ``codes``, the reasons why they give no more."""
+def _over_cells(
+    baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: float
+) -> tuple[dict[str, Any], list[Confounder]]:
+    """Return the columns that the figures give, and the reasons why they give no more."""
     a, b = (_logs(side) for side in (baseline, candidate))
     had = [side.select(_PART).unique() for side in (a, b)]
     usable = [side.filter(pl.col("log").is_not_null().all().over(_PART)) for side in (a, b)]
     common = usable[0].select(_PART).unique().join(usable[1], on=_PART, how="semi", nulls_equal=True)
     every = pl.concat(had).unique().height
     a, b = (side.join(common, on=_PART, how="semi", nulls_equal=True) for side in (a, b))
-    codes = ["SET_MISMATCH"] if had[0].height < every or had[1].height < every else []
-    counts = {"cells": common.height, "cells_dropped": every - common.height, "codes": codes}
+    reasons: list[Confounder] = [("SET_MISMATCH", [])] if min(side.height for side in had) < every else []
+    counts = {"cells": common.height, "cells_dropped": every - common.height}
     if common.is_empty():
-        return counts
+        return counts, reasons
 
     means = [side.group_by(_PART).agg(pl.col("log").mean()) for side in (a, b)]
     beside = means[0].join(means[1], on=_PART, nulls_equal=True)
@@ -136,13 +141,14 @@ def _over_cells(baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: flo
         "quartile_high": float(np.exp(np.quantile(ratios, 0.75))),
         "estimand": "geometric mean of the cells' ratios",
     }
+    if any((side.group_by(_PART).len()["len"] < 2).any() for side in (a, b)):
+        return found, [*reasons, ("ONE_RUN_NO_REPLICATES", [])]
     whole = [side.filter(pl.col("len") == common.height) for side in units]
-    if min(side.height for side in units) < 2:
-        codes.append("ONE_RUN_NO_REPLICATES")
-        return found
     if any(part.height < side.height for part, side in zip(whole, units, strict=True)):
-        codes.append("N_BELOW_METHOD_MIN")
-        return found
+        return found, [
+            *reasons,
+            ("N_BELOW_METHOD_MIN", ["Not every run, or round, of a side has all of these cells."]),
+        ]
     shared = whole[0].filter("by_round").join(whole[1].filter("by_round"), on="unit", maintain_order="left")
     if shared.height == whole[0].height == whole[1].height:
         estimate = stats.paired_log(shared["value"], shared["value_right"], confidence)
@@ -151,7 +157,7 @@ def _over_cells(baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: flo
         estimate = stats.welch_log(whole[0]["value"], whole[1]["value"], confidence)
     if np.isfinite(estimate.low):
         found |= {"ci_low": float(estimate.low), "ci_high": float(estimate.high), "confidence": confidence}
-    return found | {"method": estimate.method}
+    return found | {"method": estimate.method}, reasons
 
 
 def _logs(side: pl.DataFrame) -> pl.DataFrame:

@@ -1,19 +1,24 @@
 """Comparisons say what runs can show, and refuse the rest with a reason."""
 
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
 from fsbench_kit.dataset import Log, assemble
 from fsbench_kit.errors import RequestError
-from fsbench_kit.records import Measurement, Run, Setting
+from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
 
 START = datetime(2026, 1, 1)  # logs print no time zone
 
@@ -53,6 +58,37 @@ def _rates(*rates: float, filesystem: str, rounds: bool = False, **facts: object
                 ended_at=facts.get("ended_at", START + timedelta(minutes=order, seconds=30)),  # type: ignore[arg-type]
             )
         )
+    return logs
+
+
+def _rounds(*of_rounds: tuple[float, ...], filesystem: str, host: str | None = None) -> list[Log]:
+    """One log for each rate, in rounds of several each; or else on several hosts."""
+    return [
+        replace(
+            log,
+            round=None if host else number,
+            host=f"{host}{number}" if host else "h",
+            source=f"{log.source}.{number}",
+        )
+        for number, rates in enumerate(of_rounds, 1)
+        for log in _rates(*rates, filesystem=filesystem)
+    ]
+
+
+def _many(cells: int, runs: int, *, rounds: bool) -> list[Log]:
+    """Logs of a matrix: each run has a figure in each cell."""
+    noise = np.random.default_rng(7).normal(0, 0.05, (2, runs, cells))
+    logs = []
+    for side, (filesystem, rate) in enumerate((("ext4", 100.0), ("xfs", 130.0))):
+        for number, log in enumerate(_rates(*[rate] * runs, filesystem=filesystem, rounds=rounds)):
+            (run,) = log.records
+            assert isinstance(run, Run)
+            rates = [rate * float(np.exp(off)) for off in noise[side, number]]
+            figures = tuple(
+                replace(run.measurements[0], block_size=4096 * cell, value=value, low=value, high=value)
+                for cell, value in enumerate(rates, 1)
+            )
+            logs.append(replace(log, records=[replace(run, measurements=figures)]))
     return logs
 
 
@@ -450,3 +486,229 @@ def test_a_censored_phase_of_bonnie_is_a_bound(published: Path) -> None:
     assert row["ratio"] is None
     assert row["rounding_high"] == pytest.approx(12756 / 32768)  # bon_csv2html cuts off
     assert row["rounding_low"] is None or row["rounding_low"] == 0
+
+
+# ---- the method by the data's shape, held against formulas of its own
+
+
+def _t(df: float) -> float:
+    return float(scipy.stats.t.ppf(0.975, df))
+
+
+def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    logs_a, logs_b = np.log(a), np.log(b)
+    share_a, share_b = logs_a.var(ddof=1) / len(a), logs_b.var(ddof=1) / len(b)
+    df = (share_a + share_b) ** 2 / (share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1))
+    half, middle = _t(df) * math.sqrt(share_a + share_b), logs_b.mean() - logs_a.mean()
+    return math.exp(middle - half), math.exp(middle + half)
+
+
+def _over(logs: Sequence[float]) -> tuple[float, float]:
+    half = _t(len(logs) - 1) * np.std(logs, ddof=1) / math.sqrt(len(logs))
+    return math.exp(np.mean(logs) - half), math.exp(np.mean(logs) + half)
+
+
+RATES_A = [100.0, 104.0, 97.0, 102.0, 99.0, 101.0, 95.0, 103.0, 98.0, 106.0]
+RATES_B = [121.0, 118.0, 125.0, 119.5, 123.0, 117.0, 124.0, 120.0, 126.0, 122.0]
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(2, 2), (3, 3), (5, 5), (10, 10), (2, 10), (5, 3), (4, 7)])
+def test_two_samples_of_any_sizes(n_a: int, n_b: int) -> None:
+    a, b = RATES_A[:n_a], RATES_B[:n_b]
+    row = _row(_rates(*a, filesystem="ext4"), _rates(*b, filesystem="xfs"))
+    assert row["method"] == "Welch t on logs"
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(_welch(a, b), rel=1e-9)
+    if min(n_a, n_b) < 4:
+        assert row["companion_method"] is row["companion_low"] is None
+    else:
+        # all ratios of a run to a run, less as many at either end as the exact distribution of ranks allows
+        ratios = sorted(y / x for x in a for y in b)
+        arrangements = [sum(ranks) for ranks in itertools.combinations(range(n_a + n_b), n_a)]
+        of_rank = [(np.array(arrangements) - n_a * (n_a - 1) // 2 <= k).mean() * 2 for k in range(n_a * n_b)]
+        outside = sum(tail <= 0.05 for tail in of_rank)
+        assert row["companion_method"] == "Hodges-Lehmann on logs"
+        assert (row["companion_low"], row["companion_high"]) == pytest.approx(
+            (ratios[outside - 1], ratios[-outside])
+        )
+
+
+def test_pairs_have_the_signed_ranks_beside_them() -> None:
+    sides = (_rates(*rates, filesystem=name, rounds=True) for rates, name in ((RATES_A, "ext4"), (RATES_B, "xfs")))
+    row = _row(*sides)
+    logs = [math.log(b / a) for a, b in zip(RATES_A, RATES_B, strict=True)]
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(_over(logs), rel=1e-9)
+    # 10 pairs: 8 is the largest sum of ranks with a tail of 2.5 % at most, so the 9th average from either end
+    averages = sorted((x + y) / 2 for i, x in enumerate(logs) for y in logs[i:])
+    assert row["companion_method"] == "signed rank on logs"
+    assert (row["companion_low"], row["companion_high"]) == pytest.approx(
+        (math.exp(averages[8]), math.exp(averages[-9]))
+    )
+
+
+@pytest.mark.parametrize("host", [None, "h"])
+def test_several_runs_of_a_side_in_a_round_or_on_a_host_are_a_block(host: str | None) -> None:
+    a, b = [(100.0, 104.0), (90.0, 92.0, 95.0), (110.0,)], [(121.0,), (108.0, 110.0), (140.0, 138.0)]
+    row = _row(_rounds(*a, filesystem="ext4", host=host), _rounds(*b, filesystem="xfs", host=host))
+    logs = [float(np.log(y).mean() - np.log(x).mean()) for x, y in zip(a, b, strict=True)]
+    assert row["method"] == "t over blocks on logs"
+    assert (row["n_baseline"], row["n_candidate"], row["n_pairs"]) == (6, 5, 3)
+    assert row["ratio"] == pytest.approx(math.exp(sum(logs) / 3))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(_over(logs), rel=1e-9)
+
+
+def test_the_rounds_of_two_hosts_are_not_the_same_rounds() -> None:
+    a = [*_rates(100, 110, filesystem="ext4", rounds=True)]
+    b = [replace(log, host="other") for log in _rates(120, 130, filesystem="xfs", rounds=True)]
+    row = _row(a, b)
+    assert (row["n_pairs"], row["method"]) == (None, "Welch t on logs")
+
+
+def test_runs_in_two_heaps_have_the_ratio_of_medians_beside_them() -> None:
+    heaps = [100.0, 100.5, 101.0, 99.5, 60.0, 60.2, 60.4, 59.8]
+    row = _row(_rates(*heaps, filesystem="ext4"), _rates(*RATES_B[:8], filesystem="xfs"))
+    assert row["companion_method"] == "Price-Bonett"
+    assert "The runs of ext4 lie in two heaps, of which a mean lies between: look at each run." in row["footnotes"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("rounds", [True, False])
+def test_few_runs_in_many_cells_borrow_their_spread(rounds: bool) -> None:
+    cells, runs = 80, 3
+    table = fsb.compare(assemble(_many(cells, runs, rounds=rounds)))
+    assert table.height == cells
+    assert table["companion_method"].unique().to_list() == [f"moderated {'paired ' if rounds else ''}t on logs"]
+    own, borrowed = (
+        (table[f"{name}_high"] / table[f"{name}_low"]).log().to_numpy() for name in ("ci", "companion")
+    )
+    assert np.ptp(borrowed) < np.ptp(own) / 2
+    few = fsb.compare(assemble(_many(11, runs, rounds=rounds)))
+    assert few["companion_method"].null_count() == few.height
+
+
+def test_where_the_intervals_disagree_a_footnote_says_so() -> None:
+    # one odd run widens Welch's interval over 1, and moves no rank that matters
+    a, b = RATES_A[:8], [*RATES_B[:7], 40.0]
+    row = _row(_rates(*a, filesystem="ext4"), _rates(*b, filesystem="xfs"))
+    low, high = row["companion_low"], row["companion_high"]
+    assert float(str(row["ci_low"])) < 1 < float(str(row["ci_high"]))
+    holds = float(str(low)) <= 1 <= float(str(high))
+    assert (f"A second interval, by {row['companion_method']}, does not hold 1." in row["footnotes"]) is not holds  # type: ignore[operator]
+
+
+def test_equal_values_have_a_ratio_and_no_interval() -> None:
+    row = _row(_rates(100, 100, 100, filesystem="ext4"), _rates(100, 100, 100, filesystem="xfs"))
+    assert row["ratio"] == pytest.approx(1)
+    assert row["ci_low"] is row["p"] is row["confidence"] is row["companion_low"] is None
+    assert row["verdict"] == "inconclusive"
+    assert "All values of a side are equal" in row["footnotes"][0]  # type: ignore[index]
+
+
+def test_cells_that_one_side_lacks_are_no_rows() -> None:
+    sides = [
+        *_rates(100, 101, filesystem="ext4"),
+        *_rates(200, 201, filesystem="xfs"),
+        *_rates(5, 6, filesystem="xfs", operation="write"),
+    ]
+    assert fsb.compare(assemble(sides))["operation"].to_list() == ["read"]
+
+
+RESTLESS = [400.0, 320.0, 250.0, 200.0, 150.0, 120.0]
+
+
+@pytest.mark.parametrize(
+    ("rates", "codes"),
+    [
+        (RESTLESS, ["NON_STEADY"]),
+        ([100.0, 130.0, 90.0, 125.0, 95.0, 120.0], []),  # ranges too far, and drifts nowhere
+        ([100.0, 99.0, 98.0, 97.0, 96.0, 95.0], []),  # drifts, and not far
+    ],
+)
+def test_rounds_that_drift_and_do_not_come_to_rest_withhold_the_verdict(
+    rates: list[float], codes: list[str]
+) -> None:
+    row = _row(_rates(*rates, filesystem="ext4", rounds=True), _rates(*RATES_B[:6], filesystem="xfs", rounds=True))
+    assert row["reasons"] == codes
+    assert (row["verdict"] == "not comparable") is bool(codes)
+    drifts = any("The figures of ext4 drift" in note for note in row["footnotes"])  # type: ignore[attr-defined]
+    assert drifts is (rates == sorted(rates, reverse=True))
+
+
+def test_iops_and_bandwidth_of_a_job_count_once() -> None:
+    sides = []
+    for operation, factor in (("read", 1.0), ("write", 1.01)):
+        for metric, scale in (("iops", 1.0), ("bandwidth", 4096.0)):
+            a, b = [scale * x for x in RATES_A[:5]], [scale * factor * x for x in RATES_B[:5]]
+            facts = {"operation": operation, "metric": metric}
+            sides += [*_rates(*a, filesystem="ext4", **facts), *_rates(*b, filesystem="xfs", **facts)]
+    table = fsb.compare(assemble(sides))
+    assert table.height == 4
+    # Holm over two tests: twice the smaller p, and no less for the larger one
+    smaller, larger = sorted(table.filter(metric="iops")["p"])
+    expected = {smaller: 2 * smaller, larger: max(2 * smaller, larger)}
+    for p, adjusted in table.select("p", "p_adjusted").rows():
+        assert adjusted == pytest.approx(expected[min(expected, key=lambda known: abs(known - p))], rel=1e-9)
+
+
+def _without_unit(logs: list[Log]) -> list[Log]:
+    remark = Diagnostic(code="UNIT_ASSUMED", message="Nothing tells.", line=1, start=0)
+    return [replace(log, records=[*log.records, remark]) for log in logs]
+
+
+def test_units_that_may_differ_give_no_ratio() -> None:
+    a, b = (_rates(100, 101, filesystem=name, metric="bandwidth") for name in ("ext4", "xfs"))
+    row = _row(_without_unit(a), b)
+    assert (row["ratio"], row["rounding_low"], row["reasons"]) == (None, None, ["UNIT_AMBIGUOUS"])
+    assert row["verdict"] == "not comparable"
+    row = _row(_without_unit(a), _without_unit(b))
+    assert (row["ratio"], row["reasons"]) == (pytest.approx(1), [])
+    assert "the same one is assumed for both" in row["footnotes"][0]  # type: ignore[index]
+
+
+def test_the_same_data_give_the_same_frame_in_any_order_of_logs() -> None:
+    logs = _many(20, 4, rounds=True)
+    once, again = fsb.compare(assemble(logs)), fsb.compare(assemble(logs))
+    assert once.equals(again)
+    turned = fsb.compare(assemble(logs[::-1]))
+    assert_frame_equal(once.sort("block_size"), turned.sort("block_size"), rel_tol=1e-12)
+
+
+# ---- all cells together
+
+
+@pytest.mark.parametrize("rounds", [True, False])
+def test_the_run_is_the_unit_over_many_cells(rounds: bool) -> None:
+    logs = _many(30, 4, rounds=rounds)
+    row = fsb.overall(assemble(logs)).row(0, named=True)
+    means = {
+        name: [
+            float(np.mean([math.log(m.value) for m in log.records[0].measurements]))  # type: ignore[union-attr,arg-type]
+            for log in logs
+            if log.source.startswith(name)
+        ]
+        for name in ("ext4", "xfs")
+    }
+    apart = [b - a for a, b in zip(means["ext4"], means["xfs"], strict=True)]
+    expected = _over(apart) if rounds else _welch(*(np.exp(means[name]).tolist() for name in ("ext4", "xfs")))
+    assert (row["cells"], row["cells_dropped"], row["n_baseline"], row["n_candidate"]) == (30, 0, 4, 4)
+    assert row["ratio"] == pytest.approx(math.exp(np.mean(apart)))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, rel=1e-9)
+    assert row["reasons"] == []
+
+
+def test_cells_that_a_side_lacks_are_dropped_and_counted() -> None:
+    logs = _many(10, 3, rounds=False)
+    less = [
+        replace(log, records=[replace(log.records[0], measurements=log.records[0].measurements[:8])])  # type: ignore[union-attr,type-var,call-arg]
+        if log.source.startswith("xfs")
+        else log
+        for log in logs
+    ]
+    row = fsb.overall(assemble(less)).row(0, named=True)
+    assert (row["cells"], row["cells_dropped"], row["reasons"]) == (8, 2, ["SET_MISMATCH"])
+    same = fsb.overall(assemble(logs).select(pl.lit(value=True))).row(0, named=True)
+    assert (same["cells"], same["reasons"]) == (10, [])
+
+
+def test_one_run_of_many_cells_has_no_interval_over_them() -> None:
+    row = fsb.overall(assemble(_many(50, 1, rounds=False))).row(0, named=True)
+    assert (row["cells"], row["ci_low"], row["reasons"]) == (50, None, ["ONE_RUN_NO_REPLICATES"])
+    assert row["quartile_low"] < row["ratio"] < row["quartile_high"]
