@@ -222,14 +222,16 @@ def _before_figures(
             found.because([row], code, *details)
         notes = found.footnotes[row]
         notes += confounders.notes(a, b)
-        before: Counter[str] = Counter()
-        for side in (a, b):
-            before.update(left_out.get((*key, side.level), {}))
-        notes += [f"{runs} {stage} runs were left out." for stage, runs in before.items()]
-        rules_a, rules_b, averaged_a, averaged_b = (set(values) for values in facts_of_row)
-        notes += [stopped_by(rule) for rule in sorted(rules_a | rules_b)]
+        if left_out:
+            before: Counter[str] = Counter()
+            for side in (a, b):
+                before.update(left_out.get((*key, side.level), {}))
+            notes += [f"{runs} {stage} runs were left out." for stage, runs in before.items()]
+        rules_a, rules_b, averaged_a, averaged_b = facts_of_row
+        notes += [stopped_by(rule) for rule in sorted({*rules_a, *rules_b})]
         notes += [
-            f"Each figure is the mean of {n} runs; their spread is not known." for n in averaged_a | averaged_b
+            f"Each figure is the mean of {n} runs; their spread is not known."
+            for n in sorted({*averaged_a, *averaged_b})
         ]
 
 
