@@ -19,7 +19,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import archive, charts, tables
+from fsbench_kit import archive, tables
 from fsbench_kit import launch as launching
 from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
@@ -207,6 +207,8 @@ def repeats_command(
     chart: Annotated[Path | None, typer.Option(help="Draw it to a .svg, .png or .html file.")] = None,
 ) -> None:
     """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
+    from fsbench_kit import charts  # noqa: PLC0415  # Altair takes seconds to import
+
     variation = [value / 100 for value in cv] if cv else None
     pilot = archive.read(*paths) if paths else None
     planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
