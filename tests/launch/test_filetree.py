@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import fsbench_kit as fsb
@@ -145,7 +146,12 @@ def check_log(run: Path, tasks: list[str]) -> None:
     """Hold what is read against the rows, and against what was copied."""
     data = fsb.read(run)
     assert data.runs.select("tool", "status").rows() == [("filetree", "ok")]
-    assert data.diagnostics.filter(data.diagnostics["severity"] != "note").is_empty()
+    said = data.diagnostics.filter(pl.col("severity") != "note")["code"]
+    assert set(said) <= {
+        "MACHINE_LOADED",
+        "DEVICE_SHARED",
+        "SPACE_CHANGED",
+    }  # which depends on who else is at work
     elapsed = data.measurements.filter(metric="elapsed")
     assert [task for task in elapsed["operation"] if not task.endswith("_sync")] == tasks
     written = {row["task"]: float(row["value"]) for row in rows(run) if row["metric"] == "elapsed"}
