@@ -280,6 +280,15 @@ time_based = true
 numjobs = 2
 """
 
+
+def _name(process: psutil.Process) -> str | None:
+    """Return a process's name, or ``None`` where it has ended meanwhile."""
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return None
+
+
 TARGETS = {
     "image": 'kind = "loop"\nfilesystem = "xfs"\nsize = "512M"',
     "mirror": 'kind = "mirror"\nfilesystem = "btrfs"\nsize = "256M"\nsparse = true',
@@ -316,6 +325,13 @@ class Launch:
         else:
             pytest.fail(self.driver.communicate()[1])
         # fio itself and both of its jobs, so that there is something to end
+        try:
+            self._begin()
+        except BaseException:  # else it would stand in the way of all launches after it
+            self.driver.kill()
+            raise
+
+    def _begin(self) -> None:
         eventually(lambda: len(self.processes("fio")) == 3, lambda: "fio has not started")
         self.all = psutil.Process(self.driver.pid).children(recursive=True)
         (self.runner,) = (
@@ -325,7 +341,8 @@ class Launch:
         )
 
     def processes(self, name: str) -> list[psutil.Process]:
-        return [p for p in psutil.Process(self.driver.pid).children(recursive=True) if p.name() == name]
+        found = psutil.Process(self.driver.pid).children(recursive=True)
+        return [p for p in found if _name(p) == name]
 
     def assert_all_ended(self) -> None:
         """No process of the launch is alive, and nothing else is left of it but files."""
