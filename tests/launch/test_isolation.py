@@ -281,10 +281,10 @@ numjobs = 2
 """
 
 
-def _name(process: psutil.Process) -> str | None:
-    """Return a process's name, or ``None`` where it has ended meanwhile."""
+def _asked(question: Callable[[], str]) -> str | None:
+    """Return what a process answers, or ``None`` where it has ended meanwhile."""
     try:
-        return process.name()
+        return question()
     except psutil.NoSuchProcess:
         return None
 
@@ -342,7 +342,7 @@ class Launch:
 
     def processes(self, name: str) -> list[psutil.Process]:
         found = psutil.Process(self.driver.pid).children(recursive=True)
-        return [p for p in found if _name(p) == name]
+        return [p for p in found if _asked(p.name) == name]
 
     def assert_all_ended(self) -> None:
         """No process of the launch is alive, and nothing else is left of it but files."""
@@ -350,7 +350,7 @@ class Launch:
         assert_no_traces(self.root)
 
     def alive(self) -> list[psutil.Process]:
-        return [p for p in self.all if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+        return [p for p in self.all if p.is_running() and _asked(p.status) not in {None, psutil.STATUS_ZOMBIE}]
 
     def assert_only_the_first_run_is_there(self) -> None:
         study = self.root / RUNS / "first"
