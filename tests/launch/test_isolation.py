@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from fsbench_kit.launch import Plan, launch, launcher, tools, zfs
+from fsbench_kit.launch import Plan, launch, launcher, resume, tools, zfs
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
 from fsbench_kit.vocabulary import SETTINGS
@@ -170,6 +171,17 @@ class TestLoopImages:
         assert [step["argv"][0] for step in first["provision"]] == ["fallocate", "mkfs.ext4", "mount", "losetup"]
         assert first["provision"] == second["provision"]
         assert "trimmed" in second["environment"]["before"]["trim"]
+
+    def test_resumed_on_another_filesystem_than_before(
+        self, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        first = launch(make_plan(target=[loop("ext4")], repeats=2, filesystems="reused"), root=tmp_path)
+        shutil.rmtree(first.runs[1])
+        again = resume(root=tmp_path)
+        assert again.failures == {}
+        said = "The filesystems of the earlier runs are gone; the runs from here on share new ones."
+        assert said in again.notes
+        assert said not in first.notes
 
     def test_target_that_cannot_be_made_ready(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         wrong = {**loop("ext4"), "name": "wrong", "mkfs_options": ["--no-such-option"]}
