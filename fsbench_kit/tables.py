@@ -716,12 +716,39 @@ def audit_table(audit: pl.DataFrame) -> Table:
     audit
         What `fsbench_kit.claims.audit` returned, or some rows of it.
     """
-    columns = (Column("what is said"), Column("verdict"), Column("evidence"), Column("why"))
-    rows = audit.select("says", "verdict", "evidence", "reason").rows()
+    footnotes = list(dict.fromkeys(note for notes in audit["footnotes"].to_list() for note in notes))
+    mark_of = dict(zip(footnotes, _marks(footnotes), strict=True))
+    columns = tuple(map(Column, ("what is said", "verdict", "by the figures", "evidence", "why", "notes")))
+    rows = audit.select("says", "verdict", "arithmetic", "evidence", "reason", "footnotes").rows()
     in_lines = tuple(
-        tuple(" ".join(text.split()) for text in row) for row in rows
+        (*(" ".join(text.split()) for text in texts), " ".join(mark_of[note] for note in notes))
+        for *texts, notes in rows
     )  # names in logs can hold anything
-    return Table(", ".join(audit["study"].unique(maintain_order=True)), columns, (Group(None, in_lines),))
+    caption = ", ".join(audit["study"].unique(maintain_order=True))
+    return Table(caption, columns, (Group(None, in_lines),), tuple(one_line(note) for note in footnotes))
+
+
+def audit_summary(audit: pl.DataFrame) -> str:
+    """Say in two sentences what came of an audit: how many claims have which verdict, and what they rest on."""
+    verdicts = audit["verdict"].value_counts(sort=True)
+    counts = dict(verdicts.sort("count", "verdict", descending=[True, False]).rows())
+    said = ", ".join(f"{number} {_VERDICTS_OF_CLAIMS[verdict]}" for verdict, number in counts.items())
+    replicated = audit.filter(evidence="replicated").height
+    verb = "rests" if replicated == 1 else "rest"
+    return (
+        f"Of {counted(audit.height, 'claim')}, {said}. "
+        f"{replicated or 'None'} of them {verb} on runs that were repeated and printed one by one."
+    )
+
+
+_VERDICTS_OF_CLAIMS: Final = {
+    "supported": "are supported",
+    "contradicted": "are contradicted by the logs",
+    "arithmetically wrong": "are not what the figures give",
+    "arithmetically right, unreplicated": "are right by the figures, without replication",
+    "not comparable": "are right by the figures of sides that differ in more than the filesystem",
+    "no data": "cannot be computed from what is printed",
+}
 
 
 def versions() -> dict[str, str]:
