@@ -76,8 +76,8 @@ def audit(*paths: str | Path) -> pl.DataFrame:
         One row for each claim; the columns are `COLUMNS`. ``computed`` is the ratio, difference, share, rank or
         value that the figures give, where a claim is about one pair of them, and ``computed_low`` and
         ``computed_high`` what their rounding allows; ``comparisons`` has the same of each of its cells.
-        ``stated_low`` and ``stated_high`` are what counts as the stated size. ``reason`` says in a sentence why the
-        verdict is what it is, ``footnotes`` what else a reader should know. ``contradicting`` names the cells in
+        ``stated_low`` and ``stated_high`` are what counts as the stated size. ``reason`` says why the verdict is
+        what it is, ``footnotes`` what else a reader should know. ``contradicting`` names the cells in
         which the figures say otherwise. ``break_even_cv`` is the variation between runs (as a coefficient of
         variation) at which chance alone could make two equal filesystems look like this at the 5 % level, in the
         claim's weakest cell.

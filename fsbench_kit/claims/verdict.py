@@ -29,7 +29,7 @@ def judge(
     """Return the columns of an audit for one claim, but for its study."""
     arithmetic = _arithmetic(claim, checks)
     evidence = _evidence(claim, checks, figures)
-    apart = _confounders(checks, figures, confounders)
+    apart, besides = _confounders(checks, figures, confounders)
     noise = _break_even(claim, checks)
     verdict = _verdict(claim, arithmetic, evidence, apart)
     low, high = band_of(claim)
@@ -42,7 +42,9 @@ def judge(
         "arithmetic": arithmetic,
         "evidence": evidence,
         "reason": words.reason(claim, checks, verdict, evidence),
-        "footnotes": list(words.footnotes(claim, checks, arithmetic, evidence, apart=apart, noise=noise)),
+        "footnotes": list(
+            words.footnotes(claim, checks, arithmetic, evidence, apart=[*apart, *besides], noise=noise)
+        ),
         "stated": claim.size,
         "stated_low": low,
         "stated_high": high,
@@ -97,9 +99,12 @@ def _evidence(claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame)
     return "replicated" if all(min(len(a), len(b)) > 1 for a, b in pairs) else "single figures"
 
 
-def _confounders(checks: Sequence[Check], figures: pl.DataFrame, confounders: Confounders) -> list[str]:
-    """Name what besides the filesystem sets the two sides of a check apart."""
+def _confounders(
+    checks: Sequence[Check], figures: pl.DataFrame, confounders: Confounders
+) -> tuple[list[str], list[str]]:
+    """Name what besides the filesystem sets the two sides of a check apart, and what else is odd about them."""
     found: dict[str, None] = {}
+    besides: dict[str, None] = {}
     seen = set()
     for check in checks:
         if check.of is None or check.than is None or check.of.runs == check.than.runs:
@@ -116,7 +121,8 @@ def _confounders(checks: Sequence[Check], figures: pl.DataFrame, confounders: Co
         )
         for code, details in confounders.between(a, b):
             found |= dict.fromkeys(details or [REASONS[code][1]])
-    return list(found)
+        besides |= dict.fromkeys(confounders.notes(a, b))
+    return list(found), list(besides)
 
 
 def _break_even(claim: ClaimFacts, checks: Sequence[Check]) -> float | None:
