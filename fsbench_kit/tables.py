@@ -728,6 +728,21 @@ def audit_table(audit: pl.DataFrame) -> Table:
     return Table(caption, columns, (Group(None, in_lines),), tuple(one_line(note) for note in footnotes))
 
 
+def contradictions_table(audit: pl.DataFrame) -> Table:
+    """List every comparison that speaks against a claim of an audit, under the claim."""
+    groups = tuple(
+        Group(
+            one_line(f"{row['study']}: {row['says']}"), tuple((one_line(text),) for text in row["contradicting"])
+        )
+        for row in audit.iter_rows(named=True)
+        if row["contradicting"]
+    )
+    number = sum(len(group.rows) for group in groups)
+    return Table(
+        f"{counted(number, 'comparison')} against {counted(len(groups), 'claim')}", (Column("found"),), groups
+    )
+
+
 def audit_summary(audit: pl.DataFrame) -> str:
     """Say in two sentences what came of an audit: how many claims have which verdict, and what they rest on."""
     verdicts = audit["verdict"].value_counts(sort=True)
