@@ -709,7 +709,7 @@ def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
 
 
 def audit_table(audit: pl.DataFrame) -> Table:
-    """Make the table of an audit: what is said, what came of it, and why.
+    """Make the table of an audit: under what is said, what came of it, and why.
 
     Parameters
     ----------
@@ -718,14 +718,19 @@ def audit_table(audit: pl.DataFrame) -> Table:
     """
     footnotes = list(dict.fromkeys(note for notes in audit["footnotes"].to_list() for note in notes))
     mark_of = dict(zip(footnotes, _marks(footnotes), strict=True))
-    columns = tuple(map(Column, ("what is said", "verdict", "by the figures", "evidence", "why", "notes")))
+    columns = tuple(map(Column, ("verdict", "by the figures", "evidence", "why", "notes")))
     rows = audit.select("says", "verdict", "arithmetic", "evidence", "reason", "footnotes").rows()
-    in_lines = tuple(
-        (*(" ".join(text.split()) for text in texts), " ".join(mark_of[note] for note in notes))
-        for *texts, notes in rows
-    )  # names in logs can hold anything
+    groups = tuple(
+        Group(_in_line(says), ((*map(_in_line, texts), " ".join(mark_of[note] for note in notes)),))
+        for says, *texts, notes in rows
+    )
     caption = ", ".join(audit["study"].unique(maintain_order=True))
-    return Table(caption, columns, (Group(None, in_lines),), tuple(one_line(note) for note in footnotes))
+    return Table(caption, columns, groups, tuple(one_line(note) for note in footnotes))
+
+
+def _in_line(text: str) -> str:
+    """Put a text on one line, however long: names in logs can hold anything."""
+    return " ".join(text.split())
 
 
 def contradictions_table(audit: pl.DataFrame) -> Table:
