@@ -34,7 +34,7 @@ def setup() -> None:
     terminal shows the chart's description.
     """
     os.chdir(project_root())
-    alt.renderers.register("fsbench", _mimebundle)
+    alt.renderers.register("fsbench", mimebundle)
     alt.renderers.enable("fsbench")
     alt.theme.register("fsbench", enable=True)(_theme)
 
@@ -90,7 +90,8 @@ def vegalite_version() -> str:
     return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 
 
-def _mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+    """Return a Vega-Lite specification in the forms in which a notebook shows and keeps it."""
     return {
         VEGA_MIME: spec,
         "image/png": base64.b64encode(png(spec)).decode("ascii"),
