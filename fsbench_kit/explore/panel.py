@@ -94,6 +94,11 @@ class Panel:
         for name, control in self.controls.items():
             control.observe(self._observer(name), names="value")
 
+    @property
+    def python(self) -> str:
+        """The Python that makes what is shown."""
+        return as_python(self.view.state, self._data)
+
     def _repr_mimebundle_(self, **options: Any) -> Any:
         shown = ipywidgets.VBox(
             [self.controls["chart"], self._finding, self._chart, self._table, self._away()],
@@ -154,7 +159,7 @@ class Panel:
         spec, table = self.view.spec, self.view.table
         self._chart.outputs = () if spec is None else (_output({VEGA_MIME: spec}),)
         self._table.outputs = () if table is None else (_output({"text/html": table._repr_html_()}),)
-        self._python.value = as_python(self._wanted, self._data)
+        self._python.value = self.python
         self._parameters.value = as_parameters(self._wanted, self._data)
         file = base64.b64encode(self._parameters.value.encode()).decode()
         self._save.value = (
