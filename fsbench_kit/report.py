@@ -22,7 +22,8 @@ from jinja2 import Environment, FileSystemLoader
 from nbconvert import HTMLExporter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fsbench_kit.display import FINDING_MIME, VEGA_MIME, project_root, vegalite_version
+from fsbench_kit.charts.drawing import vegalite_version
+from fsbench_kit.display import FINDING_MIME, VEGA_MIME, project_root
 from fsbench_kit.errors import ReportError
 from fsbench_kit.notebooks import Job, Manifest, load, run_all
 

@@ -31,7 +31,7 @@ _DEBOUNCE: Final = 0.05
 _LEVELS: Final = "levels"
 _LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)
 _TALLEST: Final = 6
-_WIDE: Final = ipywidgets.Layout(width="100%")
+_WIDE: Final = {"layout": {"width": "auto"}, "style": {"description_width": "84px"}}
 _NAMES: Final = {"factor": "Compare", "metrics": "Metric", "part": "Job"}
 
 
@@ -65,20 +65,22 @@ class Panel:
         self._wanted = state or State()
         self._following = False
         self._timer: asyncio.TimerHandle | None = None
-        self.controls: dict[str, Any] = {name: _list(name) for name in _LISTS} | {
-            "factor": ipywidgets.Dropdown(description=_name("factor"), layout=_WIDE),
-            "baseline": ipywidgets.Dropdown(description=_name("baseline"), layout=_WIDE),
+        self.controls: dict[str, Any] = {
+            name: ipywidgets.SelectMultiple(description=_name(name), **_WIDE) for name in _LISTS
+        } | {
+            "factor": ipywidgets.Dropdown(description=_name("factor"), **_WIDE),
+            "baseline": ipywidgets.Dropdown(description=_name("baseline"), **_WIDE),
             "confidence": ipywidgets.Dropdown(
-                description=_name("confidence"), options=_confidences(self._wanted), layout=_WIDE
+                description=_name("confidence"), options=_confidences(self._wanted), **_WIDE
             ),
             "margin": ipywidgets.FloatSlider(
-                description="Equal within",
+                description=_name("margin"),
                 min=1.01,
                 max=max(1.3, self._wanted.margin),
                 step=0.01,
                 readout_format=".2f",
                 continuous_update=False,
-                layout=_WIDE,
+                **_WIDE,
             ),
             "chart": ipywidgets.ToggleButtons(
                 options=[(drawn.label, key) for key, drawn in CHARTS.items()], description=_name("chart")
@@ -87,7 +89,7 @@ class Panel:
         self._finding, self._save = ipywidgets.HTML(), ipywidgets.HTML()
         self._chart, self._table = ipywidgets.Output(), ipywidgets.Output()
         self._python, self._parameters = (
-            ipywidgets.Textarea(description=name, rows=rows, layout=_WIDE)
+            ipywidgets.Textarea(description=name, rows=rows, **_WIDE)
             for name, rows in (("As Python", 14), ("As YAML", 6))
         )
         self._follow()
@@ -188,12 +190,6 @@ class Panel:
         self.controls["baseline"].value = _ALL if state.baseline is None else state.baseline
         for name in ("confidence", "margin", "chart"):
             self.controls[name].value = getattr(state, name)
-
-
-def _list(name: str) -> Any:
-    return ipywidgets.SelectMultiple(
-        description=_name(name), layout=ipywidgets.Layout(width="100%"), style={"description_width": "88px"}
-    )
 
 
 def _name(name: str) -> str:
