@@ -196,7 +196,8 @@ def _problem(options: Options) -> str | None:
     if len(levels) > 1:
         return _NO_PAIR
     only = tables.one_line(str(levels[0].value))
-    several = [str(choice.value) for choice in options.choices["factor"] if choice.count > 1]
+    factors = options.choices["factor"]
+    several = [str(choice.value) for choice in factors if choice.count > 1 and choice.value != state.factor]
     others = f" These have several: {', '.join(several)}." if several else ""
     return f"All these runs are of one {tables.one_line(state.factor)}, {only}: nothing can be compared.{others}"
 

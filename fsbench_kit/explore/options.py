@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -63,11 +64,14 @@ def choices_of(frame: pl.DataFrame, column: str) -> tuple[Choice, ...]:
     return tuple(Choice(value, runs) for value, runs in sorted(counts, key=lambda row: _place(column, row[0])))
 
 
+_ORDERS: Final[dict[str, list[Value]]] = {"operation": [*OPERATIONS], "metric": [*METRICS]}
+
+
 def _place(column: str, value: Value) -> tuple[object, ...]:
-    order = {"operation": OPERATIONS, "metric": METRICS}.get(column, {})
-    place = list(order).index(value) if value in order else len(order)
-    number = float(value) if isinstance(value, int) or (value or "").isdecimal() else float("inf")  # type: ignore[arg-type]
-    return value is None, place, number, str(value)
+    order = _ORDERS.get(column, [])
+    place = order.index(value) if value in order else len(order)
+    text = str(value)
+    return value is None, place, float(text) if text.isdecimal() else math.inf, text
 
 
 def keeping(state: State, name: str, choices: Sequence[Choice], said: list[str]) -> State:

@@ -127,7 +127,8 @@ class Panel:
         """Return the state that a control asks for."""
         state = self._wanted
         if name not in _LISTS:
-            return replace(state, **{name: None if new is _ALL else new})
+            changed: dict[str, Any] = {name: None if new is _ALL else new}
+            return replace(state, **changed)
         # Who takes "all" wants only that, and who adds another to it does not want it any more.
         values = () if _ALL in new and _ALL not in old else tuple(value for value in new if value is not _ALL)
         if name == "metrics":
@@ -172,21 +173,22 @@ class Panel:
     def _offer(self) -> None:
         """Set every control to what can be chosen, and to what is."""
         state, choices = self._wanted, self.view.options.choices
+        # The factor's values are its levels, and have a list of their own, whatever the factor is.
+        columns = {name: choices.get(name, ()) for name in _LISTS if name != state.factor}
+        columns[_LEVELS] = choices[state.factor]
         for name in _LISTS:
-            shown = state.factor if name == _LEVELS else name
-            there = () if name == state.factor else choices.get(shown, ())
-            chosen = state.metrics if name == "metrics" else state.chosen(shown)
+            column, there = state.factor if name == _LEVELS else name, columns.get(name, ())
+            chosen = state.metrics if name == "metrics" else state.chosen(column) if there else ()
             control = self.controls[name]
-            _options(control, [("all", _ALL), *_labelled(shown, there, "run")])
+            _options(control, [("all", _ALL), *_labelled(column, there, "run")])
             control.value = chosen or (_ALL,)
             control.rows = min(len(there) + 1, _TALLEST)
             control.layout.display = None if len(there) > 1 or name == "study" else "none"
-        factors = choices["factor"] or ()
-        _options(self.controls["factor"], _labelled("factor", factors, "level"))
+        _options(self.controls["factor"], _labelled("factor", choices["factor"], "level"))
         _options(
             self.controls["baseline"], [("automatic", _ALL), *_labelled(state.factor, choices["baseline"], "run")]
         )
-        self.controls["factor"].value = state.factor if factors else None
+        self.controls["factor"].value = state.factor if choices["factor"] else None
         self.controls["baseline"].value = _ALL if state.baseline is None else state.baseline
         for name in ("confidence", "margin", "chart"):
             self.controls[name].value = getattr(state, name)

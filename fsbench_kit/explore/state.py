@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class State:
     where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     confidence: float = 0.95
     margin: float = 1.05
-    chart: str = field(default="ratios", metadata={"of": "chart"})
+    chart: str = "ratios"
 
     def chosen(self, name: str) -> tuple[Value, ...]:
         """Return the values that are chosen of a column; none where it is open."""
@@ -48,12 +48,24 @@ class State:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `fsbench_kit.compare.compare` that are not its defaults."""
         given = {
-            item.name: getattr(self, item.name)
-            for item in fields(self)
-            if not item.metadata and getattr(self, item.name) != item.default
+            "factor": self.factor,
+            "baseline": self.baseline,
+            "metrics": list(self.metrics),
+            "where": {name: list(values) for name, values in self.where},
+            "confidence": self.confidence,
+            "margin": self.margin,
         }
-        plain = {"metrics": list, "where": lambda where: {name: list(values) for name, values in where}}
-        return {name: plain.get(name, lambda value: value)(value) for name, value in given.items()}
+        return {name: value for name, value in given.items() if value != _NOTHING_CHOSEN[name]}
+
+
+_NOTHING_CHOSEN: Final[dict[str, Any]] = {
+    "factor": "filesystem",
+    "baseline": None,
+    "metrics": [],
+    "where": {},
+    "confidence": 0.95,
+    "margin": 1.05,
+}
 
 
 class Call(NamedTuple):
