@@ -42,7 +42,7 @@ def reported(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_live_runs_are_pairs_in_random_order_with_intervals(reported: Path) -> None:
     data = fsb.read(reported / "raw_results" / "runs" / "quick")
     assert data.runs["status"].unique().to_list() == ["ok"]
-    assert set(data.runs["filesystem"]) == {"ext4", "xfs"}
+    assert set(data.runs["filesystem"]) == {"ext4", "xfs", "btrfs"}
     assert data.runs["round"].n_unique() >= 6
     orders = data.runs.sort("order").group_by("round").agg("filesystem", "tool")
     assert orders.select(pl.struct("filesystem", "tool").n_unique()).item() > 1
