@@ -8,6 +8,17 @@ from fsbench_kit.charts.forest import forest
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
 from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.order import run_order
+from fsbench_kit.charts.over_time import over_time
 from fsbench_kit.charts.percentiles import ecdf, percentiles
 
-__all__ = ["MOST_ROWS", "colour_scale", "ecdf", "forest", "percentiles", "run_order", "runs_needed", "save"]
+__all__ = [
+    "MOST_ROWS",
+    "colour_scale",
+    "ecdf",
+    "forest",
+    "over_time",
+    "percentiles",
+    "run_order",
+    "runs_needed",
+    "save",
+]
