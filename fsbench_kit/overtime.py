@@ -13,7 +13,6 @@ import polars as pl
 
 from fsbench_kit import settings
 from fsbench_kit.dataset import UNMEASURED
-from fsbench_kit.errors import RequestError
 from fsbench_kit.stats import levels, steady_state, within_run
 from fsbench_kit.stats.changes import SHORTEST
 from fsbench_kit.stats.series import BATCHES, MIN_FIGURES
@@ -34,7 +33,7 @@ GAP: Final = 2.5
 
 _POINTS: Final = 250
 _CUT: Final = 2000
-"""Figures among which changes are looked for, as that takes a time that grows with their square; of more, means."""
+"""Figures among which changes are looked for, in time that grows with their square; of more, means of several."""
 
 _CELL: Final = [name for name in settings.CELL if name not in {"scope", "part", "statistic", "metric"}]
 
@@ -97,10 +96,10 @@ def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | Non
     metric
         By default, the first of `PREFERRED` that a run has.
 
-    Raises
-    ------
-    RequestError
-        If no run has such a series.
+    Returns
+    -------
+    OverTime
+        Without any row where no run has such a series.
     """
     wanted = [metric] if metric is not None else list(PREFERRED)
     rank = pl.col("metric").replace_strict(wanted, range(len(wanted)), return_dtype=pl.Int64)
@@ -110,11 +109,6 @@ def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | Non
         .join(settings.operations(dataset, factor).filter(~UNMEASURED, status="ok"), on=["run_id", "operation"])
         .sort("study", "order", "started_at", "source", nulls_last=True, maintain_order=True)
     )
-    if known.is_empty():
-        raise RequestError(
-            f"no run that succeeded has figures of {metric or 'latency or bandwidth'} over time and a {factor}",
-            hint="A plan's fio workload has them with log_interval = 0.1, sysbench with --report-interval.",
-        )
     parts: dict[str, list[dict[str, Any]]] = {name: [] for name in OverTime.__slots__}
     key = ["run_id", "part", "operation", "metric", "statistic"]
     for number, (_, rows) in enumerate(known.group_by(key, maintain_order=True)):

@@ -18,6 +18,7 @@ from fsbench_kit.charts.look import (
     colour_scale,
     description,
     log_scale,
+    nothing,
     panel_header,
     prefixed,
     unit_axis,
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 _LOG_FROM: Final = 20.0
 """How many times the lowest figure the highest is, from which on the axis is logarithmic."""
 
+_HOW: Final = "A plan's fio workload gives them with log_interval = 0.1, sysbench with --report-interval."
 
-def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> alt.FacetChart:
+
+def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> alt.Chart | alt.FacetChart:
     """Draw the figures of each run over time.
 
     Parameters
@@ -51,6 +54,8 @@ def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> a
     RequestError
         If there are too many figures.
     """
+    if found.runs.is_empty():
+        return nothing([over_time_finding(found), _HOW])
     runs = _named(found.runs)
     kept = runs.head(most)
     names = kept.select("series", "panel", "level")
@@ -104,7 +109,7 @@ def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> a
         data=data,
     )
     width = PLOT_WIDTH if kept.height == 1 else PANEL_WIDTH
-    heading = [title or _finding(runs)]
+    heading = [title or over_time_finding(found)]
     explained = _explain(kept, runs, data)
     panels = kept["panel"].to_list()
     drawn: alt.FacetChart = (
@@ -174,7 +179,11 @@ def _ends(kept: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
     return kept.join(points.group_by("series").agg(pl.col("end").max()), on="series", maintain_order="left")["end"]
 
 
-def _finding(runs: pl.DataFrame) -> str:
+def over_time_finding(found: OverTime) -> str:
+    """Say in how many runs the level changes, how many are steady at their end, and how many stall."""
+    runs = found.runs
+    if runs.is_empty():
+        return "No run that succeeded has figures over time"
     judged, cut = runs.drop_nulls("steady"), runs.drop_nulls("changes")
     stalled = runs.filter(pl.col("stalls") > 0)
     told = []

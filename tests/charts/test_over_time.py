@@ -51,7 +51,8 @@ def test_the_title_counts_what_was_seen(found: OverTime) -> None:
     heading = heading_of(spec).replace("\N{NO-BREAK SPACE}", " ")
     assert "the level changes in 1 of 2 runs" in heading
     assert "1 of 2 stall, for up to 200 ms" in heading
-    assert "xfs, run 2: median 1 ms, changes of level 0, steady at its end, stalls 1." in spec["description"].replace("\N{NO-BREAK SPACE}", " ")
+    described = spec["description"].replace("\N{NO-BREAK SPACE}", " ")
+    assert "xfs, run 2: median 1 ms, changes of level 0, steady at its end, stalls 1." in described
 
 
 def test_marks_that_are_not_there_are_not_explained() -> None:
@@ -72,3 +73,8 @@ def test_the_first_runs_are_drawn_and_the_others_counted(found: OverTime) -> Non
 def test_names_from_logs_are_data(name: str) -> None:
     dataset = assemble([_log(1, name, change=True, stall=True), _log(2, "xfs")])
     assert vl_convert.vegalite_to_svg(charts.over_time(over_time(dataset)).to_dict()).startswith("<svg")
+
+
+def test_without_figures_over_time_the_chart_says_how_to_get_some() -> None:
+    spec = spec_of(charts.over_time(over_time(assemble([]))))
+    assert "log_interval" in spec["description"]
