@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -32,8 +31,6 @@ from fsbench_kit.steadiness import sentence, steadiness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import altair as alt
 
     from fsbench_kit.dataset import Dataset
 
@@ -222,13 +219,7 @@ def repeats_command(
     if chart is not None:
         high = planned["cv_high"]
         curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
-        _save(charts.runs_needed(curves, half_width=half_width / 100), chart)
-
-
-def _save(chart: alt.TopLevelMixin, to: Path) -> None:
-    if to.suffix not in {".svg", ".png", ".html"}:
-        raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")
-    chart.save(to)
+        charts.save(charts.runs_needed(curves, half_width=half_width / 100), chart)
 
 
 @app.command("audit")
@@ -333,16 +324,14 @@ def report_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run also what has not changed since last time.")] = False,
 ) -> None:
     """Run notebooks, and publish them as pages that open without a network."""
-    from fsbench_kit.report import report  # noqa: PLC0415  # Jupyter takes seconds to import
+    from fsbench_kit.notebooks import shown as shown_notebooks  # noqa: PLC0415  # Jupyter takes seconds to import
+    from fsbench_kit.report import report  # noqa: PLC0415
 
-    began = datetime.now(UTC)
-    with out.status("Running notebooks ..."):
-        manifests = report(spec, to, fresh=fresh)
+    with shown_notebooks(out) as progress:
+        manifests = report(spec, to, fresh=fresh, progress=progress)
     for name, manifest in manifests.items():
-        took = f"{manifest.duration:.0f} s" if manifest.started_at >= began else "unchanged"
-        out.print(f"{name}: {manifest.status}, {took}")
         if manifest.error is not None:
-            err.print(f"    {manifest.error}")
+            err.print(f"{name}: {manifest.error}")
     out.print(f"The report is {to / 'index.html'}")
     if any(manifest.status != "ok" for manifest in manifests.values()):
         raise ReportError("a notebook failed; the index says why")
