@@ -32,8 +32,6 @@ from fsbench_kit.steadiness import sentence, steadiness
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import altair as alt
-
     from fsbench_kit.dataset import Dataset
 
 app = typer.Typer(
@@ -221,13 +219,7 @@ def repeats_command(
     if chart is not None:
         high = planned["cv_high"]
         curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
-        _save(charts.runs_needed(curves, half_width=half_width / 100), chart)
-
-
-def _save(chart: alt.TopLevelMixin, to: Path) -> None:
-    if to.suffix not in {".svg", ".png", ".html"}:
-        raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")
-    chart.save(to)
+        charts.save(charts.runs_needed(curves, half_width=half_width / 100), chart)
 
 
 @app.command("audit")

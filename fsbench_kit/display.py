@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import base64
 import os
-import struct
-import zlib
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
-import vl_convert
 
+from fsbench_kit.charts.drawing import THEME, png
 from fsbench_kit.errors import RequestError
 from fsbench_kit.tables import one_line
 
@@ -31,12 +29,6 @@ FACETS_MIME: Final = "application/vnd.fsbench.facets+json"
 FACETS: Final = ("study", "tool", "filesystem", "verdict")
 """By what the index of a report can be filtered."""
 
-FONT: Final = '"Segoe UI", Roboto, "Helvetica Neue", Arial, "Liberation Sans", sans-serif'
-_INK: Final = "#1f2933"
-_MUTED: Final = "#52606d"
-_LINE: Final = "#cbd2d9"
-_PRINT_SCALE: Final = 2.0
-
 
 def setup() -> None:
     """Begin a notebook: work in the project's root, and have Altair draw with this kit's renderer and theme.
@@ -47,7 +39,7 @@ def setup() -> None:
     os.chdir(project_root())
     alt.renderers.register("fsbench", _mimebundle)
     alt.renderers.enable("fsbench")
-    alt.theme.register("fsbench", enable=True)(_theme)
+    alt.theme.enable(THEME)
 
 
 def project_root() -> Path:
@@ -69,36 +61,6 @@ def project_root() -> Path:
         f"{here} is not in a project",
         hint="Work in a folder that has notebooks/ and raw_results/, or below it.",
     )
-
-
-def png(spec: dict[str, Any]) -> bytes:
-    """Draw a Vega-Lite specification as an image."""
-    return _packed(vl_convert.vegalite_to_png(spec, vl_version=vegalite_version(), scale=_PRINT_SCALE))
-
-
-def _packed(image: bytes) -> bytes:
-    """Compress a PNG again: vl-convert is in a hurry, and every chart's image is in its notebook and its page."""
-    packed, pixels, position = [image[:8]], b"", 8
-    while position < len(image):
-        length, kind = struct.unpack_from(">I4s", image, position)
-        body = image[position + 8 : position + 8 + length]
-        if kind == b"IDAT":
-            pixels += body
-        elif kind == b"IEND":
-            packed += [_chunk(b"IDAT", zlib.compress(zlib.decompress(pixels))), _chunk(kind, body)]
-        else:
-            packed.append(_chunk(kind, body))
-        position += 12 + length
-    return b"".join(packed)
-
-
-def _chunk(kind: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-
-def vegalite_version() -> str:
-    """Return the version of Vega-Lite for which Altair writes, as vl-convert names it: ``6.1``."""
-    return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 
 
 def _mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
@@ -145,49 +107,3 @@ def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, 
     if verdicts is not None:
         columns["verdict"] = verdicts["verdict"]
     return {name: sorted({one_line(value) for value in of.drop_nulls()}) for name, of in columns.items()}
-
-
-def _theme() -> alt.theme.ThemeConfig:
-    return {
-        "config": {
-            "font": FONT,
-            "background": "white",
-            "padding": 8,
-            "view": {"stroke": None, "continuousWidth": 560, "continuousHeight": 240},
-            "title": {
-                "anchor": "start",
-                "frame": "bounds",
-                "color": _INK,
-                "fontSize": 16,
-                "fontWeight": 600,
-                "offset": 14,
-                "lineHeight": 20,
-                "subtitleColor": _MUTED,
-                "subtitleFontSize": 12.5,
-                "subtitleLineHeight": 17,
-                "subtitlePadding": 6,
-            },
-            "axis": {
-                "labelColor": _INK,
-                "labelFontSize": 12,
-                "titleColor": _MUTED,
-                "titleFontSize": 12,
-                "titleFontWeight": "normal",
-                "titlePadding": 8,
-                "gridColor": "#e4e7eb",
-                "domainColor": _LINE,
-                "tickColor": _LINE,
-            },
-            "header": {"labelColor": _INK, "labelFontSize": 13, "labelFontWeight": 600, "title": None},
-            "legend": {
-                "orient": "top",
-                "labelColor": _INK,
-                "labelFontSize": 12.5,
-                "titleColor": _MUTED,
-                "titleFontSize": 12,
-                "titleFontWeight": "normal",
-                "labelLimit": 220,
-                "symbolSize": 90,
-            },
-        }
-    }

@@ -1,15 +1,12 @@
 """What a notebook shows: charts for every reader, findings as plain text, all paths from one root."""
 
 import base64
-import struct
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import altair as alt
 import polars as pl
 import pytest
-import vl_convert
 
 from fsbench_kit import display
 from fsbench_kit.errors import RequestError
@@ -37,28 +34,6 @@ def test_a_chart_is_live_an_image_and_words(chart: alt.Chart) -> None:
     assert bundle["application/vnd.vegalite.v5+json"]["mark"]["type"] == "point"
     assert bundle["text/plain"] == "Two dots."
     assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG\r\n\x1a\n")
-
-
-def _pixels(image: bytes) -> tuple[bytes, bytes]:
-    """Return a PNG's header and its filtered pixels, read chunk by chunk with the checksums held."""
-    position, header, data = 8, b"", b""
-    while position < len(image):
-        length, kind = struct.unpack_from(">I4s", image, position)
-        body = image[position + 8 : position + 8 + length]
-        assert struct.unpack_from(">I", image, position + 8 + length)[0] == zlib.crc32(kind + body)
-        header += body if kind == b"IHDR" else b""
-        data += body if kind == b"IDAT" else b""
-        position += 12 + length
-    assert kind == b"IEND"
-    return header, zlib.decompress(data)
-
-
-def test_packing_an_image_changes_its_size_and_nothing_else(chart: alt.Chart) -> None:
-    spec = chart.to_dict()
-    drawn = vl_convert.vegalite_to_png(spec, vl_version=display.vegalite_version(), scale=2.0)
-    packed = display.png(spec)
-    assert len(packed) < len(drawn)
-    assert _pixels(packed) == _pixels(drawn)
 
 
 def test_the_theme_is_on_and_its_text_can_be_read(chart: alt.Chart) -> None:

@@ -15,7 +15,8 @@ import vl_convert
 from jinja2 import Environment, FileSystemLoader
 from nbconvert import HTMLExporter
 
-from fsbench_kit.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME, vegalite_version
+from fsbench_kit.charts.drawing import vegalite_version
+from fsbench_kit.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,0 +1,13 @@
+"""Frames as charts. All is computed in Polars before a chart is made; a chart only places it.
+
+Text from logs enters a chart as data, where it is drawn and never interpreted.
+"""
+
+from fsbench_kit.charts.drawing import save
+from fsbench_kit.charts.forest import forest
+from fsbench_kit.charts.look import MOST_ROWS, colour_scale
+from fsbench_kit.charts.needs import runs_needed
+from fsbench_kit.charts.order import run_order
+from fsbench_kit.charts.percentiles import ecdf, percentiles
+
+__all__ = ["MOST_ROWS", "colour_scale", "ecdf", "forest", "percentiles", "run_order", "runs_needed", "save"]

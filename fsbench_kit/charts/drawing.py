@@ -1,0 +1,76 @@
+"""Charts as files: drawn by vl-convert, without a browser and without a network."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+import vl_convert
+
+from fsbench_kit.charts.theme import theme
+from fsbench_kit.errors import RequestError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+THEME: Final = "fsbench"
+_PRINT_SCALE: Final = 2.0
+
+alt.theme.register(THEME, enable=False)(theme)
+
+
+def save(chart: alt.TopLevelMixin, to: Path) -> None:
+    """Write a chart to a file, as it looks in a report.
+
+    Parameters
+    ----------
+    to
+        ``*.svg``, ``*.png``, or ``*.html``: a page that needs no network.
+
+    Raises
+    ------
+    RequestError
+        If the ending is another one.
+    """
+    if to.suffix not in {".svg", ".png", ".html"}:
+        raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")
+    with alt.theme.enable(THEME):
+        spec = chart.to_dict()
+    if to.suffix == ".png":
+        to.write_bytes(png(spec))
+        return
+    draw = vl_convert.vegalite_to_svg if to.suffix == ".svg" else partial(vl_convert.vegalite_to_html, bundle=True)
+    to.write_text(draw(spec, vl_version=vegalite_version()), encoding="utf-8")
+
+
+def png(spec: dict[str, Any]) -> bytes:
+    """Draw a Vega-Lite specification as an image."""
+    return _packed(vl_convert.vegalite_to_png(spec, vl_version=vegalite_version(), scale=_PRINT_SCALE))
+
+
+def _packed(image: bytes) -> bytes:
+    """Compress a PNG again: vl-convert is in a hurry, and every chart's image is in its notebook and its page."""
+    packed, pixels, position = [image[:8]], b"", 8
+    while position < len(image):
+        length, kind = struct.unpack_from(">I4s", image, position)
+        body = image[position + 8 : position + 8 + length]
+        if kind == b"IDAT":
+            pixels += body
+        elif kind == b"IEND":
+            packed += [_chunk(b"IDAT", zlib.compress(zlib.decompress(pixels))), _chunk(kind, body)]
+        else:
+            packed.append(_chunk(kind, body))
+        position += 12 + length
+    return b"".join(packed)
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def vegalite_version() -> str:
+    """Return the version of Vega-Lite for which Altair writes, as vl-convert names it: ``6.1``."""
+    return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])

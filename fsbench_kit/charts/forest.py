@@ -1,0 +1,237 @@
+"""Ratios of a comparison on a log axis: the forest plot."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.charts.look import (
+    BAND,
+    PLOT_WIDTH,
+    REFERENCE,
+    chart_title,
+    check_size,
+    colour_scale,
+    description,
+    joined,
+    nothing,
+    panel_header,
+)
+from fsbench_kit.tables import (
+    cell_label,
+    interval_text,
+    metric_text,
+    one_line,
+    ordered,
+    percent,
+    sentence,
+    summary,
+    varying,
+)
+from fsbench_kit.vocabulary import METRICS
+
+_LABEL_WIDTH: Final = 400
+_ROW_HEIGHT: Final = 15
+
+# The span of a ratio axis up to which its ticks are these multiples of powers of ten.
+_TICKS: Final = {
+    4.0: (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
+    20.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
+    1e3: (1.0, 2.0, 5.0),
+    1e5: (1.0, 3.0),
+    math.inf: (1.0,),
+}
+_LONGEST_RULE: Final = 4.0
+"""How far, as a factor, an interval's end may lie from its point before the axis cuts it off."""
+_EDGE: Final = 1.06
+
+# How well a point is supported -> the shape that says so.
+_EVIDENCE: Final = {
+    "confidence interval": "circle",
+    "no interval": "circle",
+    "verdict withheld": "diamond",
+    "only a lower bound": "triangle-right",
+    "only an upper bound": "triangle-left",
+}
+
+
+def forest(
+    comparison: pl.DataFrame, *, margin: float = 1.05, most: int = 80, title: str | None = None
+) -> alt.Chart | alt.FacetChart:
+    """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare.compare` returned, or some rows of it.
+    margin
+        The largest ratio that counts as equal, either way round; drawn as a band.
+    most
+        How many rows to draw: first those with an interval, then those furthest from 1.
+    title
+        What the chart shows; by default it counts the verdicts of all rows.
+
+    Raises
+    ------
+    RequestError
+        If there are too many rows.
+    """
+    check_size(comparison)
+    rows = ordered(comparison)
+    every = _forest_data(rows)
+    if every.is_empty():
+        return nothing(["No row of this comparison has a ratio or a bound."] if rows.height else summary(rows))
+    data = _most_telling(every, most)
+    low, high = _ratio_domain(data, margin)
+    known = pl.col("ci_low").is_not_null()
+    # A mark is not drawn where its place is null, so that each kind of mark has a column of its own.
+    data = data.with_columns(
+        pl.col("ci_low", "ci_high").clip(low, high),
+        filled=pl.when(known).then("place"),
+        hollow=pl.when(~known).then("place"),
+        cut_low=pl.when(pl.col("ci_low") < low).then(low),
+        cut_high=pl.when(pl.col("ci_high") > high).then(high),
+    )
+    places = alt.X(
+        "filled:Q",
+        title=f"ratio to {joined(rows['baseline'])} (log scale)",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=_ratio_ticks(low, high), format="~g", labelOverlap="greedy"),
+    )
+    shape = alt.Shape(
+        "evidence:N", legend=None, scale=alt.Scale(domain=list(_EVIDENCE), range=list(_EVIDENCE.values()))
+    )
+    once_a_panel = alt.Chart().transform_aggregate(rows="count()")
+    cells = alt.Chart().encode(
+        y=alt.Y(
+            "cell:N", sort=None, title=None, axis=alt.Axis(labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False)
+        ),
+        yOffset=alt.YOffset("level:N", sort=None),
+        color=alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
+        opacity=alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("words", "cell", "ratio", "verdict", "reasons")],
+    )
+    layers = alt.layer(
+        once_a_panel.mark_rect(color=BAND).encode(x=alt.XDatum(1 / margin), x2=alt.X2Datum(margin)),
+        once_a_panel.mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(x=alt.XDatum(1.0)),
+        cells.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q"),
+        cells.mark_text(text="◂", dx=-4).encode(x="cut_low:Q"),
+        cells.mark_text(text="▸", dx=4).encode(x="cut_high:Q"),
+        cells.mark_point(size=80, filled=True).encode(x=places, shape=shape),
+        cells.mark_point(size=80, strokeWidth=1.8).encode(x="hollow:Q", shape=shape),
+        data=data,
+    )
+    heading = [title] if title else summary(rows)
+    explained = _explain_forest(rows, every, data, margin)
+    groups = data["group"].unique(maintain_order=True).to_list()
+    chart: alt.FacetChart = (
+        layers.properties(width=PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT))
+        .facet(row=alt.Row("group:N", sort=groups, header=panel_header(PLOT_WIDTH)))
+        .resolve_scale(y="independent")
+        .properties(
+            title=chart_title(heading, explained),
+            description=description("Forest plot.", heading, explained, data["words"]),
+        )
+    )
+    return chart
+
+
+def _forest_data(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return what a forest plot draws of each row; rows without a ratio or a bound are left out."""
+    names = varying(rows)
+    drawn = [
+        {
+            "group": _group_text(row),
+            "cell": cell_label(row, names) or "the only cell",
+            "level": one_line(row["level"]),
+            "place": place,
+            "ci_low": row["ci_low"],
+            "ci_high": row["ci_high"],
+            "evidence": _evidence(row),
+            "words": sentence(row),
+            "ratio": interval_text(row),
+            "verdict": row["verdict"],
+            "reasons": " ".join([*row["reasons"], *map(one_line, row["footnotes"])]),
+        }
+        for row in rows.iter_rows(named=True)
+        if (place := _place(row)) is not None
+    ]
+    texts = ("group", "cell", "level", "evidence", "words", "ratio", "verdict", "reasons")
+    figures = ("place", "ci_low", "ci_high")
+    schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(figures, pl.Float64)
+    return pl.DataFrame(drawn, schema=schema)
+
+
+def _place(row: dict[str, Any]) -> float | None:
+    """Return where a row's point stands: at its ratio, or at the bound that is known."""
+    if row["ratio"] is not None:
+        return float(row["ratio"])
+    bounds = [row["rounding_low"], row["rounding_high"]]
+    return next((float(bound) for bound in bounds if bound is not None and 0 < bound < math.inf), None)
+
+
+def _evidence(row: dict[str, Any]) -> str:
+    if row["ratio"] is None:
+        return "only a lower bound" if row["rounding_low"] else "only an upper bound"
+    if row["ci_low"] is None:
+        return "no interval"
+    return "verdict withheld" if row["verdict"] == "not comparable" else "confidence interval"
+
+
+def _group_text(row: dict[str, Any]) -> str:
+    """Head a panel with its metric, and with the side of 1 on which a candidate is better."""
+    better = METRICS[row["metric"]].better
+    side = {"higher": "right", "lower": "left", None: None}[better]
+    name = metric_text(row["metric"], row["statistic"])
+    return f"{name}: {better} is better, so {side} of 1" if side else name
+
+
+def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
+    """Return the ends of the ratio axis: all points, the band, and intervals as far as they are bearable."""
+    place = pl.col("place")
+    least = pl.max_horizontal(pl.col("ci_low").fill_null(place), place / _LONGEST_RULE)
+    most = pl.min_horizontal(pl.col("ci_high").fill_null(place), place * _LONGEST_RULE)
+    ends = data.select(
+        low=pl.min_horizontal("place", least).min(),
+        high=pl.max_horizontal("place", most).max(),
+    ).row(0)
+    return min(ends[0], 1 / margin**2) / _EDGE, max(ends[1], margin**2) * _EDGE
+
+
+def _ratio_ticks(low: float, high: float) -> list[float]:
+    multiples = next(multiples for span, multiples in _TICKS.items() if high / low <= span)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+    return [tick for decade in decades for m in multiples if low <= (tick := m * 10.0**decade) <= high]
+
+
+def _most_telling(data: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Keep the rows with an interval, and then those furthest from 1, in the order in which they are."""
+    order = data.select(pl.col("ci_low").is_null(), distance=-pl.col("place").log().abs())
+    places = order.with_row_index().sort("ci_low", "distance", maintain_order=True)["index"].head(most)
+    return data[places.sort().to_list()]
+
+
+def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:
+    """Say how the marks of a forest plot are to be read, as far as it has them."""
+    seen = set(data["evidence"])
+    confidences = rows["confidence"].drop_nulls().unique().to_list()
+    level = f"{percent(confidences[0])} " if len(confidences) == 1 else ""
+    sentences = [
+        (
+            bool(confidences),
+            f"Bars are {level}confidence intervals, each for its own row; verdicts allow for the number of rows.",
+        ),
+        ("no interval" in seen, "A hollow point without a bar has no interval; its notes say why."),
+        ("verdict withheld" in seen, "A pale diamond has an interval and no verdict; its notes say why."),
+        (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
+        (True, f"The dashed line is equality, the band ±{percent(margin - 1)}."),
+        (rows.height > every.height, f"Without a ratio to draw: {rows.height - every.height}."),
+        (
+            every.height > data.height,
+            f"Of {every.height} rows, {data.height} are drawn: those with an interval, and those furthest from 1.",
+        ),
+    ]
+    return " ".join(text for holds, text in sentences if holds)

@@ -1,0 +1,189 @@
+"""Runs in the order in which they were made: what drifts, and what has two modes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit import settings
+from fsbench_kit.charts.look import (
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    chart_title,
+    check_size,
+    colour_scale,
+    description,
+    panel_header,
+)
+from fsbench_kit.dataset import UNMEASURED
+from fsbench_kit.errors import RequestError
+from fsbench_kit.tables import CELL, cell_label, metric_text, one_line, ordered, percent, prefix, varying
+from fsbench_kit.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.dataset import Dataset
+
+
+def run_order(
+    dataset: Dataset,
+    metric: str | None = None,
+    *,
+    factor: str = "filesystem",
+    most: int = 12,
+    title: str | None = None,
+) -> alt.Chart | alt.FacetChart:
+    """Draw every run as a dot, in the order in which the runs were made: what drifts, and what has two modes.
+
+    Parameters
+    ----------
+    dataset
+        The runs. Those that failed are left out.
+    metric
+        The figure that stands for a run; by default, for each tool, the first of the vocabulary that it gives.
+    factor
+        A column of the runs or the key of a setting; decides the colours.
+    most
+        How many cells to draw: those whose runs vary most.
+    title
+        What the chart shows; by default it names the cell whose runs vary most.
+
+    Raises
+    ------
+    RequestError
+        If no run has such a figure, or there are too many.
+    """
+    figures = _figures_of_runs(dataset, metric, factor)
+    check_size(figures)
+    names = varying(figures)
+    metrics = figures["metric"].n_unique()
+    every = pl.concat(
+        _panel(cell, names, named=metrics > 1)
+        for _, cell in ordered(figures).group_by("metric", *CELL, maintain_order=True)
+    )
+    spread = _spread(every)
+    kept = spread["panel"].unique(maintain_order=True).head(most)
+    data = every.filter(pl.col("panel").is_in(kept.to_list()))
+    timed = bool(data["timed"].all())
+    heading = [title or _spread_sentence(spread)]
+    explained = " ".join(
+        text
+        for holds, text in (
+            (True, "Each dot is one run; the vertical axes do not start at 0."),
+            (not timed, "When the runs were made is not known: they stand in the order of their files."),
+            (len(kept) < every["panel"].n_unique(), f"Drawn: {len(kept)} of {every['panel'].n_unique()} cells."),
+            (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
+            (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
+        )
+        if holds
+    )
+    levels = colour_scale(data["level"])
+    dots = (
+        alt.Chart(data)
+        .mark_point(filled=True, size=55, opacity=0.85)
+        .encode(
+            x=alt.X(
+                "place:Q",
+                title="order of execution" if timed else "order in the files",
+                axis=alt.Axis(format="d", tickMinStep=1, grid=False),
+                scale=alt.Scale(domain=[0.5, data.select(pl.col("place").max()).item() + 0.5], nice=False),
+            ),
+            y=alt.Y(
+                "value:Q",
+                title=None,
+                scale=alt.Scale(zero=False, padding=8),
+                axis=alt.Axis(tickCount=4, minExtent=44),
+            ),
+            color=alt.Color("level:N", title=None, scale=levels),
+            shape=alt.Shape("level:N", title=None, scale=alt.Scale(domain=levels.domain)),
+            tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "figure", "place", "round", "source")],
+        )
+        .properties(width=PANEL_WIDTH, height=PANEL_HEIGHT)
+    )
+    panels = data["panel"].unique(maintain_order=True).to_list()
+    chart: alt.FacetChart = (
+        dots.facet(alt.Facet("panel:N", sort=panels, header=panel_header(PANEL_WIDTH)), columns=2)
+        .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
+        .properties(
+            title=chart_title(heading, explained),
+            description=description("Runs in order of execution.", heading, explained, spread["words"]),
+        )
+    )
+    return chart
+
+
+_FAILED: Final = pl.col("status") != "ok"
+
+
+def _figures_of_runs(dataset: Dataset, metric: str | None, factor: str) -> pl.DataFrame:
+    """Return one row for each run and cell, with the run's place in the order of its study."""
+    figures = settings.cells(dataset, factor).filter(
+        ~_FAILED, ~UNMEASURED, pl.col("metric").is_in(METRICS), state="measured"
+    )
+    statistic = pl.col("statistic") == "value"
+    if metric is None:
+        rank = pl.col("metric").replace_strict(list(METRICS), range(len(METRICS)))
+        figures = figures.filter(statistic).filter(rank == rank.min().over("tool"))
+    else:
+        figures = figures.filter(statistic | (pl.col("statistic") == "mean"), metric=metric)
+    if figures.is_empty():
+        known = ", ".join(dataset.measurements["metric"].unique().sort())
+        raise RequestError(
+            f"no run has a figure of {metric or 'any metric'} and a {factor}", hint=f"These runs have: {known}."
+        )
+    runs = figures.unique("run_id").sort("study", "order", "started_at", "source", "start", nulls_last=True)
+    places = runs.select(
+        "run_id",
+        place=pl.int_range(1, pl.len() + 1).over("study"),
+        timed=pl.col("order").is_not_null() | pl.col("started_at").is_not_null(),
+    )
+    return figures.join(places, on="run_id")
+
+
+def _panel(cell: pl.DataFrame, names: Sequence[str], *, named: bool) -> pl.DataFrame:
+    """Give the figures of one cell in the unit that suits them, which the panel's head names."""
+    first = cell.row(0, named=True)
+    scale = prefix(cell["value"], first["metric"])
+    metric = metric_text(first["metric"], first["statistic"])
+    parts = [metric if named else "", cell_label(first, names)]
+    name = ", ".join(part for part in parts if part) or metric
+    return cell.select(
+        pl.lit(name).alias("cell"),
+        pl.lit(f"{name}, in {scale.unit}" if scale.unit else name).alias("panel"),
+        pl.Series("level", [one_line(level) for level in cell["level"]], pl.String),
+        "place",
+        "timed",
+        "round",
+        pl.Series("source", [one_line(source) for source in cell["source"]], pl.String),
+        pl.col("value") / scale.factor,
+        pl.Series("figure", [f"{value / scale.factor:.4g} {scale.unit}" for value in cell["value"]], pl.String),
+    )
+
+
+def _spread(data: pl.DataFrame) -> pl.DataFrame:
+    """Return the coefficient of variation of the runs of each panel and level, the largest first."""
+    spread = (
+        data.group_by("panel", "cell", "level", maintain_order=True)
+        .agg(
+            runs=pl.len(),
+            # of lognormal figures; a zero has no logarithm and says nothing of a spread
+            cv=(pl.col("value").filter(pl.col("value") > 0).log().var().exp() - 1).sqrt(),
+        )
+        .sort("cv", descending=True, nulls_last=True, maintain_order=True)
+    )
+    words = [
+        f"{level}, {cell}: {f'CV {percent(cv)} over {runs} runs' if cv is not None else 'one run'}."
+        for _, cell, level, runs, cv in spread.rows()
+    ]
+    return spread.with_columns(pl.Series("words", words, pl.String))
+
+
+def _spread_sentence(spread: pl.DataFrame) -> str:
+    widest = spread.row(0, named=True)
+    if widest["cv"] is None:
+        return "One run of each kind: nothing is known of how runs vary"
+    return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"

@@ -1,0 +1,65 @@
+"""Charts as files, drawn without a browser."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+import pytest
+import vl_convert
+
+from fsbench_kit import charts
+from fsbench_kit.charts import drawing
+from fsbench_kit.errors import RequestError
+
+
+@pytest.fixture
+def chart() -> alt.Chart:
+    data = pl.DataFrame({"x": [1, 2], "y": ["ext4", "xfs"]})
+    return alt.Chart(data, description="Two dots.").mark_point().encode(x="x", y="y")
+
+
+def _pixels(image: bytes) -> tuple[bytes, bytes]:
+    """Return a PNG's header and its filtered pixels, read chunk by chunk with the checksums held."""
+    position, header, data = 8, b"", b""
+    while position < len(image):
+        length, kind = struct.unpack_from(">I4s", image, position)
+        body = image[position + 8 : position + 8 + length]
+        assert struct.unpack_from(">I", image, position + 8 + length)[0] == zlib.crc32(kind + body)
+        header += body if kind == b"IHDR" else b""
+        data += body if kind == b"IDAT" else b""
+        position += 12 + length
+    assert kind == b"IEND"
+    return header, zlib.decompress(data)
+
+
+def test_packing_an_image_changes_its_size_and_nothing_else(chart: alt.Chart) -> None:
+    spec = chart.to_dict()
+    drawn = vl_convert.vegalite_to_png(spec, vl_version=drawing.vegalite_version(), scale=2.0)
+    packed = drawing.png(spec)
+    assert len(packed) < len(drawn)
+    assert _pixels(packed) == _pixels(drawn)
+
+
+@pytest.mark.parametrize(
+    ("ending", "begins"), [(".png", b"\x89PNG"), (".svg", b"<svg"), (".html", b"<!DOCTYPE html>")]
+)
+def test_a_chart_is_saved_as_its_ending_says(chart: alt.Chart, tmp_path: Path, ending: str, begins: bytes) -> None:
+    path = tmp_path / f"chart{ending}"
+    charts.save(chart, path)
+    assert path.read_bytes().startswith(begins)
+
+
+def test_a_saved_chart_has_the_theme_and_a_page_needs_no_network(chart: alt.Chart, tmp_path: Path) -> None:
+    active = alt.theme.active
+    charts.save(chart, tmp_path / "chart.svg")
+    charts.save(chart, tmp_path / "chart.html")
+    assert "Liberation Sans" in (tmp_path / "chart.svg").read_text()
+    assert "<script src=" not in (tmp_path / "chart.html").read_text()
+    assert alt.theme.active == active
+
+
+def test_another_ending_is_refused(chart: alt.Chart, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"cannot draw a chart as '\.bmp'"):
+        charts.save(chart, tmp_path / "chart.bmp")
