@@ -3,6 +3,7 @@
 Text from logs enters a chart as data, where it is drawn and never interpreted.
 """
 
+from fsbench_kit.charts.claims import claimed_sizes
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
@@ -10,4 +11,14 @@ from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.order import run_order
 from fsbench_kit.charts.percentiles import ecdf, percentiles
 
-__all__ = ["MOST_ROWS", "colour_scale", "ecdf", "forest", "percentiles", "run_order", "runs_needed", "save"]
+__all__ = [
+    "MOST_ROWS",
+    "claimed_sizes",
+    "colour_scale",
+    "ecdf",
+    "forest",
+    "percentiles",
+    "run_order",
+    "runs_needed",
+    "save",
+]

@@ -1,7 +1,7 @@
 """Frames as tables and sentences for people."""
 
 from fsbench_kit.tables.cells import CELL, cell_label, cell_text, metric_text, ordered, varying
-from fsbench_kit.tables.claims import audit_table, repeats_table
+from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
 from fsbench_kit.tables.comparisons import (
     NOT_SHOWN,
     comparison_table,
@@ -33,11 +33,13 @@ __all__ = [
     "Group",
     "Prefix",
     "Table",
+    "audit_summary",
     "audit_table",
     "cell_label",
     "cell_text",
     "comparison_table",
     "contents",
+    "contradictions_table",
     "counted",
     "diagnostics_table",
     "explanation",
