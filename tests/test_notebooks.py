@@ -359,7 +359,7 @@ def ours(request: pytest.FixtureRequest) -> Path:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"01_launch", "02_ingest", "03_compare"} <= {path.stem for path in OURS}
+    assert {"01_launch", "02_ingest", "03_compare", "04_audit", "05_replicate"} <= {path.stem for path in OURS}
 
 
 def test_a_committed_notebook_holds_no_outputs(ours: Path) -> None:
@@ -395,7 +395,7 @@ RECORDED = ROOT / "raw_results" / "recorded"
 needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has been recorded yet")
 
 
-NAMES = ["01_launch", "02_ingest", pytest.param("03_compare", marks=needs_recorded)]
+NAMES = ["01_launch", "02_ingest", pytest.param("03_compare", marks=needs_recorded), "04_audit", "05_replicate"]
 
 one_at_a_time = pytest.mark.xdist_group("launches_here")
 """These run 01_launch in this project, where a second launch at the same time is refused."""
