@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -325,16 +324,14 @@ def report_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run also what has not changed since last time.")] = False,
 ) -> None:
     """Run notebooks, and publish them as pages that open without a network."""
-    from fsbench_kit.report import report  # noqa: PLC0415  # Jupyter takes seconds to import
+    from fsbench_kit.notebooks import shown as shown_notebooks  # noqa: PLC0415  # Jupyter takes seconds to import
+    from fsbench_kit.report import report  # noqa: PLC0415
 
-    began = datetime.now(UTC)
-    with out.status("Running notebooks ..."):
-        manifests = report(spec, to, fresh=fresh)
+    with shown_notebooks(out) as progress:
+        manifests = report(spec, to, fresh=fresh, progress=progress)
     for name, manifest in manifests.items():
-        took = f"{manifest.duration:.0f} s" if manifest.started_at >= began else "unchanged"
-        out.print(f"{name}: {manifest.status}, {took}")
         if manifest.error is not None:
-            err.print(f"    {manifest.error}")
+            err.print(f"{name}: {manifest.error}")
     out.print(f"The report is {to / 'index.html'}")
     if any(manifest.status != "ok" for manifest in manifests.values()):
         raise ReportError("a notebook failed; the index says why")

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from nbformat import v4
 
 from fsbench_kit import notebooks
 from fsbench_kit.errors import ReportError, RequestError
-from fsbench_kit.notebooks import Job, Manifest, check_parameters, read_parameters
+from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 WriteNotebook = Callable[..., str]
@@ -146,6 +147,7 @@ class _Kernel:
         self.makes: dict[str, Path] = {}
         self.active: set[str] = set()
         self.together: list[set[str]] = []
+        self.meeting: dict[str, threading.Barrier] = {}
 
     def __call__(self, source: Path, out: Path, **_options: Any) -> None:
         self.calls += 1
@@ -157,7 +159,8 @@ class _Kernel:
         self.ran.append(out.stem)
         self.active.add(out.stem)
         self.together.append(set(self.active))
-        time.sleep(0.02)
+        if out.stem in self.meeting:
+            self.meeting[out.stem].wait(60)
         self.active.remove(out.stem)
         if out.stem in self.makes:
             self.makes[out.stem].write_text(f"made, time {len(self.ran)}")
@@ -196,6 +199,7 @@ def test_jobs_run_after_those_that_they_need(project: Path, write: WriteNotebook
 def test_what_measures_runs_first_and_alone(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
     path = write("a.ipynb")
     others = [_job(project, name, path) for name in ("a", "b", "c")]
+    kernel.meeting = dict.fromkeys(("a", "b"), threading.Barrier(2))
     kernel.run_all(*others, _job(project, "measures", path, alone=True))
     assert kernel.ran[0] == "measures"
     assert [names for names in kernel.together if "measures" in names] == [{"measures"}]
@@ -213,7 +217,7 @@ def test_a_run_leaves_the_notebook_and_a_record(project: Path, write: WriteNoteb
     assert record["basis"]["files"] == {
         "raw_results/log.txt": "5775e775a009a883570f8738b2efba72ebd889bebd792398088abf4b78a55133"
     }
-    assert record["versions"]["fsbench-kit"]
+    assert record["basis"]["versions"]["fsbench-kit"]
     assert str(project) not in job.executed.read_text()
     assert not job.failed.exists()
 
@@ -269,7 +273,7 @@ def test_another_version_of_the_package_runs_everything_again(
 ) -> None:
     job = _job(project, "a", write("a.ipynb"))
     kernel.run_all(job)
-    monkeypatch.setattr(notebooks, "versions", lambda: {"fsbench-kit": "99"})
+    monkeypatch.setattr(jobs, "versions", lambda: {"fsbench-kit": "99"})
     kernel.run_all(job)
     assert kernel.ran == ["a", "a"]
 
@@ -494,7 +498,7 @@ def test_nbval_runs_a_notebook(name: str) -> None:
 
 
 def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebooks, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(execution, "gettempdir", lambda: str(tmp_path))
     ended = subprocess.Popen(["true"])
     ended.wait()
     swept, *kept = (
@@ -502,5 +506,5 @@ def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest
     )
     for folder in (swept, *kept):
         folder.mkdir()
-    notebooks._sweep_sockets()
+    execution._sweep_sockets()
     assert sorted(tmp_path.iterdir()) == sorted(kept)

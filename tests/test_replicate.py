@@ -178,6 +178,7 @@ def test_what_may_be_said_of_two_ratios(
     sysbench: Dataset,
     comparison: Callable[..., pl.DataFrame],
     monkeypatch: pytest.MonkeyPatch,
+    *,
     published_ratio: float,
     ours: tuple[float, float | None, float | None],
     finding: str,

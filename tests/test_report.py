@@ -1,7 +1,8 @@
 """Pages and their index: they need nothing but themselves, and nothing in a log can act in them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,8 +18,11 @@ from fsbench_kit import charts, display, tables
 from fsbench_kit.errors import ReportError, RequestError
 from fsbench_kit.notebooks import Basis, Manifest
 from fsbench_kit.report import read_spec, render_page, report, title_and_question
+from fsbench_kit.report.logs import Log
 
 Compare = Callable[..., pl.DataFrame]
+
+PARAMETERS = {"data": ["raw_results/x"], "level": "<ext4>"}
 
 HOSTILE = {
     "script": '<script>window.alert("hacked")</script><img src=x onerror="alert(1)">',
@@ -61,14 +65,38 @@ def _executed(*shown: Any, text: str = "") -> NotebookNode:
 
 
 def _manifest(**more: Any) -> Manifest:
-    basis = Basis(notebook="0", package="0.1.0", parameters={}, files={})
+    versions = {"fsbench-kit": "0.1.0", "polars": "9.9"}
+    basis = Basis(notebook="c0ffee", package="f00d", versions=versions, parameters=PARAMETERS, files={}, made={})
     moment = datetime(2024, 5, 1, 9, 30, tzinfo=UTC)
-    facts = {"name": "a", "source": "notebooks/a.ipynb", "basis": basis, "versions": {"fsbench-kit": "0.1.0"}}
+    facts = {"name": "a", "source": "notebooks/a.ipynb", "basis": basis}
     return Manifest.model_validate(facts | {"status": "ok", "started_at": moment, "duration": 2.5} | more)
 
 
-def _page(notebook: NotebookNode, title: str = "A page") -> str:
-    return render_page(notebook, title, _manifest(), "notebooks/a.ipynb")
+def _page(notebook: NotebookNode, title: str = "A page", logs: Sequence[Log] = ()) -> str:
+    return render_page(notebook, title, _manifest(), logs)
+
+
+class _Elements(HTMLParser):
+    """The elements of a page as a browser reads them: name -> attributes of each, and the text of scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: dict[str, list[dict[str, str | None]]] = defaultdict(list)
+        self.scripts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found[tag].append(dict(attrs))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "script":
+            self.scripts[-1] += data
+
+
+FOLD = (Path(display.__file__).parent / "templates" / "page" / "fold.js").read_text()
 
 
 # --- pages, as text ----------------------------------------------------------------------------------------------
@@ -77,16 +105,18 @@ def _page(notebook: NotebookNode, title: str = "A page") -> str:
 @pytest.mark.usefixtures("_set_up")
 def test_a_page_names_no_other_resource(comparison: Compare) -> None:
     page = _page(_executed(charts.forest(comparison({}))))
-    head, script = page.split('<script type="module">')
+    head, folding, script = page.split('<script type="module">')
+    assert "vegaEmbed" not in folding
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", head)
     assert not re.search(r"(?i)require\.js|mathjax|mermaid|jupyter-widgets|@import|url\(", head)
     assert "default-src &#39;none&#39;" in head or "default-src 'none'" in head
     assert script.count("</script") == 1
 
 
-def test_a_page_without_charts_has_no_script(comparison: Compare) -> None:
+def test_a_page_without_charts_has_no_script_but_the_one_that_folds_code(comparison: Compare) -> None:
     page = _page(_executed(tables.comparison_table(comparison({}))))
-    assert "<script" not in page
+    assert _Elements(page).scripts == [FOLD]
+    assert "unsafe-eval" not in page
     assert "1.84 [1.71, 1.98]" in page
 
 
@@ -108,32 +138,23 @@ def test_code_is_there_and_folded() -> None:
     ]
 
 
-class _Images(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[dict[str, str | None]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "img":
-            self.found.append(dict(attrs))
-
-
 def test_every_chart_has_its_image_and_its_words() -> None:
     data = {display.VEGA_MIME: {"mark": "bar"}, "image/png": "iVBORw==", "text/plain": 'Words "here".'}
     cell = v4.new_code_cell("", outputs=[v4.new_output("display_data", data=data)])
     page = _page(v4.new_notebook(cells=[cell]))
-    parser = _Images()
-    parser.feed(page)
-    assert parser.found == [{"src": "data:image/png;base64,iVBORw==", "alt": 'Words "here".'}]
+    images = _Elements(page).found["img"]
+    assert images == [{"src": "data:image/png;base64,iVBORw==", "alt": 'Words "here".'}]
     assert '<script type="application/json">{"mark": "bar"}</script>' in page
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_text_of_a_log_is_escaped(text: str, comparison: Compare) -> None:
     shown = display.Finding(text), tables.comparison_table(comparison({"level": text, "footnotes": [text]}))
-    page = _page(_executed(*shown, text=text), title=text)
-    assert "<script" not in page
-    assert "<img" not in page
+    logs = [Log(text, text, link="logs/a.txt"), Log(text, text, remark=text)]
+    page = _page(_executed(*shown, text=text), title=text, logs=logs)
+    elements = _Elements(page)
+    assert elements.scripts == [FOLD]
+    assert not elements.found["img"]
     assert "49" not in page.partition("<main>")[2].partition("</main>")[0]
 
 
@@ -208,8 +229,8 @@ def test_a_chart_that_cannot_be_drawn_keeps_its_image(
 @pytest.mark.browser
 def test_code_opens_with_the_keyboard(browser: Any, page_of: Callable[..., Path]) -> None:
     page = browser.open(page_of(text="xfs")).page
-    page.keyboard.press("Tab")  # the link to all reports
-    page.keyboard.press("Tab")
+    for _ in ("skip", "all reports", "all code", "this piece"):
+        page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     page.keyboard.press("Enter")
     assert page.locator("details.code[open]").count() == 1
@@ -277,7 +298,7 @@ def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Pat
     assert "failed" in bad
     assert "ValueError: <no log>" in bad
     assert "bad did not succeed" in after
-    for link in opened.page.locator("a").all():
+    for link in opened.page.locator("main a").all():
         assert (project / "reports" / str(link.get_attribute("href"))).is_file()
 
 

@@ -9,13 +9,16 @@ from fsbench_kit.charts.forest import forest
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
 from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.order import run_order
+from fsbench_kit.charts.percentiles import ecdf, percentiles
 from fsbench_kit.charts.replication import replication
 
 __all__ = [
     "MOST_ROWS",
     "claimed_sizes",
     "colour_scale",
+    "ecdf",
     "forest",
+    "percentiles",
     "replication",
     "run_order",
     "runs_needed",
