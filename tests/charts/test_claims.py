@@ -9,7 +9,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit import charts
-from tests.charts.specs import data_of, heading_of, layer_of, spec_of
+from tests.charts.specs import data_of, heading_of, spec_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def test_a_size_is_drawn_as_a_multiple_of_the_claimed_one(audit: pl.DataFrame) -
     assert row["place"] == pytest.approx(2.4187 / middle, abs=1e-4)
     assert (row["band_low"], row["band_high"]) == pytest.approx((1.75 / middle, 2.25 / middle))
     assert row["outcome"] == "another size"
-    assert layer_of(spec, "rule", x="low", x2="high")
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["bar", "rule", "rule", "point"]
     assert heading_of(spec) == "1 of the 1 claims that state a size have a figure of another size against them"
 
 
@@ -37,6 +37,7 @@ def test_every_comparison_of_a_claim_is_a_mark(audit: pl.DataFrame) -> None:
     rows = data_of(spec_of(charts.claimed_sizes(audit.filter(claim="reiserfs-mount-5-to-15"))))
     assert sorted(row["place"] * 75**0.5 for row in rows) == pytest.approx([4.6, 11.5, 11.5])
     assert {row["outcome"] for row in rows} == {"agrees with the claim", "left open by its digits"}
+    assert sum(row["from_here"] is not None for row in rows) == 1  # the claim has one band
 
 
 def test_a_limit_has_no_end_on_its_other_side(audit: pl.DataFrame) -> None:
