@@ -401,17 +401,7 @@ def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
     assert all(name.replace("-", "").isalpha() for name in ids)
 
 
-RECORDED = ROOT / "raw_results" / "recorded"
-needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has been recorded yet")
-
-
-NAMES = [
-    "01_launch",
-    "02_ingest",
-    pytest.param("03_compare", marks=needs_recorded),
-    pytest.param("06_latency", marks=needs_recorded),
-    pytest.param("07_explore", marks=needs_recorded),
-]
+NAMES = [path.stem for path in OURS]
 
 one_at_a_time = pytest.mark.xdist_group("launches_here")
 """These run 01_launch in this project, where a second launch at the same time is refused."""

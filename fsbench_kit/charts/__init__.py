@@ -11,6 +11,7 @@ from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.order import run_order
 from fsbench_kit.charts.over_time import over_time, over_time_finding
 from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
+from fsbench_kit.charts.replication import replication
 
 __all__ = [
     "MOST_ROWS",
@@ -22,6 +23,7 @@ __all__ = [
     "over_time_finding",
     "percentiles",
     "percentiles_finding",
+    "replication",
     "run_order",
     "runs_needed",
     "save",
