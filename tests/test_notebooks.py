@@ -502,14 +502,13 @@ def test_jupyterlab_draws_charts_without_a_network(run_in_lab: Callable[[str], A
 
 def _ratio(operation: str) -> float:
     """Return the ratio of the geometric means of a recorded file rate, XFS to ext4."""
-    data = fsb.read(RECORDED / "ext4-xfs-loop-2026")
+    data = fsb.read(ROOT / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
     rates = data.measurements.filter(metric="file_rate", operation=operation, primary=True)
     of_filesystem = rates.join(data.runs, on="run_id").group_by("filesystem")
     logs = dict(of_filesystem.agg(pl.col("value").log().mean()).rows())
     return math.exp(logs["xfs"] - logs["ext4"])
 
 
-@needs_recorded
 @pytest.mark.slow
 @pytest.mark.browser
 def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
