@@ -10,6 +10,7 @@ from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.order import run_order
 from fsbench_kit.charts.over_time import over_time, over_time_finding
 from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
+from fsbench_kit.charts.scaling import scaling
 
 __all__ = [
     "MOST_ROWS",
@@ -23,4 +24,5 @@ __all__ = [
     "run_order",
     "runs_needed",
     "save",
+    "scaling",
 ]
