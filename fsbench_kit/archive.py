@@ -523,6 +523,7 @@ def _report(logs: Sequence[Log], folder: Path, prefix: str) -> tuple[int, Run] |
 _ORIGIN_FOLDERS: Final[dict[str, StudyOrigin]] = {
     "published": "published",
     "recorded": "recorded",
+    "replicated": "recorded",
     "runs": "launched",
 }
 

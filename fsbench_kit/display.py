@@ -37,7 +37,7 @@ def setup() -> None:
     terminal shows the chart's description.
     """
     os.chdir(project_root())
-    alt.renderers.register("fsbench", _mimebundle)
+    alt.renderers.register("fsbench", mimebundle)
     alt.renderers.enable("fsbench")
     alt.theme.enable(THEME)
 
@@ -63,7 +63,8 @@ def project_root() -> Path:
     )
 
 
-def _mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+    """Return a Vega-Lite specification in the forms in which a notebook shows and keeps it."""
     return {
         VEGA_MIME: spec,
         "image/png": base64.b64encode(png(spec)).decode("ascii"),

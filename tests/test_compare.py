@@ -328,6 +328,9 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
         ({"factor": "direct"}, "no direct is known of these runs"),
         ({"metrics": ["speed"]}, "'speed' is not a metric"),
         ({"metrics": ["bytes"]}, "neither more nor less of it is better"),
+        ({"where": {"tools": ["fio"]}}, "'tools' does not name cells"),
+        ({"where": {"tool": ["dd"]}}, "no figure has tool 'dd'\nThere are: fio."),
+        ({"where": {"tool": []}}, "no run that counts has a filesystem and all of what was chosen"),
     ],
 )
 def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], message: str) -> None:
@@ -335,6 +338,43 @@ def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], 
     with pytest.raises(RequestError) as caught:
         fsb.compare(data, **options)  # type: ignore[arg-type]
     assert message in str(caught.value)
+
+
+def test_cells_and_levels_can_be_chosen() -> None:
+    sides = [
+        *_rates(100, filesystem="ext4", settings={"block_size": "4096"}),
+        *_rates(200, filesystem="xfs", settings={"block_size": "4096"}),
+        *_rates(300, filesystem="zfs", settings={"block_size": "4096"}),
+        *_rates(100, filesystem="ext4", operation="write"),
+        *_rates(500, filesystem="xfs", operation="write"),
+    ]
+    data = assemble(sides)
+
+    def ratios(**where: list[str | int | None]) -> list[float]:
+        return fsb.compare(data, where=where)["ratio"].round(6).to_list()
+
+    assert sorted(ratios()) == [2, 3, 5]
+    assert ratios(operation=["write"]) == [5]
+    assert sorted(ratios(operation=["write", "read"], filesystem=["ext4", "xfs"])) == [2, 5]
+    assert sorted(ratios(block_size=[4096])) == sorted(ratios(block_size=["4096"])) == [2, 3]
+    assert ratios(block_size=[None]) == [5]
+
+
+def test_what_other_cells_tell_of_a_run_holds_where_they_are_not_chosen() -> None:
+    facts = {"total_size": "1000", "memory": "600", "device_written": "900"}
+
+    def side(rate: float, filesystem: str) -> Log:
+        (log,) = _rates(rate, filesystem=filesystem, operation="rewrite", settings=facts)
+        run: Run = log.records[0]  # type: ignore[assignment]
+        figures = tuple(
+            Measurement(operation=name, metric="bytes", value=1000.0, unit="B", text="", line=1)
+            for name in ("write", "rewrite")
+        )
+        return replace(log, records=[replace(run, measurements=(*run.measurements, *figures))])
+
+    data = assemble([side(100, "ext4"), side(200, "xfs")])
+    # 900 of 2,000 bytes written: caches had a part in it, of which half the cells alone would know nothing
+    assert "CACHED" in fsb.compare(data, where={"operation": ["rewrite"]})["reasons"][0].to_list()
 
 
 def test_filesystems_are_not_mixed_where_something_else_is_compared() -> None:
