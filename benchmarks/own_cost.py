@@ -6,10 +6,11 @@ What ``smallfiles`` adds to its system calls is the same on every filesystem. So
 they are short: the kit and a C program take turns at few files, and the least of many times is free of other work.
 It is then held against what C takes in DIRECTORY for many files, with the syncs, which a run times too.
 
-In images of ext4, XFS and btrfs on an SSD, with files of 4 KiB, 1.6 to 1.75 µs of what a file takes in a run's four
-steps and syncs together are the kit's own: 1.8 %, 1.7 % and 0.4 % (2.1 %, 2.0 % and 0.4 % while other work kept the
-machine busy). Reads from the page cache alone had 5 to 11 %, so that their rates differ by less than the filesystems
-do. ``filetree`` adds 0.03 ms to a program: less than 2 % where a task takes more than 1.5 ms.
+In images of ext4 and XFS on an SSD, with files of 4 KiB, a run's four steps and syncs together had 1.8 % and 1.7 %
+of the kit's own. While other work kept the machine busy, ext4, XFS and btrfs had 2.1 %, 2.0 % and 0.4 %: about
+1.7 µs for a file, of 85, 82 and 416. Reads from the page cache alone had 5 to 11 %, so that their rates differ by
+less than the filesystems do. ``filetree`` adds 0.03 ms to a short program, and up to 0.26 ms to one that sleeps:
+below 2 % where a task takes more than 15 ms.
 
 ``filetree`` and the C program take turns at starting and timing a program. Needs a C compiler.
 """

@@ -260,9 +260,9 @@ _HEAD: Final = """\
 
 # The same target twice
 
-Where two targets differ in nothing but their names, every interval of their ratio is to hold 1, but for the few that
-its confidence allows to miss. And as the runs of a round differ in their names alone, the names may be exchanged:
-how many intervals hold 1 after that is what the method achieves on the noise of this machine.
+Where two targets differ in nothing but their names, every interval of their ratio is to hold 1, but for the few
+that its confidence allows to miss. And as the runs of a round differ in their names alone, the names may be
+exchanged: how many intervals hold 1 after that is what the method achieves on the noise of this machine.
 
 """
 
