@@ -5,6 +5,7 @@ Text from logs enters a chart as data, where it is drawn and never interpreted.
 
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
+from fsbench_kit.charts.heatmap import rate_map, ratio_map
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
 from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.noise import noise_budget
@@ -23,6 +24,8 @@ __all__ = [
     "over_time_finding",
     "percentiles",
     "percentiles_finding",
+    "rate_map",
+    "ratio_map",
     "run_order",
     "runs_needed",
     "save",
