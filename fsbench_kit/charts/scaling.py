@@ -74,11 +74,9 @@ def scaling(
     panels = runs["panel"].unique(maintain_order=True)
     data = runs.filter(pl.col("panel").is_in(panels.head(most).to_list()))
     means = _means(data)
-    drawn_metric = data["metric"][0]
-    unit = METRICS[drawn_metric].unit
-    places, figures = (
-        data.select(low=pl.col(name).min(), high=pl.col(name).max()).row(0) for name in ("x", "value")
-    )
+    unit = METRICS[data["metric"][0]].unit
+    first, last = data.select(pl.col("x").min(), pl.col("x").max().alias("last")).row(0)
+    low, high = data.select(pl.col("value").min(), pl.col("value").max().alias("highest")).row(0)
     x = alt.X(
         "x:Q",
         title=setting.replace("_", " ") + " (log scale)",
@@ -140,8 +138,8 @@ def _figures(dataset: Dataset, setting: str, metric: str | None, factor: str) ->
     figures = figures.with_columns(x=pl.col(setting).cast(pl.Float64, strict=False)).filter(pl.col("x") > 0)
     wanted = list(PRIMARY) if metric is None else [metric]
     place = pl.col("metric").replace_strict(wanted, range(len(wanted)), default=None, return_dtype=pl.Int64)
-    figures = figures.with_columns(place=place).drop_nulls("place")
-    # one axis of figures: that of the metric that comes first
+    # one axis of figures: that of the metric that comes first; its mean over samples only where it has no value
+    figures = figures.with_columns(place=2 * place + (pl.col("statistic") != "value").cast(pl.Int64))
     figures = figures.filter(pl.col("place") == pl.col("place").min())
     cell = [name for name in CELL if name != setting]
     figures = figures.filter(pl.col("x").n_unique().over(*cell) > 1)
