@@ -17,13 +17,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from fsbench_kit.compare import compare
-from fsbench_kit.errors import RequestError
-from fsbench_kit.launch import Plan
+from fsbench_kit.errors import LaunchError, RequestError
+from fsbench_kit.launch import Plan, rehearse
+from fsbench_kit.launch.choice import is_missing
 from fsbench_kit.settings import NOT_KNOWN, Facts, effective
 from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import SETTINGS, setting_kind
@@ -108,7 +110,7 @@ def replication(
     changes |= dict.fromkeys(_only_stated(published))
     targets = list(_directories(directories)) if directories else list(_images(published, known))
     plan = {
-        "id": f"{studies[0]}-again",
+        "id": f"{studies[0]}{_AGAIN}",
         "title": f"{studies[0]}, run again at a smaller scale" if changes else f"{studies[0]}, run again",
         "repeats": repeats,
         "seed": seed,
@@ -125,6 +127,7 @@ def replication(
     return Replication(studies[0], _plan(plan), tuple(changes))
 
 
+_AGAIN: Final = "-again"
 _ANYWHERE: Final[Made] = {"kind": "directory", "name": "anywhere", "directory": "."}
 _LEAST_IMAGE: Final = 512 * 2**20
 """Below this mkfs takes an image for a small disk, and mkfs.xfs refuses some."""
@@ -151,6 +154,29 @@ def _named(workloads: Sequence[Made]) -> Iterator[Made]:
         seen[table["name"]] += 1
         name = table["name"] if times[table["name"]] == 1 else f"{table['name']}-{seen[table['name']]}"
         yield {**table, "name": name}
+
+
+def lacking(plan: Plan, root: Path) -> str | None:
+    """Say what this machine lacks to run a plan; ``None`` where it lacks nothing. Nothing is run.
+
+    Parameters
+    ----------
+    root
+        The project's root.
+    """
+    missing = sorted({str(table.program) for table in plan.workload if is_missing(table.program)})
+    if missing:
+        return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed here."
+    try:
+        rehearse(plan, root)
+    except LaunchError as error:
+        return str(error)
+    return None
+
+
+def recorded(study: str) -> Path:
+    """Return the folder of the replication of a study that comes with the kit, from the project's root."""
+    return Path("raw_results", "replicated", f"{study}{_AGAIN}")
 
 
 # ---- from settings to a plan's tables

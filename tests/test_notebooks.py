@@ -1,8 +1,10 @@
 """Notebooks as programs: their parameters are checked before a kernel starts, and each run leaves a record."""
 
 import json
+import math
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,10 +19,14 @@ from typing import Any
 
 import nbformat
 import papermill
+import polars as pl
 import pytest
+import yaml
 from nbformat import v4
+from playwright.sync_api import expect
 from rich.console import Console
 
+import fsbench_kit as fsb
 from fsbench_kit import notebooks
 from fsbench_kit.errors import ReportError, RequestError
 from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters, shown
@@ -410,7 +416,7 @@ def ours(request: pytest.FixtureRequest) -> Path:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"01_launch", "02_ingest", "03_compare"} <= {path.stem for path in OURS}
+    assert [path.stem[:2] for path in OURS] == ["01", "02", "03", "04", "05", "06", "07"]
 
 
 def test_a_committed_notebook_holds_no_outputs(ours: Path) -> None:
@@ -442,11 +448,7 @@ def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
     assert all(name.replace("-", "").isalpha() for name in ids)
 
 
-RECORDED = ROOT / "raw_results" / "recorded"
-needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has been recorded yet")
-
-
-NAMES = ["01_launch", "02_ingest", pytest.param("03_compare", marks=needs_recorded)]
+NAMES = [path.stem for path in OURS]
 
 one_at_a_time = pytest.mark.xdist_group("launches_here")
 """These run 01_launch in this project, where a second launch at the same time is refused."""
@@ -496,8 +498,9 @@ def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_on
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
-    """Start a JupyterLab whose folder holds 01_launch, and return the notebook's address."""
-    (tmp_path / "01_launch.ipynb").write_bytes((ROOT / "notebooks" / "01_launch.ipynb").read_bytes())
+    """Start a JupyterLab whose folder holds the notebooks, and return that folder's address."""
+    for path in OURS:
+        shutil.copy(path, tmp_path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -521,7 +524,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.25)
-        yield f"http://127.0.0.1:{port}/lab/tree/01_launch.ipynb?reset&token=test"
+        yield f"http://127.0.0.1:{port}/lab/tree"
     finally:
         server.terminate()
         server.wait(30)
@@ -537,10 +540,9 @@ RUN_ALL = """async () => {
 }"""
 
 
-@one_at_a_time
-@pytest.mark.slow
-@pytest.mark.browser
-def test_jupyterlab_draws_charts_without_a_network(lab: str, chromium: Any) -> None:
+@pytest.fixture
+def run_in_lab(lab: str, chromium: Any) -> Iterator[Callable[[str], Any]]:
+    """Return a function that runs a notebook and returns its page; nothing may leave the machine."""
     elsewhere: list[str] = []
     page = chromium.new_page(viewport={"width": 1280, "height": 4000})
 
@@ -551,14 +553,84 @@ def test_jupyterlab_draws_charts_without_a_network(lab: str, chromium: Any) -> N
             elsewhere.append(attempt.request.url)
             attempt.abort()
 
-    page.route("**/*", route)
-    page.goto(lab)
-    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
-    page.evaluate(RUN_ALL)
-    page.locator(".vega-embed :is(svg, canvas)").first.wait_for(timeout=120_000)
+    def run(name: str) -> Any:
+        page.route("**/*", route)
+        page.goto(f"{lab}/{name}.ipynb?reset&token=test")
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+        page.evaluate(RUN_ALL)
+        page.locator(".vega-embed :is(svg, canvas)").first.wait_for(timeout=120_000)
+        return page
+
+    yield run
     assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
     page.close()
     assert elsewhere == []
+
+
+@one_at_a_time
+@pytest.mark.slow
+@pytest.mark.browser
+def test_jupyterlab_draws_charts_without_a_network(run_in_lab: Callable[[str], Any]) -> None:
+    run_in_lab("01_launch")
+
+
+def _ratio(operation: str) -> float:
+    """Return the ratio of the geometric means of a recorded file rate, XFS to ext4."""
+    data = fsb.read(ROOT / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
+    rates = data.measurements.filter(metric="file_rate", operation=operation, primary=True)
+    of_filesystem = rates.join(data.runs, on="run_id").group_by("filesystem")
+    logs = dict(of_filesystem.agg(pl.col("value").log().mean()).rows())
+    return math.exp(logs["xfs"] - logs["ext4"])
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
+    run_in_lab: Callable[[str], Any], tmp_path: Path
+) -> None:
+    expect.set_options(timeout=30_000)  # a busy machine is no fault
+    page = run_in_lab("07_explore")
+    panel = page.locator(".widget-hbox").filter(has=page.get_by_label("Study")).last
+    status, chart = page.get_by_role("status").filter(has_text="against"), panel.locator(".vega-embed svg.marks")
+
+    def choose(name: str, text: str) -> None:
+        """Go to a list with Tab, and to a value with the arrow keys."""
+        for _ in range(30):
+            if page.evaluate("document.activeElement.labels?.[0]?.innerText") == name:
+                break
+            page.keyboard.press("Tab")
+        options = page.get_by_label(name, exact=True).locator("option").all_inner_texts()
+        page.keyboard.press("Home")
+        for _ in range([option.replace("\xa0", " ").startswith(text) for option in options].index(True)):
+            page.keyboard.press("ArrowDown")
+
+    expect(status).to_contain_text("xfs against ext4, 19 comparisons")
+    page.get_by_label("Tool", exact=True).locator("option", has_text="smallfiles").click()
+    expect(status).to_contain_text("xfs against ext4, 12 comparisons")
+    expect(chart).to_contain_text("12 comparisons")
+    for operation in ("delete", "read"):
+        choose("Metric", "File rate")
+        choose("Operation", operation)
+        words = f"xfs/ext4 = {_ratio(operation):.2f}×"
+        expect(panel.get_by_role("status")).to_contain_text(words)
+        expect(chart).to_contain_text(words)
+        expect(panel.locator("tbody td").filter(has_text=f"{_ratio(operation):.2f} [")).to_have_count(1)
+    choose("Baseline", "xfs")
+    expect(chart).to_contain_text(f"ext4/xfs = {1 / _ratio('read'):.2f}×")
+
+    python = panel.get_by_label("As Python").input_value()
+    command = [sys.executable, "-c", f"{python}\nprint(*comparison['ratio'])"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(result.stdout) == pytest.approx(1 / _ratio("read"))
+    with page.expect_download() as download:
+        panel.get_by_role("link", name="Save params.yaml").click()
+    download.value.save_as(tmp_path / "params.yaml")
+    assert yaml.safe_load((tmp_path / "params.yaml").read_text()) == {
+        "data": ["raw_results/recorded", "raw_results/published"],
+        "baseline": "xfs",
+        "metrics": ["file_rate"],
+        "where": {"operation": ["read"], "study": ["ext4-xfs-loop-2026"], "tool": ["smallfiles"]},
+    }
 
 
 @one_at_a_time

@@ -46,12 +46,14 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     if data.is_empty():
         return nothing(["None of these claims states a size that a figure could have."])
     claims = data["claim"].unique(maintain_order=True)
-    low, high = (
-        data.select(pl.min_horizontal(pl.col("place", "low").min(), 0.8)).item(),
-        data.select(pl.max_horizontal(pl.col("place", "high").max(), 1.25)).item(),
-    )
-    bands = data.unique("claim", maintain_order=True).with_columns(
-        pl.col("band_low").fill_null(low / 1.1).clip(low / 1.1), pl.col("band_high").fill_null(high * 1.1)
+    low, high = data.select(
+        pl.min_horizontal(pl.col("place", "low").min(), 0.8).alias("low"),
+        pl.max_horizontal(pl.col("place", "high").max(), 1.25).alias("high"),
+    ).row(0)
+    first = pl.col("claim").is_first_distinct()  # one band for all marks of a claim
+    data = data.with_columns(
+        from_here=pl.when(first).then(pl.col("band_low").fill_null(low / 1.1).clip(low / 1.1)),
+        to_here=pl.when(first).then(pl.col("band_high").fill_null(high * 1.1)),
     )
     y = alt.Y(
         "claim:N",
@@ -85,7 +87,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         "printed digits allows. The grey band is what counts as the claimed size."
     )
     return alt.layer(
-        alt.Chart(bands).mark_bar(color=BAND, height={"band": 0.8}).encode(y=y, x="band_low:Q", x2="band_high:Q"),
+        base.mark_bar(color=BAND, height={"band": 0.8}).encode(y=y, x="from_here:Q", x2="to_here:Q"),
         alt.Chart().mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(x=alt.XDatum(1.0)),
         base.mark_rule(strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q", **look),
         base.mark_point(size=80, filled=True, opacity=1).encode(y=y, x=x, shape=shape, **look),

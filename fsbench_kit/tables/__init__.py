@@ -6,6 +6,7 @@ from fsbench_kit.tables.comparisons import (
     NOT_SHOWN,
     comparison_table,
     interval_text,
+    overall_table,
     reasons_table,
     sentence,
     summary,
@@ -23,12 +24,14 @@ from fsbench_kit.tables.datasets import (
 from fsbench_kit.tables.explanations import explanation
 from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steadiness_table
 from fsbench_kit.tables.layout import Column, Group, Table, table
+from fsbench_kit.tables.replications import REPLICATION_FINDINGS, replication_summary, replication_table
 from fsbench_kit.tables.words import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
 
 __all__ = [
     "CELL",
     "NOTHING",
     "NOT_SHOWN",
+    "REPLICATION_FINDINGS",
     "Column",
     "Group",
     "Prefix",
@@ -50,6 +53,7 @@ __all__ = [
     "one_line",
     "order_table",
     "ordered",
+    "overall_table",
     "percent",
     "prefix",
     "provenance_table",
@@ -57,6 +61,8 @@ __all__ = [
     "reasons_table",
     "remarks_table",
     "repeats_table",
+    "replication_summary",
+    "replication_table",
     "runs_table",
     "sentence",
     "settings_table",
