@@ -422,6 +422,33 @@ def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path
     assert name == "02_ingest" or "application/vnd.vegalite.v5+json" in text
 
 
+@pytest.mark.slow
+def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_once(tmp_path: Path) -> None:
+    """Two schedulers may start at the same time, from folders that are not the project's."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    study = "raw_results/published/fileserver-debian-2006"
+    (here / "given.yaml").write_text(f"data: [{study}]\n")
+    command = [Path(sys.executable).with_name("papermill"), "--no-progress-bar"]
+    started = [
+        subprocess.Popen([*command, ROOT / "notebooks" / name, there / f"{number}.ipynb", *given], cwd=here)
+        for number, (name, given) in enumerate(
+            [
+                ("02_ingest.ipynb", ["-f", "given.yaml"]),
+                ("03_compare.ipynb", ["-f", "given.yaml", "-p", "baseline", "jfs", "-p", "margin", "1.5"]),
+            ]
+        )
+    ]
+    assert [process.wait(300) for process in started] == [0, 0]
+    assert {path.name for path in here.iterdir()} == {"given.yaml"}
+    ingested, compared = ((there / f"{number}.ipynb").read_text() for number in range(2))
+    assert f'data = [\\"{study}\\"]' in ingested
+    assert "filetree" in ingested
+    assert "against jfs" in compared
+    assert "margin = 1.5" in compared
+
+
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
     """Start a JupyterLab whose folder holds the notebooks, and return that folder's address."""
@@ -567,6 +594,45 @@ def test_nbval_runs_a_notebook(name: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "-p", "no:cacheprovider", path]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
+
+
+STRICT = ROOT / "tests" / "notebooks"
+
+
+def _strictly(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval"]
+    command += ["--nbval-sanitize-with", str(STRICT / "sanitise.cfg"), str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_notebooks_that_are_compared_were_executed() -> None:
+    paths = sorted(STRICT.glob("*.ipynb"))
+    assert len(paths) == 2
+    for path in paths:
+        code = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+        assert sum(bool(cell.outputs) for cell in code) == len(code) - 1  # all but the imports
+
+
+@pytest.mark.slow
+def test_notebooks_say_what_they_said() -> None:
+    result = _strictly(STRICT)
+    assert result.returncode == 0, result.stdout
+    assert "10 passed" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "changed"),
+    [('"worse in 1', '"worse in 2'), ('"ratio": "0.67', '"ratio": "0.68'), ("0.54 [0.48", "0.54 [0.47")],
+)
+def test_another_output_is_noticed(tmp_path: Path, said: str, changed: str) -> None:
+    text = (STRICT / "compare.ipynb").read_text()
+    assert said in text
+    (tmp_path / "compare.ipynb").write_text(text.replace(said, changed))
+    result = _strictly(tmp_path)
+    assert result.returncode == 1
+    assert "1 failed" in result.stdout
 
 
 def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

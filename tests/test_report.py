@@ -169,7 +169,9 @@ def test_nothing_in_a_log_acts_or_breaks_a_page(
     browser: Any, page_of: Callable[..., Path], comparison: Compare, text: str
 ) -> None:
     rows = comparison({"level": text, "part": text, "footnotes": [text]}, {"part": "other"})
-    path = page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding(text), text=text)
+    path = page_of(
+        charts.forest(rows, title=text), tables.comparison_table(rows), display.Finding(text), text=text
+    )
     for width in (1280, 400):
         opened = browser.open(path, width)
         opened.page.locator(POINTS).first.hover()

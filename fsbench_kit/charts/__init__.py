@@ -12,6 +12,7 @@ from fsbench_kit.charts.order import run_order
 from fsbench_kit.charts.over_time import over_time, over_time_finding
 from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
 from fsbench_kit.charts.replication import replication
+from fsbench_kit.charts.scaling import scaling
 
 __all__ = [
     "MOST_ROWS",
@@ -27,4 +28,5 @@ __all__ = [
     "run_order",
     "runs_needed",
     "save",
+    "scaling",
 ]
