@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ from playwright.sync_api import expect
 import fsbench_kit as fsb
 from fsbench_kit import notebooks
 from fsbench_kit.errors import ReportError, RequestError
-from fsbench_kit.notebooks import Job, Manifest, check_parameters, read_parameters
+from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 WriteNotebook = Callable[..., str]
@@ -152,6 +153,7 @@ class _Kernel:
         self.makes: dict[str, Path] = {}
         self.active: set[str] = set()
         self.together: list[set[str]] = []
+        self.meeting: dict[str, threading.Barrier] = {}
 
     def __call__(self, source: Path, out: Path, **_options: Any) -> None:
         self.calls += 1
@@ -163,7 +165,8 @@ class _Kernel:
         self.ran.append(out.stem)
         self.active.add(out.stem)
         self.together.append(set(self.active))
-        time.sleep(0.02)
+        if out.stem in self.meeting:
+            self.meeting[out.stem].wait(60)
         self.active.remove(out.stem)
         if out.stem in self.makes:
             self.makes[out.stem].write_text(f"made, time {len(self.ran)}")
@@ -202,6 +205,7 @@ def test_jobs_run_after_those_that_they_need(project: Path, write: WriteNotebook
 def test_what_measures_runs_first_and_alone(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
     path = write("a.ipynb")
     others = [_job(project, name, path) for name in ("a", "b", "c")]
+    kernel.meeting = dict.fromkeys(("a", "b"), threading.Barrier(2))
     kernel.run_all(*others, _job(project, "measures", path, alone=True))
     assert kernel.ran[0] == "measures"
     assert [names for names in kernel.together if "measures" in names] == [{"measures"}]
@@ -219,7 +223,7 @@ def test_a_run_leaves_the_notebook_and_a_record(project: Path, write: WriteNoteb
     assert record["basis"]["files"] == {
         "raw_results/log.txt": "5775e775a009a883570f8738b2efba72ebd889bebd792398088abf4b78a55133"
     }
-    assert record["versions"]["fsbench-kit"]
+    assert record["basis"]["versions"]["fsbench-kit"]
     assert str(project) not in job.executed.read_text()
     assert not job.failed.exists()
 
@@ -275,7 +279,7 @@ def test_another_version_of_the_package_runs_everything_again(
 ) -> None:
     job = _job(project, "a", write("a.ipynb"))
     kernel.run_all(job)
-    monkeypatch.setattr(notebooks, "versions", lambda: {"fsbench-kit": "99"})
+    monkeypatch.setattr(jobs, "versions", lambda: {"fsbench-kit": "99"})
     kernel.run_all(job)
     assert kernel.ran == ["a", "a"]
 
@@ -365,7 +369,7 @@ def ours(request: pytest.FixtureRequest) -> Path:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"01_launch", "02_ingest", "03_compare", "07_explore"} <= {path.stem for path in OURS}
+    assert [path.stem[:2] for path in OURS] == ["01", "02", "03", "04", "05", "06", "07"]
 
 
 def test_a_committed_notebook_holds_no_outputs(ours: Path) -> None:
@@ -397,16 +401,7 @@ def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
     assert all(name.replace("-", "").isalpha() for name in ids)
 
 
-RECORDED = ROOT / "raw_results" / "recorded"
-needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has been recorded yet")
-
-
-NAMES = [
-    "01_launch",
-    "02_ingest",
-    pytest.param("03_compare", marks=needs_recorded),
-    pytest.param("07_explore", marks=needs_recorded),
-]
+NAMES = [path.stem for path in OURS]
 
 one_at_a_time = pytest.mark.xdist_group("launches_here")
 """These run 01_launch in this project, where a second launch at the same time is refused."""
@@ -425,6 +420,33 @@ def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path
     text = (tmp_path / "out.ipynb").read_text()
     assert "application/vnd.fsbench.finding" in text
     assert name == "02_ingest" or "application/vnd.vegalite.v5+json" in text
+
+
+@pytest.mark.slow
+def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_once(tmp_path: Path) -> None:
+    """Two schedulers may start at the same time, from folders that are not the project's."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    study = "raw_results/published/fileserver-debian-2006"
+    (here / "given.yaml").write_text(f"data: [{study}]\n")
+    command = [Path(sys.executable).with_name("papermill"), "--no-progress-bar"]
+    started = [
+        subprocess.Popen([*command, ROOT / "notebooks" / name, there / f"{number}.ipynb", *given], cwd=here)
+        for number, (name, given) in enumerate(
+            [
+                ("02_ingest.ipynb", ["-f", "given.yaml"]),
+                ("03_compare.ipynb", ["-f", "given.yaml", "-p", "baseline", "jfs", "-p", "margin", "1.5"]),
+            ]
+        )
+    ]
+    assert [process.wait(300) for process in started] == [0, 0]
+    assert {path.name for path in here.iterdir()} == {"given.yaml"}
+    ingested, compared = ((there / f"{number}.ipynb").read_text() for number in range(2))
+    assert f'data = [\\"{study}\\"]' in ingested
+    assert "filetree" in ingested
+    assert "against jfs" in compared
+    assert "margin = 1.5" in compared
 
 
 @pytest.fixture
@@ -507,14 +529,13 @@ def test_jupyterlab_draws_charts_without_a_network(run_in_lab: Callable[[str], A
 
 def _ratio(operation: str) -> float:
     """Return the ratio of the geometric means of a recorded file rate, XFS to ext4."""
-    data = fsb.read(RECORDED / "ext4-xfs-loop-2026")
+    data = fsb.read(ROOT / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
     rates = data.measurements.filter(metric="file_rate", operation=operation, primary=True)
     of_filesystem = rates.join(data.runs, on="run_id").group_by("filesystem")
     logs = dict(of_filesystem.agg(pl.col("value").log().mean()).rows())
     return math.exp(logs["xfs"] - logs["ext4"])
 
 
-@needs_recorded
 @pytest.mark.slow
 @pytest.mark.browser
 def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
@@ -527,9 +548,8 @@ def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
 
     def choose(name: str, text: str) -> None:
         """Go to a list with Tab, and to a value with the arrow keys."""
-        for _ in range(30):
-            if page.evaluate("document.activeElement.labels?.[0]?.innerText") == name:
-                break
+        page.get_by_label("Study", exact=True).focus()
+        while page.evaluate("document.activeElement.labels?.[0]?.innerText") != name:
             page.keyboard.press("Tab")
         options = page.get_by_label(name, exact=True).locator("option").all_inner_texts()
         page.keyboard.press("Home")
@@ -575,8 +595,47 @@ def test_nbval_runs_a_notebook(name: str) -> None:
     assert result.returncode == 0, result.stdout
 
 
+STRICT = ROOT / "tests" / "notebooks"
+
+
+def _strictly(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval"]
+    command += ["--nbval-sanitize-with", str(STRICT / "sanitise.cfg"), str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_notebooks_that_are_compared_were_executed() -> None:
+    paths = sorted(STRICT.glob("*.ipynb"))
+    assert len(paths) == 2
+    for path in paths:
+        code = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+        assert sum(bool(cell.outputs) for cell in code) == len(code) - 1  # all but the imports
+
+
+@pytest.mark.slow
+def test_notebooks_say_what_they_said() -> None:
+    result = _strictly(STRICT)
+    assert result.returncode == 0, result.stdout
+    assert "10 passed" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "changed"),
+    [('"worse in 1', '"worse in 2'), ('"ratio": "0.67', '"ratio": "0.68'), ("0.54 [0.48", "0.54 [0.47")],
+)
+def test_another_output_is_noticed(tmp_path: Path, said: str, changed: str) -> None:
+    text = (STRICT / "compare.ipynb").read_text()
+    assert said in text
+    (tmp_path / "compare.ipynb").write_text(text.replace(said, changed))
+    result = _strictly(tmp_path)
+    assert result.returncode == 1
+    assert "1 failed" in result.stdout
+
+
 def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebooks, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(execution, "gettempdir", lambda: str(tmp_path))
     ended = subprocess.Popen(["true"])
     ended.wait()
     swept, *kept = (
@@ -584,5 +643,5 @@ def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest
     )
     for folder in (swept, *kept):
         folder.mkdir()
-    notebooks._sweep_sockets()
+    execution._sweep_sockets()
     assert sorted(tmp_path.iterdir()) == sorted(kept)

@@ -3,10 +3,30 @@
 Text from logs enters a chart as data, where it is drawn and never interpreted.
 """
 
+from fsbench_kit.charts.claims import claimed_sizes
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
 from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.order import run_order
+from fsbench_kit.charts.over_time import over_time, over_time_finding
+from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
+from fsbench_kit.charts.replication import replication
+from fsbench_kit.charts.scaling import scaling
 
-__all__ = ["MOST_ROWS", "colour_scale", "forest", "run_order", "runs_needed", "save"]
+__all__ = [
+    "MOST_ROWS",
+    "claimed_sizes",
+    "colour_scale",
+    "ecdf",
+    "forest",
+    "over_time",
+    "over_time_finding",
+    "percentiles",
+    "percentiles_finding",
+    "replication",
+    "run_order",
+    "runs_needed",
+    "save",
+    "scaling",
+]

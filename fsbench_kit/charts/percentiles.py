@@ -1,0 +1,234 @@
+"""Percentile curves: how long requests take, and how long at worst; and the same as an empirical distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.charts.look import (
+    PANEL_WIDTH,
+    PLOT_WIDTH,
+    chart_title,
+    check_size,
+    colour_scale,
+    dash_scale,
+    description,
+    log_scale,
+    panel_header,
+    shape_scale,
+    unit_axis,
+)
+from fsbench_kit.tables import CELL, cell_label, metric_text, one_line, ordered, varying
+from fsbench_kit.units import humanise
+
+_HEIGHT: Final = 260
+_RANKS: Final = {0.5: "50 %", 0.9: "90 %", 0.99: "99 %", 0.999: "99.9 %", 0.9999: "99.99 %", 0.99999: "99.999 %"}
+_SAME: Final = 1e-9
+_ENOUGH: Final = 10
+"""Requests that have to lie beyond a percentile before a title speaks of it."""
+
+
+def percentiles(curves: pl.DataFrame, *, most: int = 6, title: str | None = None) -> alt.Chart | alt.FacetChart:
+    """Draw which share of the requests took no longer than a time, with the slowest few spread out.
+
+    Parameters
+    ----------
+    curves
+        What `fsbench_kit.latencies.curves` returned, or some rows of it.
+    most
+        How many cells to draw.
+    title
+        What the chart shows; by default it names a high percentile of each level.
+
+    Raises
+    ------
+    RequestError
+        If there are too many points.
+    """
+    data = _data(curves)
+    deepest = max(2.0, data.select(pl.col("nines").max()).item())
+    shares = alt.X(
+        "nines:Q",
+        title="share of the requests (the slowest are spread out)",
+        scale=alt.Scale(domain=[0, deepest], nice=False),
+        axis=alt.Axis(
+            values=[_nines(rank) for rank in _RANKS],
+            labelExpr=" : ".join(
+                f"abs(datum.value - {_nines(rank):.6f}) < 0.01 ? '{text}'" for rank, text in _RANKS.items()
+            )
+            + " : ''",
+            labelOverlap="greedy",
+        ),
+    )
+    ends = _ends(data)
+    times = alt.Y("high:Q", title=None, scale=log_scale(*ends), axis=unit_axis(*ends, "s"))
+    marks = {
+        "ribbon": alt.Chart().mark_area(opacity=0.3).encode(x=shares, y=times, y2="low:Q"),
+        "line": alt.Chart().mark_line(strokeWidth=1.3).encode(x=shares, y=times, order="share:Q"),
+        "point": alt.Chart().mark_point(filled=True, size=38).encode(x=shares, y=alt.Y("printed:Q")),
+    }
+    return _drawn("Percentile curves.", data, marks, title or _finding(data), most)
+
+
+def ecdf(curves: pl.DataFrame, *, most: int = 6, title: str | None = None) -> alt.Chart | alt.FacetChart:
+    """Draw the empirical distribution: up to each time, the share of the requests that were done.
+
+    Parameters
+    ----------
+    curves, most, title
+        As in `percentiles`; by default the title names the medians.
+
+    Raises
+    ------
+    RequestError
+        If there are too many points.
+    """
+    data = _data(curves)
+    ends = _ends(data)
+    times = alt.X("high:Q", title=None, scale=log_scale(*ends), axis=unit_axis(*ends, "s"))
+    shares = alt.Y(
+        "share:Q", title="requests done", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="~%", tickCount=5)
+    )
+    marks = {
+        "ribbon": alt.Chart().mark_area(opacity=0.3, orient="horizontal").encode(x=times, x2="low:Q", y=shares),
+        "line": alt.Chart().mark_line(strokeWidth=1.3).encode(x=times, y=shares, order="share:Q"),
+        "point": alt.Chart().mark_point(filled=True, size=38).encode(x=alt.X("printed:Q"), y=shares),
+    }
+    return _drawn("Empirical distribution.", data, marks, title or _finding(data, 0.5), most)
+
+
+def percentiles_finding(curves: pl.DataFrame) -> str:
+    """Say within which time a high share of the requests was done, on each level."""
+    return _finding(_data(curves))
+
+
+def _ends(data: pl.DataFrame) -> tuple[float, float]:
+    low, high = data.select(pl.min_horizontal(pl.col("low", "high").min()), pl.col("high").max()).row(0)
+    return float(low), float(high)
+
+
+def _nines(share: float) -> float:
+    return -math.log10(1 - share)
+
+
+def _data(curves: pl.DataFrame) -> pl.DataFrame:
+    check_size(curves)
+    rows = ordered(curves.with_columns(statistic=pl.lit("value")))
+    names = varying(rows)
+    metrics = rows["metric"].n_unique()
+    return pl.concat(
+        _panel(cell, names, named=metrics > 1) for _, cell in rows.group_by("metric", *CELL, maintain_order=True)
+    )
+
+
+def _panel(cell: pl.DataFrame, names: list[str], *, named: bool) -> pl.DataFrame:
+    """Name a cell, and give its points in words."""
+    first = cell.row(0, named=True)
+    label = cell_label(first, names)
+    metric = metric_text(first["metric"], "value") if named or not label else ""
+    words = [
+        f"{_share(share)} within {_time(low)} to {'an unknown time' if high is None else _time(high)}"
+        for share, low, high in cell.select("share", "low", "high").rows()
+    ]
+    return cell.select(
+        pl.lit(", ".join(part for part in (label, metric) if part)).alias("panel"),
+        pl.Series("level", [one_line(level) for level in cell["level"]], pl.String),
+        "curve",
+        "runs",
+        "requests",
+        "known_from",
+        "share",
+        # a log axis has no 0
+        low=pl.when(pl.col("low") > 0).then("low"),
+        high=pl.when(pl.col("high") > 0).then("high"),
+        printed=pl.when(pl.col("high") > 0, known_from="percentiles").then("high"),
+        nines=-(1 - pl.col("share")).log10(),
+        within=pl.Series(words, dtype=pl.String),
+    )
+
+
+def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
+    """Say what the runs of the first cell have at a rank; by default the last with enough requests beyond it."""
+    cell = data.filter(pl.col("panel") == data["panel"][0])
+    shares = cell["share"]
+    if rank is None:
+        least = cell["requests"].min()
+        known = [rank for rank in _RANKS if ((shares - rank).abs() < _SAME).any()]
+        enough = [rank for rank in known if least is None or (1 - rank) * least >= _ENOUGH]  # type: ignore[operator]
+        rank = enough[-1] if enough else float(shares.max())  # type: ignore[arg-type]
+    told = []
+    for (level,), rows in cell.filter((shares - rank).abs() < _SAME).group_by("level", maintain_order=True):
+        low, high = (_time(end) for end in rows["high"].drop_nulls().sort()[[0, -1]])
+        runs = rows["runs"].sum()
+        span = low if low == high else f"{low} to {high}"
+        told.append(f"{span} on {level} ({runs} run{'s' if runs > 1 else ''})")
+    where = f"{cell['panel'][0]}: " if data["panel"].n_unique() > 1 else ""
+    return f"{where}{_share(rank)} of the requests were done within {', within '.join(told)}"
+
+
+def _time(seconds: float) -> str:
+    return humanise(seconds, "s").replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _share(rank: float) -> str:
+    return f"{100 * rank:.7g}\N{NO-BREAK SPACE}%"
+
+
+def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading: str, most: int) -> alt.FacetChart:
+    panels = every["panel"].unique(maintain_order=True).to_list()
+    data = every.filter(pl.col("panel").is_in(panels[:most]))
+    width = PLOT_WIDTH if len(panels) == 1 else PANEL_WIDTH
+    levels = data["level"]
+    legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
+    colour = alt.Color("level:N", scale=colour_scale(levels), legend=legend)
+    told_apart: dict[str, dict[str, Any]] = {
+        "ribbon": {"color": colour},
+        "line": {
+            "color": colour,
+            "strokeDash": alt.StrokeDash("level:N", scale=dash_scale(levels), legend=legend),
+        },
+        "point": {"color": colour, "shape": alt.Shape("level:N", scale=shape_scale(levels), legend=legend)},
+    }
+    layers = alt.layer(
+        *(
+            mark.encode(
+                detail="curve:N",
+                tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "within", "requests", "curve")],
+                **told_apart[name],
+            )
+            for name, mark in marks.items()
+            if name != "point" or data["printed"].is_not_null().any()
+        ),
+        data=data,
+    )
+    explained = _explain(data, every)
+    words = every.group_by("panel", maintain_order=True).map_groups(
+        lambda cell: pl.DataFrame({"words": _finding(cell)})
+    )
+    chart: alt.FacetChart = (
+        layers.properties(width=width, height=_HEIGHT)
+        .facet(alt.Facet("panel:N", sort=panels[:most], header=panel_header(width)), columns=2)
+        .resolve_axis(x="independent")
+        .properties(
+            title=chart_title([heading], explained),
+            description=description(kind, [heading], explained, words["words"]),
+        )
+    )
+    return chart
+
+
+def _explain(data: pl.DataFrame, every: pl.DataFrame) -> str:
+    """Say what a curve and its width are, and what was left out."""
+    pooled = data["curve"].str.starts_with("pooled").any()
+    bins, printed = ((data["known_from"] == source).any() for source in ("bins", "percentiles"))
+    sentences = [
+        (bins and not pooled, "Each curve is one run; runs are not averaged."),
+        (pooled, "The bins of all runs are added up: a run with more requests counts for more."),
+        (bins, "A curve is as wide as the tool's bins: where in its bin a time lies is not known."),
+        (printed, "Points are percentiles as printed, of one run each; the lines only join them."),
+        (every.height > data.height, f"Drawn: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
+    ]
+    return " ".join(text for holds, text in sentences if holds)
