@@ -26,6 +26,7 @@ from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.launch import abilities, machine, read_plan, shown
+from fsbench_kit.overall import overall
 from fsbench_kit.repeats import repeats, widths
 from fsbench_kit.steadiness import sentence, steadiness
 
@@ -164,6 +165,9 @@ def compare_command(
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
+    over_cells = tables.overall_table(overall(dataset, factor, baseline, metrics=metric))
+    if over_cells.groups[0].rows:
+        out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset)
     if gate:
         _gate(comparison)

@@ -76,7 +76,7 @@ def curves(
         If no run has such figures, or the bins of runs that are to be pooled are of different kinds.
     """
     wanted = [metric] if metric is not None else list(METRICS)
-    cells = _cells(dataset, factor)
+    cells = settings.operations(dataset, factor).filter(~UNMEASURED, status="ok")
     bins = _of_widest_scope(
         dataset.distributions.filter(pl.col("count") > 0, pl.col("metric").is_in(wanted)), wanted
     ).join(cells, on=["run_id", "operation"])
@@ -89,18 +89,6 @@ def curves(
             hint="fio gives one with --output-format=json+, sysbench with --histogram.",
         )
     return pl.concat(rows)
-
-
-def _cells(dataset: Dataset, factor: str) -> pl.DataFrame:
-    """Return the cell of each run and operation; what its jobs differ in is null, and then they stay apart."""
-    alike = [pl.when(pl.col(name).n_unique() == 1).then(pl.col(name).first()).alias(name) for name in _CELL]
-    differ = pl.any_horizontal(pl.col(name).n_unique() > 1 for name in ("block_size", "file_size"))
-    return (
-        settings.cells(dataset, factor)
-        .filter(~UNMEASURED, pl.col("metric").is_in(METRICS), status="ok")
-        .group_by("run_id", "operation", "level", maintain_order=True)
-        .agg(*(column for name, column in zip(_CELL, alike, strict=True) if name != "operation"), differ=differ)
-    )
 
 
 def _of_widest_scope(rows: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:

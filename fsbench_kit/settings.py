@@ -238,6 +238,34 @@ def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str
     return pl.lit(texts.is_in(wanted, nulls_equal=True))
 
 
+def operations(dataset: Dataset, factor: str) -> pl.DataFrame:
+    """Return what each operation of each run is a cell of, for what is known of it besides single figures.
+
+    Parameters
+    ----------
+    dataset, factor
+        As in `cells`.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each run, operation and level: the columns of ``runs``, those of `CELL` that are no part's or
+        figure's own, and ``differ``: whether the run's jobs are of different sizes. Such a size is null.
+    """
+    own = [name for name in CELL if name not in {"scope", "part", "operation", "metric", "statistic"}]
+    key = ("run_id", "operation", "level")
+    facts = [name for name in dataset.runs.columns if name not in {"run_id", "line", *own}]
+    differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique() > 1 for name in ("block_size", "file_size"))
+    alike = (
+        pl.when(pl.col(name).drop_nulls().n_unique() == 1).then(pl.col(name).drop_nulls().first()) for name in own
+    )
+    return (
+        cells(dataset, factor)
+        .group_by(*key, maintain_order=True)
+        .agg(*alike, *(pl.col(name).first() for name in facts if name not in key), differ=differ)
+    )
+
+
 def integer(column: str) -> pl.Expr:
     """Read a setting's text as a whole number; null where it is none."""
     return pl.col(column).cast(pl.Int64, strict=False)

@@ -693,6 +693,29 @@ def _without_unit(logs: list[Log]) -> list[Log]:
     return [replace(log, records=[*log.records, remark]) for log in logs]
 
 
+def test_percentiles_of_jobs_are_compared_job_by_job_and_never_averaged() -> None:
+    def with_jobs(log: Log, factor: float) -> Log:
+        (run,) = (record for record in log.records if isinstance(record, Run))
+        (figure,) = run.measurements
+        jobs = {"a": 1.0, "b": 5.0}
+        figures = tuple(
+            replace(
+                figure, metric="latency", statistic="p99", unit="s", scope="job", part=part, value=times * factor
+            )
+            for part, times in jobs.items()
+        )
+        return replace(log, records=[replace(run, measurements=figures)])
+
+    logs = [with_jobs(log, 1.0) for log in _rates(*RATES_A[:3], filesystem="ext4")]
+    logs += [with_jobs(log, 2.0) for log in _rates(*RATES_B[:3], filesystem="xfs")]
+    table = fsb.compare(assemble(logs)).sort("part")
+    assert table.select("part", "statistic", "value_baseline", "value_candidate").rows() == [
+        ("a", "p99", pytest.approx(1), pytest.approx(2)),
+        ("b", "p99", pytest.approx(5), pytest.approx(10)),
+    ]
+    assert fsb.overall(assemble(logs))["cells"].to_list() == [2]
+
+
 def test_units_that_may_differ_give_no_ratio() -> None:
     a, b = (_rates(100, 101, filesystem=name, metric="bandwidth") for name in ("ext4", "xfs"))
     row = _row(_without_unit(a), b)

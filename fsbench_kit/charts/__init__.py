@@ -9,8 +9,10 @@ from fsbench_kit.charts.forest import forest
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
 from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.order import run_order
-from fsbench_kit.charts.percentiles import ecdf, percentiles
+from fsbench_kit.charts.over_time import over_time, over_time_finding
+from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
 from fsbench_kit.charts.replication import replication
+from fsbench_kit.charts.scaling import scaling
 
 __all__ = [
     "MOST_ROWS",
@@ -18,9 +20,13 @@ __all__ = [
     "colour_scale",
     "ecdf",
     "forest",
+    "over_time",
+    "over_time_finding",
     "percentiles",
+    "percentiles_finding",
     "replication",
     "run_order",
     "runs_needed",
     "save",
+    "scaling",
 ]

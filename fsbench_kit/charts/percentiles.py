@@ -100,6 +100,11 @@ def ecdf(curves: pl.DataFrame, *, most: int = 6, title: str | None = None) -> al
     return _drawn("Empirical distribution.", data, marks, title or _finding(data, 0.5), most)
 
 
+def percentiles_finding(curves: pl.DataFrame) -> str:
+    """Say within which time a high share of the requests was done, on each level."""
+    return _finding(_data(curves))
+
+
 def _ends(data: pl.DataFrame) -> tuple[float, float]:
     low, high = data.select(pl.min_horizontal(pl.col("low", "high").min()), pl.col("high").max()).row(0)
     return float(low), float(high)

@@ -28,6 +28,9 @@ _ALL: Final = object()
 _DEBOUNCE: Final = 0.05
 """Seconds that a change waits for the next, so that a held key is followed once."""
 
+_PAGE_STYLE: Final = "jp-RenderedHTMLCommon"
+"""The class by which JupyterLab gives HTML the looks of a notebook's output."""
+
 _LEVELS: Final = "levels"
 _LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)
 _TALLEST: Final = 6
@@ -73,21 +76,16 @@ class Panel:
             "confidence": ipywidgets.Dropdown(
                 description=_name("confidence"), options=_confidences(self._wanted), **_WIDE
             ),
-            "margin": ipywidgets.FloatSlider(
-                description=_name("margin"),
-                min=1.01,
-                max=max(1.3, self._wanted.margin),
-                step=0.01,
-                readout_format=".2f",
-                continuous_update=False,
-                **_WIDE,
+            "margin": ipywidgets.BoundedFloatText(
+                description=_name("margin"), min=1.001, max=10.0, step=0.01, value=1.05, **_WIDE
             ),
             "chart": ipywidgets.ToggleButtons(
                 options=[(drawn.label, key) for key, drawn in CHARTS.items()], description=_name("chart")
             ),
         }
-        self._finding, self._save = ipywidgets.HTML(), ipywidgets.HTML()
-        self._chart, self._table = ipywidgets.Output(), ipywidgets.Output()
+        self._chart = ipywidgets.Output()
+        self._finding, self._table, self._save = (ipywidgets.HTML().add_class(_PAGE_STYLE) for _ in range(3))
+        self._table.layout = {"max_height": "640px", "overflow": "auto"}
         self._python, self._parameters = (
             ipywidgets.Textarea(description=name, rows=rows, **_WIDE)
             for name, rows in (("As Python", 14), ("As YAML", 6))
@@ -160,14 +158,14 @@ class Panel:
             f'<div role="status">{said}<p style="font-weight:600">{escape(self.view.finding)}</p></div>'
         )
         spec, table = self.view.spec, self.view.table
-        self._chart.outputs = () if spec is None else (_output({VEGA_MIME: spec}),)
-        self._table.outputs = () if table is None else (_output({"text/html": table._repr_html_()}),)
+        self._chart.outputs = () if spec is None else (_output(spec),)
+        self._table.value = "" if table is None else table._repr_html_()
         self._python.value = self.python
         self._parameters.value = as_parameters(self._wanted, self._data)
         file = base64.b64encode(self._parameters.value.encode()).decode()
         self._save.value = (
-            f'<a download="params.yaml" href="data:application/yaml;base64,{file}">Save params.yaml</a>, and run '
-            "<code>papermill notebooks/03_compare.ipynb out.ipynb -f params.yaml</code>"
+            f'<p><a download="params.yaml" href="data:application/yaml;base64,{file}">Save params.yaml</a>, and '
+            "run <code>papermill notebooks/03_compare.ipynb out.ipynb -f params.yaml</code></p>"
         )
 
     def _offer(self) -> None:
@@ -212,7 +210,7 @@ def _options(control: Any, options: list[tuple[str, Any]]) -> None:
         control.options = options
 
 
-def _output(data: dict[str, Any]) -> dict[str, Any]:
+def _output(spec: dict[str, Any]) -> dict[str, Any]:
     # As SVG the marks of a chart have names for those who do not see it.
-    metadata = {VEGA_MIME: {"embed_options": {"renderer": "svg"}}} if VEGA_MIME in data else {}
-    return {"output_type": "display_data", "data": data, "metadata": metadata}
+    metadata = {VEGA_MIME: {"embed_options": {"renderer": "svg"}}}
+    return {"output_type": "display_data", "data": {VEGA_MIME: spec}, "metadata": metadata}

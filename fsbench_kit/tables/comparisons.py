@@ -78,6 +78,56 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     return Table(_caption(rows, names), columns, tuple(groups), tuple(one_line(note) for note in footnotes))
 
 
+def overall_table(found: pl.DataFrame) -> Table:
+    """Make the table of ratios over all cells, for metrics that have several cells or lack some on a side.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.overall.overall` returned.
+    """
+    rows = found.filter((pl.col("cells") > 1) | (pl.col("cells_dropped") > 0))
+    footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
+    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    columns = (
+        *map(Column, ("study", "tool", "metric", "sides")),
+        Column("cells", "right"),
+        Column("left out", "right"),
+        Column(_ratio_head(rows)),
+        Column("half of the cells"),
+        Column("notes"),
+    )
+
+    def cells(row: Row) -> Iterator[str]:
+        yield one_line(row["study"] or NOTHING)
+        yield row["tool"]
+        better = f" ({row['better']} is better)"
+        yield metric_text(row["metric"], row["statistic"]) + better
+        yield f"{one_line(row['level'])} / {one_line(row['baseline'])}"
+        yield f"{row['cells']:,}"
+        yield f"{row['cells_dropped']:,}"
+        yield _ratio_text(row)
+        low, high = row["quartile_low"], row["quartile_high"]
+        yield NOTHING if low is None else f"{ratio_text(low)} to {ratio_text(high)}"
+        yield " ".join(mark_of[note] for note in row["footnotes"])
+
+    return Table(
+        "Over the cells that both sides have" if rows.height else "No metric has several cells, or lacks some.",
+        columns,
+        (Group(None, tuple(tuple(cells(row)) for row in rows.iter_rows(named=True))),),
+        tuple(one_line(note) for note in footnotes),
+    )
+
+
+def _ratio_text(row: Mapping[str, Any]) -> str:
+    if row["ratio"] is None:
+        return NOTHING
+    ratio = ratio_text(row["ratio"])
+    return (
+        ratio if row["ci_low"] is None else f"{ratio} [{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]"
+    )
+
+
 def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.is_empty():
         return "Nothing could be set side by side."
@@ -114,9 +164,9 @@ def interval_text(row: Mapping[str, Any]) -> str:
         if low is not None or high is not None:
             return f"above {ratio_text(low)}" if low is not None else f"below {ratio_text(high)}"
         return NOTHING
-    ratio = ratio_text(row["ratio"])
+    ratio = _ratio_text(row)
     if row["ci_low"] is not None:
-        return f"{ratio} [{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]"
+        return ratio
     if row["break_even_cv"] is not None:
         return f"{ratio} (one run each; break-even CV {percent(row['break_even_cv'])})"
     if row["prediction_low"] is not None:

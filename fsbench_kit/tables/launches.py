@@ -23,25 +23,28 @@ def machine_table(machine: Machine, abilities: Iterable[Ability]) -> Table:
     """Make the table of what a machine has for launches, and of what it can do with that."""
     loop = "yes" if machine.loop_devices else "the kernel has none"
     rows = [
-        *((program.name, _version_number(version)) for program, version in machine.programs),
-        *((program.name, f"missing (Debian package {program.package})") for program in machine.missing),
+        *((program.name, _version_number(version), "") for program, version in machine.programs),
+        *((program.name, "missing", f"apt-get install {program.package}") for program in machine.missing),
     ]
     able = [
-        ("filesystems of the kernel", ", ".join(machine.filesystems)),
-        ("privileges", "may mount" if machine.administrator else "may not mount: launches take directories"),
-        ("loop devices", loop),
-        ("loop images in mounts of their own", machine.isolation_problem or "yes"),
-        ("free space here", humanise(machine.free_bytes, "B")),
+        ("filesystems of the kernel", ", ".join(machine.filesystems), ""),
+        ("privileges", "may mount" if machine.administrator else "may not mount: launches take directories", ""),
+        ("loop devices", loop, ""),
+        ("loop images in mounts of their own", machine.isolation_problem or "yes", ""),
+        ("free space here", humanise(machine.free_bytes, "B"), ""),
     ]
     here = {
         "target": "Targets",
         "device": "Block devices",
-        "workload": "Tools",
+        "workload": "Workloads",
     }
-    groups = {kind: [(a.name, a.problem or "yes") for a in abilities if a.kind == kind] for kind in here}
+    found = tuple(abilities)
+    groups = {
+        kind: [(a.name, a.problem or "yes", a.remedy or "") for a in found if a.kind == kind] for kind in here
+    }
     return Table(
         "This machine",
-        (Column("what"), Column("here")),
+        (Column("what"), Column("here"), Column("what to do")),
         (
             Group("Programs", tuple(rows)),
             Group("What launches can do", tuple(able)),

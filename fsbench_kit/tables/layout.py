@@ -112,7 +112,9 @@ class Table:
 
     def __repr__(self) -> str:
         text = StringIO()
-        rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False).print(self)
+        rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False, force_terminal=False).print(
+            self
+        )
         return text.getvalue()
 
 

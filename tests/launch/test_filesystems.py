@@ -164,6 +164,8 @@ def test_six_workloads(filesystem: str, tmp_path: Path, make_plan: Callable[...,
     assert sorted(found.runs.select("tool", "filesystem", "status").rows()) == sorted(
         (tool, filesystem, "ok") for tool in WORKLOADS
     )
+    # zfs-fuse runs in user space
+    assert ("SYNC_NOT_PASSED_ON" in found.diagnostics["code"].to_list()) == (filesystem == "zfs")
     for tool, (run, record) in made.items():
         figures = PRINTED[tool](run)
         of_tool = found.select(pl.col("tool") == tool).measurements.filter(
