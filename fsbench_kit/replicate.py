@@ -366,9 +366,9 @@ def beside(
     pl.DataFrame
         One row for each cell that both have; the columns are `COLUMNS`. ``published_low`` and ``published_high``
         are what the rounding of single runs allows, which is no confidence interval. ``finding`` is ``inside``
-        where the published ratio lies in our interval, ``same direction`` where it lies outside of it and both
-        are on one side of 1, ``other direction``, ``open`` where our interval holds 1 and not the published
-        ratio, and ``no interval`` where we have none.
+        where the published ratio lies in our interval, and ``inside, as 1`` where 1 does so too; ``same
+        direction`` where it lies outside of it and both are on one side of 1, else ``other direction``; ``open``
+        where our interval holds 1 and not the published ratio; and ``no interval`` where we have none.
     """
     theirs, here = (compare(data, baseline=baseline, metrics=metrics) for data in (published, ours))
     both = theirs.drop_nulls("ratio").join(
@@ -377,6 +377,7 @@ def beside(
     inside = (pl.col("rounding_high") >= pl.col("ci_low_here")) & (
         pl.col("rounding_low") <= pl.col("ci_high_here")
     )
+    one = pl.lit(1.0).is_between("ci_low_here", "ci_high_here")
     direction = (pl.col("ratio") > 1) == (pl.col("ratio_here") > 1)
     return both.select(
         *_SAME,
@@ -391,9 +392,11 @@ def beside(
         n_candidate="n_candidate_here",
         finding=pl.when(pl.col("ci_low_here").is_null())
         .then(pl.lit("no interval"))
+        .when(inside & one)
+        .then(pl.lit("inside, as 1"))
         .when(inside)
         .then(pl.lit("inside"))
-        .when(pl.lit(1.0).is_between("ci_low_here", "ci_high_here"))
+        .when(one)
         .then(pl.lit("open"))
         .when(direction)
         .then(pl.lit("same direction"))

@@ -167,6 +167,7 @@ def test_a_directory_that_is_missing_is_named(nvme: Dataset, root: Path) -> None
     [
         (2.42, (2.0, 1.8, 2.5), "inside"),
         (2.505, (2.0, 1.8, 2.5), "inside"),  # as its rounding allows
+        (2.42, (2.0, 0.7, 5.5), "inside, as 1"),
         (2.42, (2.0, 1.8, 2.2), "same direction"),
         (0.15, (0.01, 0.009, 0.011), "same direction"),
         (2.42, (0.8, 0.7, 0.9), "other direction"),
@@ -233,6 +234,8 @@ def test_what_was_different_is_named_with_both_values(published: Path, root: Pat
     assert published_values["host"] == "host01 | host02"
     assert "block_size" not in published_values
     assert "threads" not in published_values
+    shown = tables.differences_table(told)
+    assert ("total size", "all", "2 GiB", "128 MiB") in shown.groups[0].rows
 
 
 def test_zfs_fuse_is_named_as_what_it_is(root: Path) -> None:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 _WIDTH: Final = 460
 _LABEL_WIDTH: Final = 260
 _ROW_HEIGHT: Final = 18
-_TICKS: Final = (1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50, 100, 1e3, 1e4)
+_TICKS: Final = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
+_WIDE: Final = 50.0
+"""The span of the axis from which on its ticks are powers of ten alone."""
+_DECADES: Final = tuple(10.0**power for power in range(-6, 7))
 
 PUBLISHED: Final = "published (one run each)"
 HERE: Final = "here, with its interval"
@@ -40,8 +43,15 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     check_size(data)
     if data.is_empty():
         return nothing(["No ratio could be had both from the study and here."])
-    inside = found.filter(finding="inside").height
-    heading = [f"{inside} of {found.height} published ratios lie inside the intervals of the runs made here"]
+    inside, open_too = (
+        found.filter(pl.col("finding").str.starts_with("inside")),
+        found.filter(finding="inside, as 1"),
+    )
+    heading = [
+        f"{inside.height} of {found.height} published ratios lie inside the intervals of the runs made here"
+    ]
+    if open_too.height:
+        heading[0] += f", and in {open_too.height} of these intervals so does 1"
     explained = (
         "Ratios of candidate to baseline. A published ratio of single runs has no confidence interval: its bar is "
         "what the rounding of its digits allows, and mostly too short to be seen."
@@ -50,6 +60,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         low=pl.min_horizontal("place", "low").min(), high=pl.max_horizontal("place", "high").max()
     ).row(0)
     domain = [min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1]
+    ticks = _DECADES if domain[1] / domain[0] > _WIDE else _TICKS
     colours, shapes = (list(column) for column in zip(*_LOOK.values(), strict=True))
     base = alt.Chart().encode(
         y=alt.Y(
@@ -68,7 +79,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         title="ratio (log scale)",
         scale=alt.Scale(type="log", domain=domain, nice=False),
         axis=alt.Axis(
-            values=[tick for tick in _TICKS if domain[0] <= tick <= domain[1]], format="~g", labelOverlap="greedy"
+            values=[tick for tick in ticks if domain[0] <= tick <= domain[1]], format="~g", labelOverlap="greedy"
         ),
     )
     layers = alt.layer(

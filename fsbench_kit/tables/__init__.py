@@ -24,7 +24,12 @@ from fsbench_kit.tables.datasets import (
 from fsbench_kit.tables.explanations import explanation
 from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steadiness_table
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.replications import REPLICATION_FINDINGS, replication_summary, replication_table
+from fsbench_kit.tables.replications import (
+    REPLICATION_FINDINGS,
+    differences_table,
+    replication_summary,
+    replication_table,
+)
 from fsbench_kit.tables.words import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
 
 __all__ = [
@@ -45,6 +50,7 @@ __all__ = [
     "contradictions_table",
     "counted",
     "diagnostics_table",
+    "differences_table",
     "explanation",
     "figures_table",
     "interval_text",

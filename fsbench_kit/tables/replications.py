@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from fsbench_kit.tables.cells import cell_text, metric_text
+import polars as pl
+
+from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table, marks
 from fsbench_kit.tables.words import NOTHING, one_line, ratio_text
-
-if TYPE_CHECKING:
-    import polars as pl
+from fsbench_kit.units import humanise
 
 
 def replication_table(found: pl.DataFrame) -> Table:
@@ -20,7 +20,9 @@ def replication_table(found: pl.DataFrame) -> Table:
     found
         What `fsbench_kit.replicate.beside` returned.
     """
-    names = ("pattern", "operation", "block_size", "threads")
+    varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
+    names = [name for name in _CELL if varied[name]]
+    same = {name: found[name][0] for name in _CELL if found.height and not varied[name]}
     notes = [
         [*(f"Published: {note}" for note in row["published_notes"]), *(f"Here: {note}" for note in row["notes"])]
         for row in found.iter_rows(named=True)
@@ -52,12 +54,49 @@ def replication_table(found: pl.DataFrame) -> Table:
                 " ".join(mark_of[note] for note in of_row),
             )
         )
+    caption = f"Published ratios and ours ({cell_label(same, list(same))})"
     return Table(
-        "Published ratios and ours" if groups else "No ratio could be had both from the study and here.",
+        caption if groups else "No ratio could be had both from the study and here.",
         columns,
         tuple(Group(head, tuple(rows)) for head, rows in groups.items()),
         tuple(one_line(note) for note in footnotes),
     )
+
+
+_CELL: Final = ("tool", "pattern", "operation", "block_size", "threads")
+
+
+def differences_table(found: pl.DataFrame) -> Table:
+    """Make the table of what was otherwise here than in a study.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.replicate.differences` returned.
+    """
+    columns = tuple(map(Column, ("setting", "filesystem", "in the study", "here")))
+    groups = tuple(
+        Group(
+            _KINDS[str(kind)],
+            tuple(
+                (
+                    row["setting"].replace("_", " "),
+                    row["filesystem"] or "all",
+                    *(_setting(row["setting"], row[side]) for side in ("published", "here")),
+                )
+                for row in rows.iter_rows(named=True)
+            ),
+        )
+        for (kind,), rows in found.group_by("kind", maintain_order=True)
+    )
+    return Table("What was different here" if groups else "Nothing that is known was different.", columns, groups)
+
+
+_KINDS: Final = {"workload": "The workload", "system": "The machine", "target": "The filesystem"}
+
+
+def _setting(key: str, value: str) -> str:
+    return humanise(int(value), "B") if key.endswith("_size") and value.isdecimal() else one_line(value)
 
 
 def _with_ends(value: float, low: float | None, high: float | None) -> str:
@@ -68,6 +107,7 @@ def _with_ends(value: float, low: float | None, high: float | None) -> str:
 
 REPLICATION_FINDINGS: Final = {
     "inside": "lies inside our interval",
+    "inside, as 1": "lies inside our interval, and so does 1",
     "same direction": "lies outside our interval, which is on the same side of 1",
     "other direction": "lies outside our interval, which is on the other side of 1",
     "open": "lies outside our interval, which holds 1",

@@ -63,6 +63,11 @@ def test_the_title_counts_those_inside() -> None:
     assert heading_of(spec) == "1 of 2 published ratios lie inside the intervals of the runs made here"
 
 
+def test_the_title_says_where_nothing_is_decided() -> None:
+    spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside, as 1"})))
+    assert heading_of(spec).endswith("made here, and in 1 of these intervals so does 1")
+
+
 def test_single_runs_of_ours_have_no_bar() -> None:
     rows = data_of(
         spec_of(charts.replication(_found({"ci_low": None, "ci_high": None, "finding": "no interval"})))
