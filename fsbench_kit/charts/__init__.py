@@ -3,6 +3,7 @@
 Text from logs enters a chart as data, where it is drawn and never interpreted.
 """
 
+from fsbench_kit.charts.cost import cpu_cost
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
 from fsbench_kit.charts.heatmap import rate_map, ratio_map
@@ -17,6 +18,7 @@ from fsbench_kit.charts.scaling import scaling
 __all__ = [
     "MOST_ROWS",
     "colour_scale",
+    "cpu_cost",
     "ecdf",
     "forest",
     "noise_budget",
