@@ -8,7 +8,7 @@ UV := $(shell command -v uv || echo .tools/bin/uv)
 READY := .venv/.ready
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check test-slow reference robustness coverage fuzz clean
+.PHONY: report test check test-slow reference robustness coverage same fuzz clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -35,6 +35,9 @@ robustness: $(READY)  ## How much damage to a log is noticed, for the page of th
 
 coverage: $(READY)  ## How often the intervals of stats/ hold, for docs/coverage.md
 	.venv/bin/python -m benchmarks.coverage
+
+same: $(READY)  ## The same target twice: how often a launch's intervals hold 1, for docs/same.md; root, half an hour
+	.venv/bin/python -m benchmarks.same --studies 20 --write
 
 fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what breaks is kept in tests/data/fuzz
 	$(UV) run --frozen --group fuzz python -m benchmarks.fuzz $(TOOL)

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from fsbench_kit import stats
+from fsbench_kit.launch.stopping import PILOT, Precision, Rule
 
 if TYPE_CHECKING:
     from fsbench_kit.stats.result import Bools, Floats
@@ -62,6 +63,8 @@ FALLS_SHORT: Final[dict[tuple[str, str], str]] = {
     ("lag-1 correlation 0.6", "within run"): "twenty figures are three independent ones here",
     ("lag-1 correlation 0.9", "within run"): "too few independent figures, until there are hundreds",
     ("*", "batch means alone"): "batches as short as the correlation is long; not offered alone",
+    ("half-width 5 %", "*"): "the rule ends a launch rather where the spread happens to look small",
+    ("stein 5 %", "*"): "as above; footnotes of such comparisons say so",
     ("*", "sd / sqrt(n)"): "neighbours are alike; not offered at all",
 }
 """Data and method, or ``*`` for any, -> why the method falls short there."""
@@ -402,6 +405,31 @@ def two_stages(rng: Rng, repetitions: int) -> Table:
     return Table("Two stages", text, tuple(map(str, RUNS[:-1])), rows)
 
 
+def rules(rng: Rng, repetitions: int) -> Table:
+    """Let launches end by the rules of plans, which look at the spread that the interval is made of."""
+    most, spreads = 100, (0.02, 0.05, 0.10, 0.20)
+    rows = []
+    for text in ("half-width 5 %", "stein 5 %"):
+        rule = Rule.read(text)
+        cells: list[Cell | None] = []
+        for spread in spreads:
+            a = lognormal(rng, (repetitions, most), spread / np.sqrt(2))
+            b = RATIO * lognormal(rng, (repetitions, most), spread / np.sqrt(2))
+            rounds = np.full(repetitions, most)
+            open_yet = np.ones(repetitions, dtype=bool)
+            for n in [PILOT] if rule.two_stages else range(PILOT, most + 1):
+                estimates = stats.paired_log(a[open_yet, :n], b[open_yet, :n])
+                reach = np.log(estimates.high / estimates.low) / 2
+                said = [rule.decide(Precision(float(half), None, 1, 0), n, most) for half in reach]
+                rounds[open_yet] = [wanted for wanted, _ in said]
+                open_yet[open_yet] = [sentence is None for _, sentence in said]
+            ended = [stats.paired_log(a[rounds == n, :n], b[rounds == n, :n]) for n in np.unique(rounds)]
+            cells.append(cell(_joined(ended), RATIO))
+        rows.append(Row(text, "paired t", cells))
+    text = f"How much ratios vary from round to round; {PILOT} rounds at least and {most} at most."
+    return Table("Rounds until a rule is content", text, tuple(f"{spread:.0%}" for spread in spreads), rows)
+
+
 def quantiles(rng: Rng, repetitions: int) -> Table:
     """Try intervals of quantiles of one side; achieved levels differ, and an open end covers with ease."""
     sizes = (6, 10, 30, 72, 400)
@@ -577,6 +605,7 @@ COVERAGE: Final[tuple[Callable[[Rng, int], Table], ...]] = (
     many_cells,
     one_against_many,
     two_stages,
+    rules,
     quantiles,
     drifts,
     within_a_run,

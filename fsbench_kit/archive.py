@@ -169,7 +169,7 @@ class Study(_Table):
 class RunCondition(BaseModel):
     """What may spoil a run's figures: a key of `fsbench_kit.vocabulary.DIAGNOSTICS`, and a sentence."""
 
-    code: Literal["MACHINE_LOADED", "DEVICE_SHARED", "CACHED_RUN", "SPACE_CHANGED"]
+    code: Literal["MACHINE_LOADED", "DEVICE_SHARED", "SYNC_NOT_PASSED_ON", "CACHED_RUN", "SPACE_CHANGED"]
     message: str
 
 
@@ -523,6 +523,7 @@ def _report(logs: Sequence[Log], folder: Path, prefix: str) -> tuple[int, Run] |
 _ORIGIN_FOLDERS: Final[dict[str, StudyOrigin]] = {
     "published": "published",
     "recorded": "recorded",
+    "replicated": "recorded",
     "runs": "launched",
 }
 

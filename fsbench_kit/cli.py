@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -27,6 +26,7 @@ from fsbench_kit.documents import unpack
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.launch import abilities, machine, read_plan, shown
+from fsbench_kit.overall import overall
 from fsbench_kit.repeats import repeats, widths
 from fsbench_kit.steadiness import sentence, steadiness
 
@@ -165,6 +165,9 @@ def compare_command(
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
+    over_cells = tables.overall_table(overall(dataset, factor, baseline, metrics=metric))
+    if over_cells.groups[0].rows:
+        out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset)
     if gate:
         _gate(comparison)
@@ -325,16 +328,14 @@ def report_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run also what has not changed since last time.")] = False,
 ) -> None:
     """Run notebooks, and publish them as pages that open without a network."""
-    from fsbench_kit.report import report  # noqa: PLC0415  # Jupyter takes seconds to import
+    from fsbench_kit.notebooks import shown as shown_notebooks  # noqa: PLC0415  # Jupyter takes seconds to import
+    from fsbench_kit.report import report  # noqa: PLC0415
 
-    began = datetime.now(UTC)
-    with out.status("Running notebooks ..."):
-        manifests = report(spec, to, fresh=fresh)
+    with shown_notebooks(out) as progress:
+        manifests = report(spec, to, fresh=fresh, progress=progress)
     for name, manifest in manifests.items():
-        took = f"{manifest.duration:.0f} s" if manifest.started_at >= began else "unchanged"
-        out.print(f"{name}: {manifest.status}, {took}")
         if manifest.error is not None:
-            err.print(f"    {manifest.error}")
+            err.print(f"{name}: {manifest.error}")
     out.print(f"The report is {to / 'index.html'}")
     if any(manifest.status != "ok" for manifest in manifests.values()):
         raise ReportError("a notebook failed; the index says why")

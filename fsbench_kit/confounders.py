@@ -77,7 +77,8 @@ class Confounders:
         self._work = {run: figures for run, *figures in _work(dataset).rows()}
         self._submission = _submission(dataset)
         self._reached = _reached(dataset)
-        self._unit_assumed = _unit_assumed(dataset)
+        self._unit_assumed = {run for run, _ in _remarks(dataset, "UNIT_ASSUMED")}
+        self._idle = dict(_remarks(dataset, "IDLE_THREAD"))
         times = dataset.runs.select("run_id", "host", "started_at", "ended_at", "duration")
         self._times = {run: _Times(*rest) for run, *rest in times.rows()}
         self._averaged: dict[frozenset[str], list[str]] = {}
@@ -146,6 +147,7 @@ class Confounders:
         if baseline.unit_assumed == candidate.unit_assumed == 1:
             yield "Nothing tells the unit of either side's figures; the same one is assumed for both."
         for side in (baseline, candidate):
+            yield from (f"{side.level}: {self._idle[run]}" for run in sorted(side.runs) if run in self._idle)
             if len(side.runs) > 1:
                 yield from self._averaged_over(side)
 
@@ -257,13 +259,11 @@ def _submission(dataset: Dataset) -> pl.DataFrame:
     )
 
 
-def _unit_assumed(dataset: Dataset) -> list[str]:
-    """Return the runs for whose figures nothing tells the unit."""
-    assumed = dataset.diagnostics.filter(code="UNIT_ASSUMED").select("source", assumed=pl.col("start"))
-    found = dataset.runs.join(assumed, on="source").filter(
-        pl.col("assumed").is_between("start", "end", closed="left")
-    )
-    return found["run_id"].unique().sort().to_list()
+def _remarks(dataset: Dataset, code: str) -> list[tuple[str, str]]:
+    """Return the runs in whose log a diagnostic of some code stands, each with its message."""
+    said = dataset.diagnostics.filter(code=code).select("source", "message", at="start")
+    found = dataset.runs.join(said, on="source").filter(pl.col("at").is_between("start", "end", closed="left"))
+    return found.sort("run_id").select("run_id", "message").rows()
 
 
 class _Times(NamedTuple):

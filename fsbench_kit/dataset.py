@@ -370,6 +370,7 @@ class _Frames:
         self._frames["distributions"] += _rows(run_id, run.bins)
         self._series += [_series_frame(run_id, block) for block in printing.blocks]
         self.add_diagnostics(printing.source, _disagreements(settings))
+        self.add_diagnostics(printing.source, _other_job(settings, run.measurements))
         self.add_diagnostics(printing.source, (diagnostic for _, diagnostic in repeated))
 
     def add_diagnostics(self, source: str, diagnostics: Iterable[Diagnostic]) -> None:
@@ -448,6 +449,15 @@ def _disagreements(settings: Iterable[Setting]) -> Iterator[Diagnostic]:
                     f"and {other.value} by {_ORIGIN_NAMES[other.origin]}."
                 )
                 yield Diagnostic(code="SETTINGS_DISAGREE", message=message, line=first.line)
+
+
+def _other_job(settings: Iterable[Setting], measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic where an article states the command of another job than the log has figures of."""
+    stated = {item.value for item in settings if item.key == "job_name" and item.origin == "stated"}
+    ran = {item.part: item.line for item in measurements if item.scope == "job" and item.part is not None}
+    if stated and ran and not stated & ran.keys():
+        message = f"job_name is {', '.join(ran)} by the log, and {', '.join(stated)} by what the article states."
+        yield Diagnostic(code="SETTINGS_DISAGREE", message=message, line=next(iter(ran.values())))
 
 
 _ORIGIN_NAMES: Final = {

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import base64
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
 from fsbench_kit.charts.drawing import THEME, png
 from fsbench_kit.errors import RequestError
+from fsbench_kit.tables import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from fsbench_kit.dataset import Dataset
 
 VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
 """What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
 FINDING_MIME: Final = "application/vnd.fsbench.finding"
+FACETS_MIME: Final = "application/vnd.fsbench.facets+json"
+FACETS: Final = ("study", "tool", "filesystem", "verdict")
+"""By what the index of a report can be filtered."""
 
 
 def setup() -> None:
@@ -26,7 +37,7 @@ def setup() -> None:
     terminal shows the chart's description.
     """
     os.chdir(project_root())
-    alt.renderers.register("fsbench", _mimebundle)
+    alt.renderers.register("fsbench", mimebundle)
     alt.renderers.enable("fsbench")
     alt.theme.enable(THEME)
 
@@ -52,7 +63,8 @@ def project_root() -> Path:
     )
 
 
-def _mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+    """Return a Vega-Lite specification in the forms in which a notebook shows and keeps it."""
     return {
         VEGA_MIME: spec,
         "image/png": base64.b64encode(png(spec)).decode("ascii"),
@@ -68,13 +80,31 @@ class Finding:
     ----------
     text
         Plain text. It may hold names from logs, and is shown as it is, never as markup.
+    facets
+        What it is about, for the filters of the index: see `facets`.
     """
 
     text: str
+    facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
         return {
             FINDING_MIME: self.text,
+            FACETS_MIME: self.facets,
             "text/html": f'<p class="finding"><strong>{escape(self.text)}</strong></p>',
             "text/plain": self.text,
         }
+
+
+def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, list[str]]:
+    """Return what a finding is about: the studies, tools and filesystems of its runs, and its verdicts.
+
+    Parameters
+    ----------
+    verdicts
+        A comparison, or any other frame with a column ``verdict``.
+    """
+    columns = {name: dataset.runs[name] for name in ("study", "tool", "filesystem")}
+    if verdicts is not None:
+        columns["verdict"] = verdicts["verdict"]
+    return {name: sorted({one_line(value) for value in of.drop_nulls()}) for name, of in columns.items()}

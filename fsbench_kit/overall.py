@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.confounders import Confounder
     from fsbench_kit.dataset import Dataset
+    from fsbench_kit.settings import Where
 
 _WHOLE: Final = ("study", "tool", "filesystem", "metric", "statistic")
 _PART: Final = tuple(name for name in CELL if name not in _WHOLE)
@@ -54,6 +55,7 @@ def overall(
     baseline: str | None = None,
     *,
     metrics: Sequence[str] | None = None,
+    where: Where | None = None,
     confidence: float = 0.95,
     include_failed: bool = False,
 ) -> pl.DataFrame:
@@ -61,7 +63,7 @@ def overall(
 
     Parameters
     ----------
-    dataset, factor, baseline, metrics, confidence, include_failed
+    dataset, factor, baseline, metrics, where, confidence, include_failed
         As in `fsbench_kit.compare.compare`.
 
     Returns
@@ -78,10 +80,11 @@ def overall(
     Raises
     ------
     RequestError
-        If the factor or the baseline is not in the data.
+        If the factor, the baseline or a value of ``where`` is not in the data.
     """
-    wanted = wanted_of(metrics)
-    figures = figures_of(dataset, factor, baseline, wanted, include_failed=include_failed).filter(~UNMEASURED)
+    figures = figures_of(
+        dataset, factor, baseline, wanted_of(metrics), where=where, include_failed=include_failed
+    ).filter(~UNMEASURED)
     confounders = Confounders(dataset, factor)
     rows = []
     for key, group in figures.group_by(_WHOLE, maintain_order=True):

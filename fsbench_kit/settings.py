@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
+from fsbench_kit.errors import RequestError
 from fsbench_kit.vocabulary import setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from fsbench_kit.dataset import Dataset
     from fsbench_kit.vocabulary import SettingKind
+
+    Where: TypeAlias = Mapping[str, Sequence[str | int | None]]
 
 NOT_KNOWN: Final = "not known"
 
@@ -170,7 +174,7 @@ _SIZES: Final = ("block_size", "file_size", "threads")
 _KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files", "stopping_rule")
 
 
-def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
+def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataFrame:
     """Return the primary figures of runs and of their jobs, each with its cell and its level of a factor.
 
     Parameters
@@ -179,6 +183,8 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
         The runs.
     factor
         A column of ``runs``, or the key of a setting.
+    where
+        A column of `CELL`, or the factor -> the values to keep; ``None`` among them is what has no value.
 
     Returns
     -------
@@ -187,6 +193,11 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
         size that the figure does not carry is that of the run's settings. A part's name is null where its run
         has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
         of `CELL`, and the filesystem where the factor is the target that has it.
+
+    Raises
+    ------
+    RequestError
+        If ``where`` names another column, or a value that no figure has.
     """
     known = wide(dataset.settings, _KEYS)
     if factor in dataset.runs.columns:
@@ -206,7 +217,25 @@ def cells(dataset: Dataset, factor: str) -> pl.DataFrame:
         )
     )
     labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
-    return figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
+    figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
+    return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str | int | None]) -> pl.Expr:
+    """Return whether a figure has one of some values in a column, or as its level of the factor."""
+    if name not in (*CELL, factor):
+        raise RequestError(
+            f"{name!r} does not name cells, so that none can be chosen by it",
+            hint=f"Choose by {', '.join(key for key in CELL if key != factor)}, or by the factor, {factor}.",
+        )
+    texts = figures["level" if name == factor else name].cast(pl.String)
+    wanted = [None if value is None else str(value) for value in kept]
+    known = set(texts.unique())
+    for value in wanted:
+        if value not in known:
+            there = ", ".join("None" if text is None else text for text in sorted(known, key=str))
+            raise RequestError(f"no figure has {name} {value!r}", hint=f"There are: {there or 'none at all'}.")
+    return pl.lit(texts.is_in(wanted, nulls_equal=True))
 
 
 def operations(dataset: Dataset, factor: str) -> pl.DataFrame:

@@ -14,19 +14,26 @@ from fsbench_kit.settings import CELL, cells
 if TYPE_CHECKING:
     from fsbench_kit.confounders import Confounders
     from fsbench_kit.dataset import Dataset
+    from fsbench_kit.settings import Where
 
 OTHER: Final = "_candidate"
 """What ends the names of the candidate's columns in the frame of `side_by_side`."""
 
 
 def figures_of(
-    dataset: Dataset, factor: str, baseline: str | None, wanted: pl.DataFrame, *, include_failed: bool
+    dataset: Dataset,
+    factor: str,
+    baseline: str | None,
+    wanted: pl.DataFrame,
+    *,
+    where: Where | None = None,
+    include_failed: bool,
 ) -> pl.DataFrame:
     """Return the figures that can be compared, each with its cell, its level and its ``base``: that of its study.
 
     Parameters
     ----------
-    dataset, factor, baseline, include_failed
+    dataset, factor, baseline, where, include_failed
         As in `fsbench_kit.compare.compare`.
     wanted
         Metrics and statistics.
@@ -34,9 +41,11 @@ def figures_of(
     Raises
     ------
     RequestError
-        If the factor or the baseline is not in the data.
+        If the factor, the baseline or a value of ``where`` is not in the data.
     """
-    figures = cells(dataset, factor).join(wanted, on=["metric", "statistic"], how="semi", maintain_order="left")
+    figures = cells(dataset, factor, where).join(
+        wanted, on=["metric", "statistic"], how="semi", maintain_order="left"
+    )
     if not include_failed:
         figures = figures.filter(pl.col("status") == "ok")
     levels = figures.filter(~UNMEASURED).select("study", "level").unique()
@@ -45,6 +54,11 @@ def figures_of(
         raise RequestError(
             f"{baseline!r} is not a {factor} of these runs",
             hint=f"Choose one of: {', '.join(names) or 'none is known'}.",
+        )
+    if not names and where:
+        raise RequestError(
+            f"no run that counts has a {factor} and all of what was chosen",
+            hint="Choose less: each value occurs, but not with all the others.",
         )
     if not names:
         raise RequestError(

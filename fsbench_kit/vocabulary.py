@@ -332,6 +332,10 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "MACHINE_LOADED": ("warning", "Other work kept the machine busy directly before the run."),
     "DEVICE_SHARED": ("warning", "Others used the device before the run or during it."),
     "CACHED_RUN": ("note", "Less reached the device than the run asked for; the page cache did the rest."),
+    "SYNC_NOT_PASSED_ON": (
+        "warning",
+        "The filesystem is not told of a sync, whose time says nothing of the disk.",
+    ),
     "SPACE_CHANGED": ("note", "The filesystem was not as full as at its first run."),
     "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
     "NO_LOG": ("error", "No log was found in the file."),

@@ -201,7 +201,7 @@ def test_audit_says_why(published: Path) -> None:
     result = _fsbench("audit", published / "fio-nvme-2021")
     assert result.returncode == 0
     assert "ZFS and XFS are tested on the same disk" in result.stdout
-    assert "nvme7n1 on xfs; nvme6n1 on zfs" in result.stdout
+    assert "nvme7n1 on xfs, nvme6n1 on zfs" in result.stdout
 
 
 def test_audit_without_claims(root: Path) -> None:

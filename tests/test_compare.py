@@ -328,6 +328,9 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
         ({"factor": "direct"}, "no direct is known of these runs"),
         ({"metrics": ["speed"]}, "'speed' is not a metric"),
         ({"metrics": ["bytes"]}, "neither more nor less of it is better"),
+        ({"where": {"tools": ["fio"]}}, "'tools' does not name cells"),
+        ({"where": {"tool": ["dd"]}}, "no figure has tool 'dd'\nThere are: fio."),
+        ({"where": {"tool": []}}, "no run that counts has a filesystem and all of what was chosen"),
     ],
 )
 def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], message: str) -> None:
@@ -335,6 +338,43 @@ def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], 
     with pytest.raises(RequestError) as caught:
         fsb.compare(data, **options)  # type: ignore[arg-type]
     assert message in str(caught.value)
+
+
+def test_cells_and_levels_can_be_chosen() -> None:
+    sides = [
+        *_rates(100, filesystem="ext4", settings={"block_size": "4096"}),
+        *_rates(200, filesystem="xfs", settings={"block_size": "4096"}),
+        *_rates(300, filesystem="zfs", settings={"block_size": "4096"}),
+        *_rates(100, filesystem="ext4", operation="write"),
+        *_rates(500, filesystem="xfs", operation="write"),
+    ]
+    data = assemble(sides)
+
+    def ratios(**where: list[str | int | None]) -> list[float]:
+        return fsb.compare(data, where=where)["ratio"].round(6).to_list()
+
+    assert sorted(ratios()) == [2, 3, 5]
+    assert ratios(operation=["write"]) == [5]
+    assert sorted(ratios(operation=["write", "read"], filesystem=["ext4", "xfs"])) == [2, 5]
+    assert sorted(ratios(block_size=[4096])) == sorted(ratios(block_size=["4096"])) == [2, 3]
+    assert ratios(block_size=[None]) == [5]
+
+
+def test_what_other_cells_tell_of_a_run_holds_where_they_are_not_chosen() -> None:
+    facts = {"total_size": "1000", "memory": "600", "device_written": "900"}
+
+    def side(rate: float, filesystem: str) -> Log:
+        (log,) = _rates(rate, filesystem=filesystem, operation="rewrite", settings=facts)
+        run: Run = log.records[0]  # type: ignore[assignment]
+        figures = tuple(
+            Measurement(operation=name, metric="bytes", value=1000.0, unit="B", text="", line=1)
+            for name in ("write", "rewrite")
+        )
+        return replace(log, records=[replace(run, measurements=(*run.measurements, *figures))])
+
+    data = assemble([side(100, "ext4"), side(200, "xfs")])
+    # 900 of 2,000 bytes written: caches had a part in it, of which half the cells alone would know nothing
+    assert "CACHED" in fsb.compare(data, where={"operation": ["rewrite"]})["reasons"][0].to_list()
 
 
 def test_filesystems_are_not_mixed_where_something_else_is_compared() -> None:
@@ -651,6 +691,29 @@ def test_iops_and_bandwidth_of_a_job_count_once() -> None:
 def _without_unit(logs: list[Log]) -> list[Log]:
     remark = Diagnostic(code="UNIT_ASSUMED", message="Nothing tells.", line=1, start=0)
     return [replace(log, records=[*log.records, remark]) for log in logs]
+
+
+def test_percentiles_of_jobs_are_compared_job_by_job_and_never_averaged() -> None:
+    def with_jobs(log: Log, factor: float) -> Log:
+        (run,) = (record for record in log.records if isinstance(record, Run))
+        (figure,) = run.measurements
+        jobs = {"a": 1.0, "b": 5.0}
+        figures = tuple(
+            replace(
+                figure, metric="latency", statistic="p99", unit="s", scope="job", part=part, value=times * factor
+            )
+            for part, times in jobs.items()
+        )
+        return replace(log, records=[replace(run, measurements=figures)])
+
+    logs = [with_jobs(log, 1.0) for log in _rates(*RATES_A[:3], filesystem="ext4")]
+    logs += [with_jobs(log, 2.0) for log in _rates(*RATES_B[:3], filesystem="xfs")]
+    table = fsb.compare(assemble(logs)).sort("part")
+    assert table.select("part", "statistic", "value_baseline", "value_candidate").rows() == [
+        ("a", "p99", pytest.approx(1), pytest.approx(2)),
+        ("b", "p99", pytest.approx(5), pytest.approx(10)),
+    ]
+    assert fsb.overall(assemble(logs))["cells"].to_list() == [2]
 
 
 def test_units_that_may_differ_give_no_ratio() -> None:

@@ -23,7 +23,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="loop images need root
 
 
 def _copy_project(root: Path, to: Path) -> Path:
-    for name in ("notebooks", "plans", "raw_results/published", "raw_results/recorded"):
+    for name in ("notebooks", "plans", "raw_results/published", "raw_results/recorded", "raw_results/replicated"):
         shutil.copytree(root / name, to / name)
     return to
 
@@ -42,7 +42,7 @@ def reported(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_live_runs_are_pairs_in_random_order_with_intervals(reported: Path) -> None:
     data = fsb.read(reported / "raw_results" / "runs" / "quick")
     assert data.runs["status"].unique().to_list() == ["ok"]
-    assert set(data.runs["filesystem"]) == {"ext4", "xfs"}
+    assert set(data.runs["filesystem"]) == {"ext4", "xfs", "btrfs"}
     assert data.runs["round"].n_unique() >= 6
     orders = data.runs.sort("order").group_by("round").agg("filesystem", "tool")
     assert orders.select(pl.struct("filesystem", "tool").n_unique()).item() > 1
@@ -63,7 +63,7 @@ def test_every_page_opens_without_a_network_and_draws_its_charts(reported: Path,
         charts[path.stem] = opened.page.locator("figure.chart").count()
         assert opened.page.locator("figure.chart > img").count() == 0  # the images have given way
         opened.page.close()
-    assert len(charts) == 11
+    assert len(charts) == 14
     assert {name for name, number in charts.items() if number == 0} == {"index", "published"}
 
 
@@ -73,7 +73,7 @@ def test_a_second_report_runs_nothing_again(reported: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (reported / "raw_results" / "runs").rglob("run.json")}
     result = subprocess.run([FSBENCH, "report"], cwd=reported, capture_output=True, text=True, check=False)
     assert result.returncode == 0
-    assert result.stdout.count("ok, unchanged") == 10
+    assert result.stdout.count("ok, unchanged") == 13
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 

@@ -1,24 +1,37 @@
 """Notebooks as programs: their parameters are checked before a kernel starts, and each run leaves a record."""
 
+import ast
 import json
+import math
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill
+import polars as pl
 import pytest
+import yaml
 from nbformat import v4
+from playwright.sync_api import expect
+from rich.console import Console
 
+import fsbench_kit as fsb
 from fsbench_kit import notebooks
 from fsbench_kit.errors import ReportError, RequestError
-from fsbench_kit.notebooks import Job, Manifest, check_parameters, read_parameters
+from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters, shown
+from fsbench_kit.notebooks.progress import Event
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 WriteNotebook = Callable[..., str]
@@ -72,6 +85,7 @@ def test_parameters_are_read_without_running_the_notebook(project: Path, write: 
         ("a = b = 1", "a = b = 1"),
         ("data: DataFrame = 1", "data: DataFrame = 1"),
         ("limit = None", "limit = None"),
+        ("data = [", "data = ["),
     ],
 )
 def test_what_is_no_parameter_is_shown(project: Path, write: WriteNotebook, source: str, excerpt: str) -> None:
@@ -146,6 +160,7 @@ class _Kernel:
         self.makes: dict[str, Path] = {}
         self.active: set[str] = set()
         self.together: list[set[str]] = []
+        self.meeting: dict[str, threading.Barrier] = {}
 
     def __call__(self, source: Path, out: Path, **_options: Any) -> None:
         self.calls += 1
@@ -157,7 +172,8 @@ class _Kernel:
         self.ran.append(out.stem)
         self.active.add(out.stem)
         self.together.append(set(self.active))
-        time.sleep(0.02)
+        if out.stem in self.meeting:
+            self.meeting[out.stem].wait(60)
         self.active.remove(out.stem)
         if out.stem in self.makes:
             self.makes[out.stem].write_text(f"made, time {len(self.ran)}")
@@ -196,6 +212,7 @@ def test_jobs_run_after_those_that_they_need(project: Path, write: WriteNotebook
 def test_what_measures_runs_first_and_alone(project: Path, write: WriteNotebook, kernel: _Kernel) -> None:
     path = write("a.ipynb")
     others = [_job(project, name, path) for name in ("a", "b", "c")]
+    kernel.meeting = dict.fromkeys(("a", "b"), threading.Barrier(2))
     kernel.run_all(*others, _job(project, "measures", path, alone=True))
     assert kernel.ran[0] == "measures"
     assert [names for names in kernel.together if "measures" in names] == [{"measures"}]
@@ -213,7 +230,7 @@ def test_a_run_leaves_the_notebook_and_a_record(project: Path, write: WriteNoteb
     assert record["basis"]["files"] == {
         "raw_results/log.txt": "5775e775a009a883570f8738b2efba72ebd889bebd792398088abf4b78a55133"
     }
-    assert record["versions"]["fsbench-kit"]
+    assert record["basis"]["versions"]["fsbench-kit"]
     assert str(project) not in job.executed.read_text()
     assert not job.failed.exists()
 
@@ -269,7 +286,7 @@ def test_another_version_of_the_package_runs_everything_again(
 ) -> None:
     job = _job(project, "a", write("a.ipynb"))
     kernel.run_all(job)
-    monkeypatch.setattr(notebooks, "versions", lambda: {"fsbench-kit": "99"})
+    monkeypatch.setattr(jobs, "versions", lambda: {"fsbench-kit": "99"})
     kernel.run_all(job)
     assert kernel.ran == ["a", "a"]
 
@@ -330,6 +347,47 @@ def test_nothing_runs_where_a_request_is_wrong(project: Path, write: WriteNotebo
     assert kernel.ran == []
 
 
+def test_a_log_of_a_report_says_how_each_notebook_ended(
+    project: Path, write: WriteNotebook, kernel: _Kernel
+) -> None:
+    path = write("a.ipynb")
+    work = [_job(project, "good", path), _job(project, "bad", path), _job(project, "after", path, after=("bad",))]
+    kernel.failing = {"bad"}
+    for status in ("ok, 0 s", "ok, unchanged"):
+        text = StringIO()
+        with shown(Console(file=text, width=40)) as progress, ThreadPoolExecutor(1) as executor:
+            notebooks.run_all(work, executor=executor, progress=progress)
+        lines = text.getvalue().splitlines()
+        assert lines[0] == "3 notebooks"
+        assert sorted(lines[1:]) == ["after: skipped", "bad: failed, 0 s", f"good: {status}"]
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_terminal_shows_what_is_under_way(project: Path, write: WriteNotebook) -> None:
+    text = StringIO()
+    console = Console(file=text, width=60, force_terminal=True, color_system=None)
+    with shown(console) as progress, ThreadPoolExecutor(1) as executor:
+
+        def look(event: Event) -> None:
+            progress(event)
+            text.write("|")
+
+        notebooks.run_all([_job(project, "first", write("a.ipynb"))], executor=executor, progress=look)
+    assert "first: ok, 0 s" in text.getvalue()
+    assert "1 of 1 notebooks" in text.getvalue()
+
+
+def test_a_process_that_is_killed_is_told(project: Path, write: WriteNotebook) -> None:
+    class Killed(ThreadPoolExecutor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_exception(BrokenProcessPool("A process in the process pool was terminated abruptly"))
+            return future
+
+    with Killed() as executor, pytest.raises(ReportError, match="'a' was under way"):
+        notebooks.run_all([_job(project, "a", write("a.ipynb"))], executor=executor)
+
+
 # --- with kernels ------------------------------------------------------------------------------------------------
 
 
@@ -359,7 +417,7 @@ def ours(request: pytest.FixtureRequest) -> Path:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"01_launch", "02_ingest", "03_compare", "06_latency"} <= {path.stem for path in OURS}
+    assert [path.stem[:2] for path in OURS] == ["01", "02", "03", "04", "05", "06", "07"]
 
 
 def test_a_committed_notebook_holds_no_outputs(ours: Path) -> None:
@@ -382,7 +440,9 @@ def test_a_notebook_has_parameters_with_defaults_and_their_meaning(ours: Path) -
     assert parameters
     assert check_parameters(ours, {}) == {name: parameter.default for name, parameter in parameters.items()}
     (cell,) = (c for c in nbformat.read(ours, as_version=4).cells if "parameters" in c.metadata.get("tags", []))
-    assert all("  # " in line for line in cell.source.splitlines())
+    lines = cell.source.splitlines()
+    for statement in ast.parse(cell.source).body:
+        assert any("  # " in line for line in lines[statement.lineno - 1 : statement.end_lineno])
 
 
 def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
@@ -391,16 +451,7 @@ def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
     assert all(name.replace("-", "").isalpha() for name in ids)
 
 
-RECORDED = ROOT / "raw_results" / "recorded"
-needs_recorded = pytest.mark.skipif(not RECORDED.is_dir(), reason="no study has been recorded yet")
-
-
-NAMES = [
-    "01_launch",
-    "02_ingest",
-    pytest.param("03_compare", marks=needs_recorded),
-    pytest.param("06_latency", marks=needs_recorded),
-]
+NAMES = [path.stem for path in OURS]
 
 one_at_a_time = pytest.mark.xdist_group("launches_here")
 """These run 01_launch in this project, where a second launch at the same time is refused."""
@@ -421,10 +472,38 @@ def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path
     assert name == "02_ingest" or "application/vnd.vegalite.v5+json" in text
 
 
+@pytest.mark.slow
+def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_once(tmp_path: Path) -> None:
+    """Two schedulers may start at the same time, from folders that are not the project's."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    study = "raw_results/published/fileserver-debian-2006"
+    (here / "given.yaml").write_text(f"data: [{study}]\n")
+    command = [Path(sys.executable).with_name("papermill"), "--no-progress-bar"]
+    started = [
+        subprocess.Popen([*command, ROOT / "notebooks" / name, there / f"{number}.ipynb", *given], cwd=here)
+        for number, (name, given) in enumerate(
+            [
+                ("02_ingest.ipynb", ["-f", "given.yaml"]),
+                ("03_compare.ipynb", ["-f", "given.yaml", "-p", "baseline", "jfs", "-p", "margin", "1.5"]),
+            ]
+        )
+    ]
+    assert [process.wait(300) for process in started] == [0, 0]
+    assert {path.name for path in here.iterdir()} == {"given.yaml"}
+    ingested, compared = ((there / f"{number}.ipynb").read_text() for number in range(2))
+    assert f'data = [\\"{study}\\"]' in ingested
+    assert "filetree" in ingested
+    assert "against jfs" in compared
+    assert "margin = 1.5" in compared
+
+
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
-    """Start a JupyterLab whose folder holds 01_launch, and return the notebook's address."""
-    (tmp_path / "01_launch.ipynb").write_bytes((ROOT / "notebooks" / "01_launch.ipynb").read_bytes())
+    """Start a JupyterLab whose folder holds the notebooks, and return that folder's address."""
+    for path in OURS:
+        shutil.copy(path, tmp_path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -448,7 +527,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.25)
-        yield f"http://127.0.0.1:{port}/lab/tree/01_launch.ipynb?reset&token=test"
+        yield f"http://127.0.0.1:{port}/lab/tree"
     finally:
         server.terminate()
         server.wait(30)
@@ -464,10 +543,9 @@ RUN_ALL = """async () => {
 }"""
 
 
-@one_at_a_time
-@pytest.mark.slow
-@pytest.mark.browser
-def test_jupyterlab_draws_charts_without_a_network(lab: str, chromium: Any) -> None:
+@pytest.fixture
+def run_in_lab(lab: str, chromium: Any) -> Iterator[Callable[[str], Any]]:
+    """Return a function that runs a notebook and returns its page; nothing may leave the machine."""
     elsewhere: list[str] = []
     page = chromium.new_page(viewport={"width": 1280, "height": 4000})
 
@@ -478,14 +556,83 @@ def test_jupyterlab_draws_charts_without_a_network(lab: str, chromium: Any) -> N
             elsewhere.append(attempt.request.url)
             attempt.abort()
 
-    page.route("**/*", route)
-    page.goto(lab)
-    page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
-    page.evaluate(RUN_ALL)
-    page.locator(".vega-embed :is(svg, canvas)").first.wait_for(timeout=120_000)
+    def run(name: str) -> Any:
+        page.route("**/*", route)
+        page.goto(f"{lab}/{name}.ipynb?reset&token=test")
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+        page.evaluate(RUN_ALL)
+        page.locator(".vega-embed :is(svg, canvas)").first.wait_for(timeout=120_000)
+        return page
+
+    yield run
     assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
     page.close()
     assert elsewhere == []
+
+
+@one_at_a_time
+@pytest.mark.slow
+@pytest.mark.browser
+def test_jupyterlab_draws_charts_without_a_network(run_in_lab: Callable[[str], Any]) -> None:
+    run_in_lab("01_launch")
+
+
+def _ratio(operation: str) -> float:
+    """Return the ratio of the geometric means of a recorded file rate, XFS to ext4."""
+    data = fsb.read(ROOT / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
+    rates = data.measurements.filter(metric="file_rate", operation=operation, primary=True)
+    of_filesystem = rates.join(data.runs, on="run_id").group_by("filesystem")
+    logs = dict(of_filesystem.agg(pl.col("value").log().mean()).rows())
+    return math.exp(logs["xfs"] - logs["ext4"])
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
+    run_in_lab: Callable[[str], Any], tmp_path: Path
+) -> None:
+    expect.set_options(timeout=30_000)  # a busy machine is no fault
+    page = run_in_lab("07_explore")
+    panel = page.locator(".widget-hbox").filter(has=page.get_by_label("Study")).last
+    status, chart = page.get_by_role("status").filter(has_text="against"), panel.locator(".vega-embed svg.marks")
+
+    def choose(name: str, text: str) -> None:
+        """Go to a list with Tab, and to a value with the arrow keys."""
+        page.get_by_label("Study", exact=True).focus()
+        while page.evaluate("document.activeElement.labels?.[0]?.innerText") != name:
+            page.keyboard.press("Tab")
+        options = page.get_by_label(name, exact=True).locator("option").all_inner_texts()
+        page.keyboard.press("Home")
+        for _ in range([option.replace("\xa0", " ").startswith(text) for option in options].index(True)):
+            page.keyboard.press("ArrowDown")
+
+    expect(status).to_contain_text("xfs against ext4, 19 comparisons")
+    page.get_by_label("Tool", exact=True).locator("option", has_text="smallfiles").click()
+    expect(status).to_contain_text("xfs against ext4, 12 comparisons")
+    expect(chart).to_contain_text("12 comparisons")
+    for operation in ("delete", "read"):
+        choose("Metric", "File rate")
+        choose("Operation", operation)
+        words = f"xfs/ext4 = {_ratio(operation):.2f}×"
+        expect(panel.get_by_role("status")).to_contain_text(words)
+        expect(chart).to_contain_text(words)
+        expect(panel.locator("tbody td").filter(has_text=f"{_ratio(operation):.2f} [")).to_have_count(1)
+    choose("Baseline", "xfs")
+    expect(chart).to_contain_text(f"ext4/xfs = {1 / _ratio('read'):.2f}×")
+
+    python = panel.get_by_label("As Python").input_value()
+    command = [sys.executable, "-c", f"{python}\nprint(*comparison['ratio'])"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(result.stdout) == pytest.approx(1 / _ratio("read"))
+    with page.expect_download() as download:
+        panel.get_by_role("link", name="Save params.yaml").click()
+    download.value.save_as(tmp_path / "params.yaml")
+    assert yaml.safe_load((tmp_path / "params.yaml").read_text()) == {
+        "data": ["raw_results/recorded", "raw_results/published"],
+        "baseline": "xfs",
+        "metrics": ["file_rate"],
+        "where": {"operation": ["read"], "study": ["ext4-xfs-loop-2026"], "tool": ["smallfiles"]},
+    }
 
 
 @one_at_a_time
@@ -498,8 +645,49 @@ def test_nbval_runs_a_notebook(name: str) -> None:
     assert result.returncode == 0, result.stdout
 
 
+STRICT = ROOT / "tests" / "notebooks"
+
+
+def _strictly(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval"]
+    command += ["--nbval-sanitize-with", str(STRICT / "sanitise.cfg"), str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_notebooks_that_are_compared_were_executed() -> None:
+    paths = sorted(STRICT.glob("*.ipynb"))
+    assert len(paths) == 2
+    for path in paths:
+        code = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+        assert sum(bool(cell.outputs) for cell in code) == len(code) - 1  # all but the imports
+
+
+@pytest.mark.slow
+def test_notebooks_say_what_they_said() -> None:
+    result = _strictly(STRICT)
+    assert result.returncode == 0, result.stdout
+    assert "10 passed" in result.stdout
+
+
+@pytest.mark.slow
+def test_another_output_is_noticed(tmp_path: Path) -> None:
+    text = (STRICT / "compare.ipynb").read_text()
+    for said, changed in [
+        ('finding": "xfs against', 'finding": "zfs against'),  # cell 1
+        ("  0.54 [0.48", "  0.54 [0.47"),  # a table, cell 2
+        ('"ratio": "0.67', '"ratio": "0.68'),  # a chart, cell 3
+    ]:
+        assert text.count(said) == 1
+        text = text.replace(said, changed)
+    (tmp_path / "compare.ipynb").write_text(text)
+    result = _strictly(tmp_path)
+    assert result.returncode == 1
+    assert re.findall(r"FAILED .*::Cell (\d)", result.stdout) == ["1", "2", "3"]
+
+
 def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebooks, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(execution, "gettempdir", lambda: str(tmp_path))
     ended = subprocess.Popen(["true"])
     ended.wait()
     swept, *kept = (
@@ -507,5 +695,5 @@ def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest
     )
     for folder in (swept, *kept):
         folder.mkdir()
-    notebooks._sweep_sockets()
+    execution._sweep_sockets()
     assert sorted(tmp_path.iterdir()) == sorted(kept)

@@ -1,33 +1,21 @@
 """Pages and their index: they need nothing but themselves, and nothing in a log can act in them."""
 
 import re
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from html.parser import HTMLParser
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import altair as alt
-import nbformat
 import polars as pl
 import pytest
 from nbformat import NotebookNode, v4
 
 from fsbench_kit import charts, display, tables
-from fsbench_kit.errors import ReportError, RequestError
-from fsbench_kit.notebooks import Basis, Manifest
-from fsbench_kit.report import read_spec, render_page, report, title_and_question
+from fsbench_kit.report import render_page, title_and_question
+from fsbench_kit.report.logs import Log
+from tests.pages import HOSTILE, Elements, barriers, run_of
 
 Compare = Callable[..., pl.DataFrame]
-
-HOSTILE = {
-    "script": '<script>window.alert("hacked")</script><img src=x onerror="alert(1)">',
-    "end-of-script": "</script><script>alert(1)</script><!--",
-    "quotes": "'\"`${alert(1)}\\",
-    "lines": "one\ntwo\r\n\tthree\u2028four\x1b[31m\x07",
-    "long": "x" * 10_000,
-    "template": "{{ 7 * 7 }} {% include 'style.css' %}",
-}
 
 
 @pytest.fixture
@@ -60,15 +48,11 @@ def _executed(*shown: Any, text: str = "") -> NotebookNode:
     return v4.new_notebook(cells=cells)
 
 
-def _manifest(**more: Any) -> Manifest:
-    basis = Basis(notebook="0", package="0.1.0", parameters={}, files={})
-    moment = datetime(2024, 5, 1, 9, 30, tzinfo=UTC)
-    facts = {"name": "a", "source": "notebooks/a.ipynb", "basis": basis, "versions": {"fsbench-kit": "0.1.0"}}
-    return Manifest.model_validate(facts | {"status": "ok", "started_at": moment, "duration": 2.5} | more)
+def _page(notebook: NotebookNode, title: str = "A page", logs: Sequence[Log] = ()) -> str:
+    return render_page(notebook, title, run_of("a"), logs)
 
 
-def _page(notebook: NotebookNode, title: str = "A page") -> str:
-    return render_page(notebook, title, _manifest(), "notebooks/a.ipynb")
+FOLD = (Path(display.__file__).parent / "templates" / "page" / "fold.js").read_text()
 
 
 # --- pages, as text ----------------------------------------------------------------------------------------------
@@ -77,16 +61,18 @@ def _page(notebook: NotebookNode, title: str = "A page") -> str:
 @pytest.mark.usefixtures("_set_up")
 def test_a_page_names_no_other_resource(comparison: Compare) -> None:
     page = _page(_executed(charts.forest(comparison({}))))
-    head, script = page.split('<script type="module">')
+    head, folding, script = page.split('<script type="module">')
+    assert "vegaEmbed" not in folding
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", head)
     assert not re.search(r"(?i)require\.js|mathjax|mermaid|jupyter-widgets|@import|url\(", head)
     assert "default-src &#39;none&#39;" in head or "default-src 'none'" in head
     assert script.count("</script") == 1
 
 
-def test_a_page_without_charts_has_no_script(comparison: Compare) -> None:
+def test_a_page_without_charts_has_no_script_but_the_one_that_folds_code(comparison: Compare) -> None:
     page = _page(_executed(tables.comparison_table(comparison({}))))
-    assert "<script" not in page
+    assert Elements(page).scripts == [FOLD]
+    assert "unsafe-eval" not in page
     assert "1.84 [1.71, 1.98]" in page
 
 
@@ -95,8 +81,17 @@ def test_a_page_has_its_title_once_its_question_and_how_to_run_it_again() -> Non
     assert page.count("<h1>") == 1
     assert "<h1>Mine &amp; &lt;yours&gt;</h1>" in page
     assert "<p>Does it <em>open</em>\nanywhere?</p>" in page
-    assert 'href="notebooks/a.ipynb"' in page
+    links = {element["href"] for element in Elements(page).found["a"]}
+    assert links == {"index.html", "#main", "notebooks/a.ipynb", "manifests/a.json"}
     assert "2024-05-01 09:30 UTC" in page
+
+
+def test_a_page_carries_parameters_versions_hashes_and_the_raw_logs() -> None:
+    logs = [Log("raw/<a>.log", "5775e7", link="logs/5775e7-a_.log.txt"), Log("big", "abc", remark="not copied")]
+    footer = _page(_executed(), logs=logs).partition("<footer>")[2]
+    for text in ("&lt;ext4&gt;", "raw_results/x", "polars", "9.9", "c0ffee", "f00d", "5775e7", "not copied"):
+        assert text in footer
+    assert '<a href="logs/5775e7-a_.log.txt">raw/&lt;a&gt;.log</a>' in footer
 
 
 def test_code_is_there_and_folded() -> None:
@@ -108,32 +103,23 @@ def test_code_is_there_and_folded() -> None:
     ]
 
 
-class _Images(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[dict[str, str | None]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "img":
-            self.found.append(dict(attrs))
-
-
 def test_every_chart_has_its_image_and_its_words() -> None:
     data = {display.VEGA_MIME: {"mark": "bar"}, "image/png": "iVBORw==", "text/plain": 'Words "here".'}
     cell = v4.new_code_cell("", outputs=[v4.new_output("display_data", data=data)])
     page = _page(v4.new_notebook(cells=[cell]))
-    parser = _Images()
-    parser.feed(page)
-    assert parser.found == [{"src": "data:image/png;base64,iVBORw==", "alt": 'Words "here".'}]
+    images = Elements(page).found["img"]
+    assert images == [{"src": "data:image/png;base64,iVBORw==", "alt": 'Words "here".'}]
     assert '<script type="application/json">{"mark": "bar"}</script>' in page
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_text_of_a_log_is_escaped(text: str, comparison: Compare) -> None:
     shown = display.Finding(text), tables.comparison_table(comparison({"level": text, "footnotes": [text]}))
-    page = _page(_executed(*shown, text=text), title=text)
-    assert "<script" not in page
-    assert "<img" not in page
+    logs = [Log(text, text, link="logs/a.txt"), Log(text, text, remark=text)]
+    page = _page(_executed(*shown, text=text), title=text, logs=logs)
+    elements = Elements(page)
+    assert elements.scripts == [FOLD]
+    assert not elements.found["img"]
     assert "49" not in page.partition("<main>")[2].partition("</main>")[0]
 
 
@@ -183,7 +169,9 @@ def test_nothing_in_a_log_acts_or_breaks_a_page(
     browser: Any, page_of: Callable[..., Path], comparison: Compare, text: str
 ) -> None:
     rows = comparison({"level": text, "part": text, "footnotes": [text]}, {"part": "other"})
-    path = page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding(text), text=text)
+    path = page_of(
+        charts.forest(rows, title=text), tables.comparison_table(rows), display.Finding(text), text=text
+    )
     for width in (1280, 400):
         opened = browser.open(path, width)
         opened.page.locator(POINTS).first.hover()
@@ -208,102 +196,64 @@ def test_a_chart_that_cannot_be_drawn_keeps_its_image(
 @pytest.mark.browser
 def test_code_opens_with_the_keyboard(browser: Any, page_of: Callable[..., Path]) -> None:
     page = browser.open(page_of(text="xfs")).page
-    page.keyboard.press("Tab")  # the link to all reports
-    page.keyboard.press("Tab")
+    for _ in ("skip", "all reports", "all code", "this piece"):
+        page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     page.keyboard.press("Enter")
     assert page.locator("details.code[open]").count() == 1
 
 
-# --- a whole report ----------------------------------------------------------------------------------------------
-
-SPEC = """
-title = "Reports <of> a project"
-[[notebook]]
-name = "good"
-file = "notebooks/good.ipynb"
-parameters = { level = "<b>xfs</b>" }
-[[notebook]]
-name = "bad"
-file = "notebooks/bad.ipynb"
-title = "The bad & the ugly"
-[[notebook]]
-name = "after-bad"
-file = "notebooks/good.ipynb"
-after = ["bad"]
-"""
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    for name in ("notebooks", "raw_results"):
-        (tmp_path / name).mkdir()
-    finding = "from fsbench_kit.display import Finding\nFinding(f'{level} it is.')"
-    for name, code in (("good", finding), ("bad", "raise ValueError('<no log>')")):
-        cells = [
-            v4.new_markdown_cell("# Which level?\n\nWhich level is it?"),
-            v4.new_code_cell('level: str = "ext4"  # of the factor', metadata={"tags": ["parameters"]}),
-            v4.new_code_cell(code),
-        ]
-        notebook = v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-        nbformat.write(notebook, tmp_path / "notebooks" / f"{name}.ipynb")
-    (tmp_path / "notebooks" / "report.toml").write_text(SPEC)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.mark.slow
 @pytest.mark.browser
-def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Path, browser: Any) -> None:
-    (project / "reports").mkdir()
-    (project / "reports" / "bad.html").write_text("an older page")
-    manifests = report()
-    assert {name: manifest.status for name, manifest in manifests.items()} == {
-        "good": "ok",
-        "bad": "failed",
-        "after-bad": "skipped",
-    }
-    pages = {path.name for path in (project / "reports").glob("*.html")}
-    assert pages == {"index.html", "good.html"}
-
-    opened = browser.open(project / "reports" / "index.html", 400)
-    assert opened.is_quiet(), (opened.requests, opened.errors)
-    assert not opened.scrolls_sideways()
-    good, bad, after = (entry.inner_text() for entry in opened.page.locator(".reports > li").all())
-    assert "Which level is it?" in good
-    assert "<b>xfs</b> it is." in good
-    assert "The bad & the ugly" in bad
-    assert "failed" in bad
-    assert "ValueError: <no log>" in bad
-    assert "bad did not succeed" in after
-    for link in opened.page.locator("a").all():
-        assert (project / "reports" / str(link.get_attribute("href"))).is_file()
+def test_all_code_opens_and_folds_at_once(browser: Any, page_of: Callable[..., Path]) -> None:
+    page = browser.open(page_of(text="xfs")).page
+    button, open_code = page.locator("button.fold"), page.locator("details.code[open]")
+    assert (button.inner_text(), open_code.count()) == ("Show all code", 0)
+    button.click()
+    page.get_by_role("button", name="Hide all code").wait_for()
+    assert open_code.count() == 3
+    page.locator("details.code summary").first.click()
+    page.get_by_role("button", name="Show all code").wait_for()
+    button.focus()
+    for _ in range(2):  # all, and then none
+        page.keyboard.press("Enter")
+    assert open_code.count() == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "match"),
-    [
-        ("title = ", "cannot be read"),
-        ("title = 'a'", "notebook: Field required"),
-        ("title = 'a'\n[[notebook]]\nname = '../b'\nfile = 'c'", "notebook.0.name: String should match"),
-        ("title = 'a'\n[[notebook]]\nname = 'b'\nfiel = 'c'", "notebook.0.fiel: Extra inputs"),
-    ],
-)
-def test_a_spec_that_is_wrong_says_where(tmp_path: Path, text: str, match: str) -> None:
-    path = tmp_path / "report.toml"
-    path.write_text(text)
-    with pytest.raises(ReportError, match=match):
-        read_spec(path)
+@pytest.mark.browser
+def test_the_way_past_the_navigation_is_the_first_thing_that_the_keyboard_reaches(
+    browser: Any, page_of: Callable[..., Path]
+) -> None:
+    page = browser.open(page_of()).page
+    page.keyboard.press("Tab")
+    assert page.locator(":focus").inner_text() == "Skip to the report"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_a_report_with_wrong_parameters_runs_nothing(project: Path) -> None:
-    (project / "notebooks" / "report.toml").write_text(SPEC.replace("level =", "levle ="))
-    with pytest.raises(RequestError, match="levle"):
-        report()
-    assert not (project / "reports").exists()
+@pytest.mark.browser
+@pytest.mark.usefixtures("_set_up")
+def test_a_page_keeps_nobody_out(browser: Any, page_of: Callable[..., Path], comparison: Compare) -> None:
+    rows = comparison({"footnotes": ["A note."]}, SINGLE | {"level": "zfs"})
+    path = page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding("xfs"), text="xfs")
+    for width in (1280, 390):
+        page = browser.open(path, width).page
+        assert barriers(page) == []
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert barriers(page) == []
 
 
-def test_the_report_of_this_project_can_be_read(root: Path) -> None:
-    spec = read_spec(root / "notebooks" / "report.toml")
-    assert all((root / notebook.file).is_file() for notebook in spec.notebook)
+@pytest.mark.browser
+@pytest.mark.usefixtures("_set_up")
+def test_a_page_prints_its_charts_and_tables_whole_and_no_controls(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    rows = comparison(*({"part": f"job {number}"} for number in range(60)))
+    page = browser.open(page_of(charts.forest(rows.head(3)), tables.comparison_table(rows))).page
+    page.set_viewport_size({"width": 680, "height": 900})  # A4 between its margins
+    page.emulate_media(media="print")
+    for control in ("nav", "button.fold", "details.code", ".skip"):
+        assert not page.locator(control).first.is_visible()
+    assert page.evaluate(
+        """[...document.querySelectorAll('.table, figure.chart')].every((box) =>
+            box.scrollHeight <= box.clientHeight + 1 && box.getBoundingClientRect().right <= innerWidth)"""
+    )

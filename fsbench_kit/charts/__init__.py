@@ -3,6 +3,7 @@
 Text from logs enters a chart as data, where it is drawn and never interpreted.
 """
 
+from fsbench_kit.charts.claims import claimed_sizes
 from fsbench_kit.charts.cost import cpu_cost
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
@@ -13,10 +14,12 @@ from fsbench_kit.charts.noise import noise_budget
 from fsbench_kit.charts.order import run_order
 from fsbench_kit.charts.over_time import over_time, over_time_finding
 from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
+from fsbench_kit.charts.replication import replication
 from fsbench_kit.charts.scaling import scaling
 
 __all__ = [
     "MOST_ROWS",
+    "claimed_sizes",
     "colour_scale",
     "cpu_cost",
     "ecdf",
@@ -28,6 +31,7 @@ __all__ = [
     "percentiles_finding",
     "rate_map",
     "ratio_map",
+    "replication",
     "run_order",
     "runs_needed",
     "save",

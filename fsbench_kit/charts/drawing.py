@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from functools import partial
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 THEME: Final = "fsbench"
 _PRINT_SCALE: Final = 2.0
+_UNDRAWABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 alt.theme.register(THEME, enable=False)(theme)
 
@@ -43,12 +45,24 @@ def save(chart: alt.TopLevelMixin, to: Path) -> None:
         to.write_bytes(png(spec))
         return
     draw = vl_convert.vegalite_to_svg if to.suffix == ".svg" else partial(vl_convert.vegalite_to_html, bundle=True)
-    to.write_text(draw(spec, vl_version=vegalite_version()), encoding="utf-8")
+    to.write_text(draw(_drawable(spec), vl_version=vegalite_version()), encoding="utf-8")
 
 
 def png(spec: dict[str, Any]) -> bytes:
     """Draw a Vega-Lite specification as an image."""
-    return _packed(vl_convert.vegalite_to_png(spec, vl_version=vegalite_version(), scale=_PRINT_SCALE))
+    return _packed(vl_convert.vegalite_to_png(_drawable(spec), vl_version=vegalite_version(), scale=_PRINT_SCALE))
+
+
+def _drawable(spec: Any) -> Any:
+    """Blank out the characters that XML cannot hold: where vl-convert meets one, it ends the whole process."""
+    match spec:
+        case str():
+            return _UNDRAWABLE.sub(" ", spec)
+        case list():
+            return [_drawable(item) for item in spec]
+        case dict():
+            return {name: _drawable(value) for name, value in spec.items()}
+    return spec
 
 
 def _packed(image: bytes) -> bytes:

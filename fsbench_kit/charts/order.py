@@ -33,6 +33,7 @@ def run_order(
     metric: str | None = None,
     *,
     factor: str = "filesystem",
+    where: settings.Where | None = None,
     most: int = 12,
     title: str | None = None,
 ) -> alt.Chart | alt.FacetChart:
@@ -46,6 +47,8 @@ def run_order(
         The figure that stands for a run; by default, for each tool, the first of the vocabulary that it gives.
     factor
         A column of the runs or the key of a setting; decides the colours.
+    where
+        Which cells to draw, as in `fsbench_kit.compare.compare`.
     most
         How many cells to draw: those whose runs vary most.
     title
@@ -56,7 +59,7 @@ def run_order(
     RequestError
         If no run has such a figure, or there are too many.
     """
-    figures = _figures_of_runs(dataset, metric, factor)
+    figures = _figures_of_runs(dataset, metric, factor, where)
     check_size(figures)
     names = varying(figures)
     metrics = figures["metric"].n_unique()
@@ -119,9 +122,11 @@ def run_order(
 _FAILED: Final = pl.col("status") != "ok"
 
 
-def _figures_of_runs(dataset: Dataset, metric: str | None, factor: str) -> pl.DataFrame:
+def _figures_of_runs(
+    dataset: Dataset, metric: str | None, factor: str, where: settings.Where | None
+) -> pl.DataFrame:
     """Return one row for each run and cell, with the run's place in the order of its study."""
-    figures = settings.cells(dataset, factor).filter(
+    figures = settings.cells(dataset, factor, where).filter(
         ~_FAILED, ~UNMEASURED, pl.col("metric").is_in(METRICS), state="measured"
     )
     statistic = pl.col("statistic") == "value"

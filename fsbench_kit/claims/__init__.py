@@ -35,12 +35,26 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "arithmetic": pl.String,
     "evidence": pl.String,
     "reason": pl.String,
+    "footnotes": pl.List(pl.String),
     "stated": pl.String,
+    "stated_low": pl.Float64,
+    "stated_high": pl.Float64,
     "computed": pl.Float64,
     "computed_low": pl.Float64,
     "computed_high": pl.Float64,
     "cells": pl.Int64,
     "cells_holding": pl.Int64,
+    "comparisons": pl.List(
+        pl.Struct(
+            {
+                "outcome": pl.String,
+                "words": pl.String,
+                "computed": pl.Float64,
+                "low": pl.Float64,
+                "high": pl.Float64,
+            }
+        )
+    ),
     "contradicting": pl.List(pl.String),
     "not_computable": pl.List(pl.String),
     "confounders": pl.List(pl.String),
@@ -61,9 +75,12 @@ def audit(*paths: str | Path) -> pl.DataFrame:
     pl.DataFrame
         One row for each claim; the columns are `COLUMNS`. ``computed`` is the ratio, difference, share, rank or
         value that the figures give, where a claim is about one pair of them, and ``computed_low`` and
-        ``computed_high`` what their rounding allows. ``contradicting`` names the cells in which the figures say
-        otherwise. ``break_even_cv`` is the variation between runs (as a coefficient of variation) at which chance
-        alone could make two equal filesystems look like this at the 5 % level, in the claim's weakest cell.
+        ``computed_high`` what their rounding allows; ``comparisons`` has the same of each of its cells.
+        ``stated_low`` and ``stated_high`` are what counts as the stated size. ``reason`` says why the verdict is
+        what it is, ``footnotes`` what else a reader should know. ``contradicting`` names the cells in
+        which the figures say otherwise. ``break_even_cv`` is the variation between runs (as a coefficient of
+        variation) at which chance alone could make two equal filesystems look like this at the 5 % level, in the
+        claim's weakest cell.
 
     Raises
     ------

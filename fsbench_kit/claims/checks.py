@@ -157,7 +157,8 @@ def _of_two(claim: ClaimFacts, cell: pl.DataFrame, where: Chosen, of: Chosen, th
         found = ""
         if outcome == "contradicted" and claim.relation == "percent_less":
             found = _other_base(computed, *_band(claim))
-        yield Check(_name(where, row), outcome, of=a, than=b, computed=computed, found=found)
+        at = where if "filesystem" in apart else {**where, "filesystem": row["filesystem"]}
+        yield Check(_name(at, row), outcome, of=a, than=b, computed=computed, found=found)
 
 
 def _side(cell: pl.DataFrame, chosen: Chosen, key: list[str]) -> pl.DataFrame:
@@ -222,7 +223,9 @@ def _rank(claim: ClaimFacts, cell: pl.DataFrame, of: Chosen, where: Chosen) -> C
 
 
 def _order(greater: Figure, less: Figure) -> Outcome:
-    """Tell whether one figure is greater than another."""
+    """Tell whether one figure is greater than another. Equal prints decide nothing, however they were rounded."""
+    if greater.value is not None and greater.value == less.value:
+        return "within rounding"
     if greater.low is not None and less.high is not None and greater.low >= less.high:
         return "holds"
     if greater.high is not None and less.low is not None and greater.high <= less.low:
@@ -288,10 +291,13 @@ def _setting_of(claim: ClaimFacts, cell: pl.DataFrame, name: str) -> Check:
     by_filesystem = cell.group_by("filesystem", maintain_order=True).agg(
         pl.col("setting").unique(maintain_order=True)
     )
-    told = "; ".join(
-        f"{' and '.join(NOT_KNOWN if value is None else _readable(value) for value in values)} on {filesystem}"
-        for filesystem, values in by_filesystem.rows()
-    )
+    on: dict[str, list[str]] = {}
+    for filesystem, values in by_filesystem.rows():
+        text = " and ".join(NOT_KNOWN if value is None else _readable(value) for value in values)
+        on.setdefault(text, []).append(filesystem)
+    told = ", ".join(f"{text} on {' and '.join(filesystems)}" for text, filesystems in on.items())
+    if len(on) == 1 and by_filesystem.height > 1:
+        told = f"{next(iter(on))} on all"
     values = set(cell["setting"]) - {None}
     agree = len(values) <= 1 if claim.size is None else all(_is_setting(value, claim) for value in values)
     outcome: Outcome = "contradicted"
@@ -334,6 +340,15 @@ def _size(text: str | None) -> float:
     return _stated(text).value
 
 
+def band_of(claim: ClaimFacts) -> tuple[float | None, float | None]:
+    """Return what counts as a claim's size, from the first up to the second; ``None`` where there is no bound."""
+    if claim.size is None or claim.relation in {"setting", "rank"}:
+        return None, None
+    if claim.relation == "at_most":
+        return None, _size(claim.size)
+    return (_size(claim.size), None) if claim.relation == "at_least" else _band(claim)
+
+
 def _band(claim: ClaimFacts) -> tuple[float, float]:
     """Return what counts as the stated size: what rounds to its digits, unless the claim says otherwise."""
     if claim.band is not None:
@@ -346,7 +361,7 @@ def _name(chosen: Mapping[str, object], row: Mapping[str, object] | None = None)
     """Name a cell by what was chosen, and by what else sets it apart."""
     known = {**chosen, **{column: row.get(column) for column in ("operation", "block_size") if row is not None}}
     return ", ".join(
-        humanise(int(str(value)), "B") if column == "block_size" else str(value)
+        humanise(int(str(value)), "B") if column == "block_size" else str(value).replace("_", " ")
         for column, value in known.items()
         if value is not None
     )

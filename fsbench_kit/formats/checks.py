@@ -26,7 +26,7 @@ Figures = dict[tuple[str, str], Measurement]
 _SLACK: Final = 0.1
 # fio 2.x computes some rates in single precision.
 _SINGLE: Final = 2**-23
-_FLOATING: Final = 1e-12
+_FLOATING: Final = 1e-14
 # At the end of a ramp time fio counts the bytes of requests in flight, and not the requests.
 _IN_FLIGHT: Final = 0.01
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.marks import Marks
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.records import Diagnostic, Measurement
 
 TOOL: Final = "fio"
 
@@ -144,6 +145,18 @@ def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     if end == 0:
         return None, 0
     return (0 if end <= 4 else end // 2), end
+
+
+def uncut_share(measurements: list[Measurement]) -> None:
+    """Let the share of a group's bandwidth that was read last be what fio cut of it.
+
+    It divides the mean before, cut to whole KiB/s (``convert_agg_kbytes_percent`` in its ``stat.c``).
+    """
+    share = measurements[-1]
+    mean = next((item for item in measurements[-4:-1] if item.statistic == "mean"), None)
+    if share.metric == "group_share" and share.high is not None and mean is not None and mean.low is not None:
+        whole = mean.low // 1024
+        measurements[-1] = replace(share, high=min(1.0, share.high * (whole + 1) / whole) if whole else 1.0)
 
 
 def report_time(text: str) -> datetime:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.devices import resolved
-from fsbench_kit.launch.targets import DirectoryTarget
+from fsbench_kit.launch.targets import RUNS, DirectoryTarget
 from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
 from fsbench_kit.units import humanise
 
@@ -88,6 +88,12 @@ def choose(
         fitting, sentences = target.adapted()
         adapted.append(fitting)
         notes += [f'Target "{target.name}": {sentence}.' for sentence in sentences]
+    notes += [
+        f'Target "{t.name}": {t.own_cache} may keep what earlier runs have read and written, because its '
+        'filesystem is reused. Write filesystems = "fresh" where that is not wanted.'
+        for t in adapted
+        if plan.keeps_own_cache(t)
+    ]
     chosen = plan.model_copy(update={"target": tuple(adapted), "otherwise": (), **kept})
     _refuse_too_little_space(chosen, root)
     return chosen, tuple(notes)
@@ -154,15 +160,30 @@ def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...]) -> None:
 
 
 def _refuse_too_little_space(plan: Plan, root: Path) -> None:
-    largest = max(workload.space or 0 for workload in (*plan.precondition, *plan.workload))
+    workloads = (*plan.precondition, *plan.workload)
+    largest = max(workload.space or 0 for workload in workloads)
+    results = _existing((root / RUNS).resolve())
+    beside = max(workload.space_beside for workload in workloads)
     for target in plan.target:
-        need = target.claim(largest)
-        directory = next(path for path in (target.place(root), *target.place(root).parents) if path.is_dir())
-        free = shutil.disk_usage(directory).free
+        place, need = _existing(target.place(root)), target.claim(largest)
+        besides = ""
+        if beside and place.stat().st_dev == results.stat().st_dev:
+            need, besides = need + beside, ", with what is copied to it"
+        free = shutil.disk_usage(place).free
         if need > free:
-            what = f'target "{target.name}" needs {humanise(need, "B")}, and {humanise(free, "B")} are free'
+            what = (
+                f'target "{target.name}" needs {humanise(need, "B")}{besides}, and {humanise(free, "B")} are free'
+            )
             hint = "Make space, name another directory, or plan a smaller target."
-            raise LaunchError(what, file=directory, hint=hint)
+            raise LaunchError(what, file=place, hint=hint)
+    if beside > (free := shutil.disk_usage(results).free):
+        what = f"what is copied to the targets takes {humanise(beside, 'B')}, and {humanise(free, 'B')} are free"
+        raise LaunchError(what, file=results, hint="Make space, or plan a smaller file and tree.")
+
+
+def _existing(place: Path) -> Path:
+    """Return a directory, or the one above it that is there already."""
+    return next(path for path in (place, *place.parents) if path.is_dir())
 
 
 def _how_to_install(program: str | None) -> str:

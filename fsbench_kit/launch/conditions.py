@@ -65,6 +65,13 @@ def conditions(
             f"which is more than {BUSY:.0%}.",
         )
     yield from _shared(before, after)
+    filesystem = before["mount"].partition(" - ")[2].partition(" ")[0]
+    if filesystem.partition(".")[0] == "fuse":  # neither fuseblk nor virtiofs, whose servers are asked to sync
+        yield (
+            "SYNC_NOT_PASSED_ON",
+            f"The kernel does not pass sync on to {filesystem}, which runs in user space. What was written before "
+            "the run may reach the disk during it, and a sync of the whole filesystem waits for nothing.",
+        )
     if data is not None and memory is not None and data < 2 * memory:
         yield from _cached(before, after)
     free, size = before["free_bytes"], before["size_bytes"]

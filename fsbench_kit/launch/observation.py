@@ -93,6 +93,13 @@ class Observation:
         return None
 
     @property
+    def status(self) -> str:
+        """Partial, where the kit's own program has failed: the figures in its log are of what it had finished."""
+        if self.failure is None:
+            return "ok"
+        return "partial" if self.cell.workload.program is None and self.execution and self.logs else "failed"
+
+    @property
     def conditions(self) -> list[Condition]:
         """What may spoil its figures."""
         if not self.after:
@@ -137,7 +144,7 @@ class Observation:
             "host": settings.pop("host"),
             "argv": list(execution.argv) if execution else [],
             "exit_code": execution.exit_code if execution else None,
-            "status": "failed" if self.failure else "ok",
+            "status": self.status,
             "started_at": started_at.isoformat(),
             "ended_at": ended_at.isoformat(),
             "duration": execution.duration if execution else (ended_at - started_at).total_seconds(),

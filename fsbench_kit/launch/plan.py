@@ -36,6 +36,7 @@ import difflib
 import json
 import re
 import tomllib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError, model_validator
@@ -166,6 +167,10 @@ class Plan(Table):
         """Whether the device beneath a target is trimmed before each run."""
         return target.trims and not self.precondition if self.trim is None else self.trim
 
+    def keeps_own_cache(self, target: Target) -> bool:
+        """Whether runs on a target find in its own cache what earlier ones have left there."""
+        return target.own_cache is not None and self.filesystems == "reused"
+
     def _refuse_over_budget(self) -> None:
         runs = schedule(self)
         seconds = self.cool_down * (len(runs) - 1) + sum(run.workload.least_seconds for run in runs)
@@ -215,9 +220,22 @@ def read_plan(path: Path) -> Plan:
     if not tables:
         raise InputError("the plan is empty", file=path, hint="Start from one of those in plans/.")
     try:
-        return Plan.model_validate(tables, context=path.parent)
+        plan = Plan.model_validate(tables, context=path.parent)
     except ValidationError as error:
         raise as_input_error(error, text, path, _SHAPE) from None
+    _refuse_what_programs_refuse(plan, text, path)
+    return plan
+
+
+def _refuse_what_programs_refuse(plan: Plan, text: str, path: Path) -> None:
+    """Refuse a plan with a workload that its own program, as it is installed here, does not understand."""
+    for key in ("precondition", "workload"):
+        for number, workload in enumerate(getattr(plan, key)):
+            mistake = workload.mistake()
+            if mistake is not None:
+                line = replace(mistake.at, table=key, number=number).line(text)
+                shown = excerpt(text, line) if line else None
+                raise InputError(str(mistake), file=path, line=line, excerpt=shown, hint=mistake.hint)
 
 
 def plan_text(plan: Plan) -> str:

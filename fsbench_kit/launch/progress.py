@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
     """Yield what to give to `fsbench_kit.launch.launch` as `progress`.
 
-    Notebooks get lines: these stay readable in a published notebook, where a bar would be an empty box.
+    Notebooks get plain lines, one text of them all: these are read as they come in JupyterLab and in papermill's
+    log, and stay readable in a published notebook, where a bar would be an empty box.
     """
-    console = console or Console(emoji=False)
-    if not console.is_terminal or console.is_jupyter:
+    console = console or Console(emoji=False, force_jupyter=False, force_terminal=sys.stdout.isatty())
+    if not console.is_terminal:
         yield lambda event: _print(console, event)
         return
     columns = (

@@ -83,7 +83,7 @@ class Session:
         """Take over the runs that are there already."""
         self.begun = True
         records = {name: self.study.record(name) for name in self.study.made}
-        self.made += [name for name, run in records.items() if run["status"] != "failed" or not retry_failed]
+        self.made += [name for name, run in records.items() if run["status"] == "ok" or not retry_failed]
         if len(self.made) == len(self.study.cells):
             self.tell(Note("The study is complete: all its runs are there."))
             return
@@ -92,6 +92,8 @@ class Session:
                 self._free_at_first.setdefault(run["target"], run["environment"]["before"]["free_bytes"])
         for sentence in self._changes(records.values()):
             self.tell(Note(sentence))
+        if self.study.plan.filesystems == "reused" and any(t.commands.make for t in self.study.plan.target):
+            self.tell(Note("The filesystems of the earlier runs are gone; the runs from here on share new ones."))
 
     def _changes(self, records: Iterable[dict[str, Any]]) -> Iterator[str]:
         """Say what of the machine is not as it was in the latest of runs that were made before."""
@@ -147,6 +149,7 @@ class Session:
         decision = referee.after(rounds)
         if decision is not None:
             self.rounds, note = decision
+            self.study.settle(self.scratch, self.rounds)
             if note is not None:
                 self.tell(Note(note))
 
@@ -179,7 +182,7 @@ class Session:
         new = self.scratch / name
         new.mkdir()
         seen = self._observe(cell, new, provision)
-        if seen.execution is not None and seen.execution.failure is None:
+        if seen.execution is not None:
             fresh = self.study.plan.filesystems == "fresh"
             cell.workload.conclude(new, seen.steps if fresh else ())
         failure = seen.failure
@@ -255,6 +258,8 @@ class Session:
             if plan.trims(seen.cell.target):
                 seen.before["trim"] = environment.trim(target.directory)
             seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
+            if plan.keeps_own_cache(seen.cell.target):
+                seen.before["caches"] += f"; {seen.cell.target.own_cache} may have kept more"
             seen.before["quiet"] = environment.quiet(target.directory, target.members)
             seen.before |= environment.state(target.directory, target.members)
             free = seen.before["free_bytes"]

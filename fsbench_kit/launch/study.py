@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
+DECISION: Final = "rounds.json"
+"""How many rounds there are to be, once the plan's rule has decided that."""
 
 
 class Study:
@@ -92,8 +94,40 @@ class Study:
 
     @property
     def unfinished(self) -> bool:
-        """Whether runs are missing."""
-        return len(self.made) < len(self.cells)
+        """Whether runs are missing, of the rounds that there are to be."""
+        made, rounds = set(self.made), self._settled_rounds
+        return any(
+            name not in made and (cell.round is None or cell.round <= rounds) for name, cell in self.cells.items()
+        )
+
+    def settle(self, scratch: Path, rounds: int) -> None:
+        """Write down how many rounds there are to be, by the plan's rule.
+
+        Parameters
+        ----------
+        scratch
+            An existing folder on the same filesystem.
+        rounds
+            Those that count.
+        """
+        new = scratch / DECISION
+        new.write_text(json.dumps({**self._rule, "rounds": rounds}) + "\n", encoding="utf-8")
+        publish(new, self.folder / DECISION)
+
+    @property
+    def _rule(self) -> dict[str, Any]:
+        """What a decision was made by. It holds for no other rule."""
+        return {"until": self.plan.until, "repeats": self.plan.repeats}
+
+    @property
+    def _settled_rounds(self) -> int:
+        """How many rounds there are to be, as far as that is decided."""
+        try:
+            decision = json.loads((self.folder / DECISION).read_text(encoding="utf-8"))
+            rounds = decision.pop("rounds")
+        except (OSError, ValueError, LookupError, AttributeError):
+            return self.plan.repeats
+        return rounds if decision == self._rule else self.plan.repeats
 
     def refuse_to_overwrite(self, *, replace: bool) -> None:
         """Refuse a new study where there is one of its name.

@@ -40,6 +40,13 @@ def test_a_figure_that_was_cut_is_below_the_next_one() -> None:
     assert codes(rate, work, figure("bytes", 2000)) == []
 
 
+def test_a_cut_of_almost_one_is_no_contradiction() -> None:
+    """What fio 3.33 printed of a run: 684359680 / 1.001 is 683676003.996."""
+    runtime, done = figure("runtime", 1.001), figure("bytes", 684359680)
+    assert codes(figure("bandwidth", 683676003, 683676004), done, runtime) == []
+    assert codes(figure("bandwidth", 683676002, 683676003), done, runtime) == ["FIGURES_DISAGREE"]
+
+
 def test_requests_of_one_size_make_the_bandwidth() -> None:
     assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1100, 1200)) == []
     assert codes(figure("iops", 10, 11, block_size=100), figure("bandwidth", 1300, 1400)) == ["FIGURES_DISAGREE"]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsbench_kit.formats.fio import depth_bounds, latency_bounds, part_names, percentile_bounds
+from fsbench_kit.formats.fio import depth_bounds, latency_bounds, part_names, percentile_bounds, uncut_share
+from fsbench_kit.records import Measurement
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,17 @@ def test_bounds_of_buckets() -> None:
 
 def test_names_of_parts_are_unique() -> None:
     assert list(part_names(["a", "b", "a"])) == ["a.0", "b", "a.1"]
+
+
+def test_a_share_is_that_of_a_mean_without_its_fraction() -> None:
+    """fio 3.33 printed a mean of 221403.5 KiB/s and 49.77192 %; the share of the whole mean is 49.772032 %."""
+    place = {"operation": "read", "unit": "1", "text": "", "line": 1}
+    mean, share = 221403.5 * 1024, 0.4977192
+    figures = [
+        Measurement(metric="bandwidth", statistic="mean", value=mean, low=mean, high=mean, **place),
+        Measurement(metric="group_share", value=share, low=share - 5e-9, high=share + 5e-9, **place),
+    ]
+    uncut_share(figures)
+    assert figures[1].low == share - 5e-9
+    assert figures[1].high is not None
+    assert 0.49772032 <= figures[1].high < 0.497722

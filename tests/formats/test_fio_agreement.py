@@ -106,8 +106,6 @@ def can_be_the_same(one: Measurement, other: Measurement) -> bool:
     assert one.low is not None
     assert other.low is not None
     slack = 0.1 * ((one.high - one.low) + (other.high - other.low)) + 1e-9 * abs(one.high)
-    if one.metric == "group_share":  # of a sum of rates, each of which one of the reports may cut to whole KiB/s
-        slack += 1e-5 * one.high
     return one.low <= other.high + slack and other.low <= one.high + slack
 
 

@@ -46,7 +46,7 @@ def fake_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         programs = tmp_path / "programs"
         programs.mkdir()
         program = programs / "fio"
-        version = '[ "$1" = --version ] && echo fio-0.0 && exit'
+        version = '[ "$1" = --version ] && echo fio-0.0 && exit\n[ "$1" = --parse-only ] && exit'
         program.write_text(f"#!/bin/sh\n{version}\n{script}\n", encoding="ascii")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")

@@ -36,6 +36,7 @@ def moment(**changes: object) -> dict[str, Any]:
         "devices": {"loop0": counters(0, 0), "vda": counters(0, 0)},
         "disks": counters(0, 0),
         "asked": counters(0, 0),
+        "mount": "64 43 7:0 / /mount rw,relatime - xfs /dev/loop0 rw",
         **changes,
     }
 
@@ -47,6 +48,15 @@ def found(before: dict[str, Any], after: dict[str, Any], **known: int | None) ->
 
 def test_nothing_is_said_of_a_quiet_machine() -> None:
     assert found(moment(), moment(), free_at_first=10 * GIB) == []
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "said"), [("fuse.zfs", True), ("fuse", True), ("fuseblk", False), ("virtiofs", False)]
+)
+def test_filesystem_that_is_not_told_of_a_sync(filesystem: str, said: bool) -> None:
+    mount = f"66 43 0:40 / /target/mount rw,relatime - {filesystem} pool rw,user_id=0"
+    codes = [code for code, _ in found(moment(mount=mount), moment())]
+    assert codes == ["SYNC_NOT_PASSED_ON"] * said
 
 
 @pytest.mark.parametrize(("busy", "loaded"), [(0.2, False), (0.21, True)])

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -23,11 +22,12 @@ from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.study import Study
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.targets.steps import Step, run_step
+from tests.launch.traces import RUNS, assert_no_traces, scratch_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-RUNS = Path("raw_results", "runs")
 ISOLATED = tools.isolation_problem() is None
 
 
@@ -43,25 +43,9 @@ def assert_whole(run: Path) -> None:
     assert hashes == record(run)["sha256"]
 
 
-def left_of(root: Path) -> list[str]:
-    """Return what ``ps``, ``findmnt`` and ``losetup`` know of launches in a folder, and scratch folders there."""
-    found = [path.name for path in (*root.glob(".fsbench-*"), *(root / RUNS).glob(".fsbench-*"))]
-    for command in (
-        ["ps", "-e", "-o", "pid,args", "--cols", "1000"],
-        ["findmnt", "--raw", "--noheadings"],
-        ["losetup", "--list", "--noheadings", "--raw", "--output", "NAME,BACK-FILE"],
-    ):
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        found += [line for line in said.splitlines() if str(root) in line]
-    return found
-
-
 def assert_nothing_is_left(root: Path) -> None:
-    """The kernel takes away mounts and loop devices in its own time, which is short."""
-    end = time.monotonic() + 20
-    while left := left_of(root):
-        assert time.monotonic() < end, left
-        time.sleep(0.1)
+    assert_no_traces(root)
+    assert scratch_folders(root) == []
 
 
 # ---- programs

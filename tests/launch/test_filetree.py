@@ -206,6 +206,44 @@ def test_steps_of_the_target_are_put_where_they_belong(tmp_path: Path) -> None:
     ]  # of what took two attempts, neither is the task
 
 
+def with_broken(program: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put in the place of a program one that fails."""
+    folder.mkdir()
+    (folder / program).write_text("#!/bin/sh\necho no >&2\nexit 3\n", encoding="ascii")
+    (folder / program).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_run_that_fails_keeps_the_tasks_that_it_finished(
+    tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_broken("find", tmp_path / "programs", monkeypatch)
+    result = launch(make_plan(workload=[TABLE], repeats=1), root=tmp_path)
+    ((run, failure),) = result.failures.items()
+    assert "find target/tree -name file-0000000 ended with 3" in failure
+    data = fsb.read(run)
+    assert data.runs["status"].to_list() == ["partial"]
+    assert [row["task"] for row in rows(run) if row["metric"] == "elapsed"][::2] == OWN_TASKS[:6]
+    found = data.measurements.filter(metric="elapsed")["operation"].to_list()
+    assert [task for task in found if not task.endswith("_sync")] == OWN_TASKS[:6]
+
+
+def test_row_that_was_cut_off_is_no_finished_task(tmp_path: Path) -> None:
+    (tmp_path / "stdout.txt").write_text(f"{program.HEADER}\n# files = 40\ncapacity_ini")
+    Filetree(name="tree", **TABLE).conclude(tmp_path, ())
+    assert not (tmp_path / "filetree.csv").exists()
+
+
+def test_run_that_fails_at_once_has_no_log(
+    tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_broken("sync", tmp_path / "programs", monkeypatch)
+    result = launch(make_plan(workload=[TABLE], repeats=1), root=tmp_path)
+    (run,) = result.failures
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    assert (record["status"], record["logs"]) == ("failed", [])
+
+
 @pytest.mark.root
 @pytest.mark.slow
 @pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts and processes of its own")

@@ -155,6 +155,43 @@ def write_plan(folder: Path, job: str | None, plan: str = PLAN) -> Path:
     return path
 
 
+OPTIONS = PLAN.replace('job_file = "jobs/one.fio"', 'rw = "read"\nbs = "4k"\nsize = "1M"\n')
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    ("plan", "job", "line", "said"),
+    [
+        (
+            PLAN,
+            "[one]\nsize=1m\nbsz=4k\n",
+            10,
+            'fio does not accept line 3 of the job file, "bsz=4k": Bad option <bsz=4k>\nDid you mean bs?',
+        ),
+        (
+            PLAN,
+            "[one]\nsize=1m\niodepth=many\n",
+            10,
+            'fio does not accept line 3 of the job file, "iodepth=many": failed parsing iodepth=many\nfio ',
+        ),
+        (
+            OPTIONS + "options = { iodpth = 3 }\n",
+            None,
+            14,
+            "fio does not accept this: unrecognized option '--iodpth=3'\nDid you mean iodepth?",
+        ),
+    ],
+)
+def test_what_fio_does_not_accept_is_said_before_anything_starts(
+    tmp_path: Path, plan: str, job: str | None, line: int, said: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        read_plan(write_plan(tmp_path, job, plan))
+    assert raised.value.line == line
+    assert f"{raised.value.what}\n{raised.value.hint}".startswith(said)
+    assert {path.name for path in tmp_path.iterdir()} <= {"plan.toml", "jobs"}
+
+
 @needs_fio
 def test_job_file_is_run_on_the_target_and_kept(tmp_path: Path) -> None:
     plan = read_plan(write_plan(tmp_path, JOB.replace("/mnt/test", "/nowhere/at/all")))

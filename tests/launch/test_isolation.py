@@ -5,25 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 
-from fsbench_kit.launch import Plan, launch, launcher, tools, zfs
+from fsbench_kit.launch import Plan, launch, launcher, resume, tools, zfs
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
 from fsbench_kit.vocabulary import SETTINGS
+from tests.launch.traces import RUNS, assert_no_traces, eventually, scratch_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-RUNS = Path("raw_results", "runs")
+    from pathlib import Path
 
 
 def has(program: str) -> bool:
@@ -37,39 +36,6 @@ def loop(filesystem: str) -> dict[str, object]:
 def record(run: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
     return found
-
-
-def traces(root: Path) -> list[str]:
-    """Return what there is on this machine of launches in a folder: processes, mounts, loop devices."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes().decode(errors="replace")
-            command += " in " + str((process / "cwd").readlink())
-            mounts = (process / "mountinfo").read_text(encoding="utf-8")
-        except OSError:
-            continue
-        if process.name != str(os.getpid()) and str(root) in command:
-            found.append(f"process {process.name}: {command}")
-        found += [f"mount for {process.name}: {line}" for line in mounts.splitlines() if str(root) in line]
-    loops = subprocess.run(["losetup", "--list", "--noheadings"], capture_output=True, text=True, check=True)
-    return found + [line for line in loops.stdout.splitlines() if str(root) in line]
-
-
-def assert_no_traces(root: Path) -> None:
-    """The kernel takes away mounts and loop devices in its own time, which is short."""
-    eventually(lambda: traces(root) == [], lambda: f"left behind: {traces(root)}")
-
-
-def eventually(holds: Callable[[], bool], otherwise: Callable[[], str], *, seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, otherwise()
-        time.sleep(0.05)
-
-
-def scratch_folders(root: Path) -> list[str]:
-    return [path.name for path in (*root.glob(".fsbench-*"), *(root / RUNS).glob(".fsbench-*"))]
 
 
 def test_every_filesystem_of_a_plan_can_be_made() -> None:
@@ -205,6 +171,17 @@ class TestLoopImages:
         assert [step["argv"][0] for step in first["provision"]] == ["fallocate", "mkfs.ext4", "mount", "losetup"]
         assert first["provision"] == second["provision"]
         assert "trimmed" in second["environment"]["before"]["trim"]
+
+    def test_resumed_on_another_filesystem_than_before(
+        self, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        first = launch(make_plan(target=[loop("ext4")], repeats=2, filesystems="reused"), root=tmp_path)
+        shutil.rmtree(first.runs[1])
+        again = resume(root=tmp_path)
+        assert again.failures == {}
+        said = "The filesystems of the earlier runs are gone; the runs from here on share new ones."
+        assert said in again.notes
+        assert said not in first.notes
 
     def test_target_that_cannot_be_made_ready(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         wrong = {**loop("ext4"), "name": "wrong", "mkfs_options": ["--no-such-option"]}

@@ -60,6 +60,19 @@ def test_lines_where_there_is_no_terminal() -> None:
     ]
 
 
+def test_notebook_gets_one_plain_text(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    class ZMQInteractiveShell:
+        """What a kernel has in ``get_ipython``, by which rich knows it."""
+
+    monkeypatch.setattr("builtins.get_ipython", ZMQInteractiveShell, raising=False)
+    monkeypatch.setattr("IPython.display.display", lambda *_, **__: pytest.fail("this is no text"))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with shown() as show:
+        for event in EVENTS:
+            show(event)
+    assert "run 2/2, round 1: small on ext4 (3 s gone, about 3 s to go)\n" in capsys.readouterr().out
+
+
 def test_bar_on_a_terminal() -> None:
     out = io.StringIO()
     with shown(Console(file=out, force_terminal=True, force_jupyter=False, width=100)) as show:

@@ -9,9 +9,11 @@ import pytest
 import scipy.stats
 
 import fsbench_kit as fsb
+from fsbench_kit.errors import RequestError
 from fsbench_kit.launch import launch, resume
 from fsbench_kit.launch.events import RunEnded
 from fsbench_kit.launch.stopping import Precision, Rule, caution
+from fsbench_kit.launch.study import find_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,9 +138,16 @@ def test_launch_that_is_gone_on_with_ends_by_its_rule_all_the_same(
 
     with pytest.raises(KeyboardInterrupt):
         launch(two_targets(repeats=8, until=until), root=tmp_path, study="first", progress=interrupt)
-    resume("first", root=tmp_path)
+    runs = tmp_path / "raw_results" / "runs"
+    assert find_study(runs, None).name == "first"
+    resume(root=tmp_path)
     made = sorted((tmp_path / "raw_results" / "runs" / "first").glob("0*"))
     assert len(made) == 2 * rounds
     again = resume("first", root=tmp_path)
     assert again.runs == ()
     assert f'"{until}"' in again.notes[-1]
+    with pytest.raises(RequestError, match="no study is unfinished"):
+        find_study(runs, None)
+    plan = runs / "first" / "plan.toml"
+    plan.write_text(plan.read_text().replace(until, "half-width 0.1 %"), encoding="utf-8")
+    assert find_study(runs, None).name == "first"  # what was decided by one rule does not hold for another

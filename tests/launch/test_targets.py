@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +19,6 @@ from fsbench_kit.launch.targets.images import attached_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from fsbench_kit.launch import Plan
 
@@ -76,6 +78,23 @@ def test_commands_of_an_image() -> None:
         "truncate --size 1000 image\nmkfs.xfs -f -K -L fsbench -m reflink=0 image\n"
         "mount -t xfs -o loop,noatime image mount\nlosetup --direct-io=on /dev/loopN"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-E", "stride=4", "-m", "0"], "-E nodiscard,lazy_itable_init=0,lazy_journal_init=0,stride=4 -m 0"),
+        (
+            ["-Estride=4", "-E", "root_owner"],
+            "-E nodiscard,lazy_itable_init=0,lazy_journal_init=0,stride=4,root_owner",
+        ),
+        (["-m", "0"], "-E nodiscard,lazy_itable_init=0,lazy_journal_init=0 -m 0"),
+    ],
+)
+def test_extended_options_of_a_plan_do_not_replace_ours(options: list[str], words: str) -> None:
+    """mke2fs takes the last -E alone."""
+    made = made_by(**{**IMAGE, "filesystem": "ext4"}, mkfs_options=options)
+    assert f"mkfs.ext4 -F -L fsbench {words} image\n" in made
 
 
 def test_commands_of_a_device() -> None:
@@ -202,6 +221,76 @@ def test_device_cannot_hold_two_filesystems_at_once(
     reused = make_plan(target=targets, filesystems="reused")
     with pytest.raises(LaunchError, match="2 targets cannot keep their filesystems on /dev/null at once"):
         choose(reused, tmp_path, isolation_problem=None, devices=["/dev/null"])
+
+
+@pytest.mark.parametrize(("filesystems", "said"), [("reused", True), ("fresh", False)])
+def test_cache_that_a_reused_pool_keeps_is_named(
+    make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filesystems: str, said: bool
+) -> None:
+    monkeypatch.setattr(zfs, "properties", lambda: ({}, {}))
+    monkeypatch.setattr("fsbench_kit.launch.targets.zfs.ZfsTarget.problem", lambda *_: None)
+    targets = [
+        {"kind": "zfs", "name": "pool", "size": "64M"},
+        {"kind": "directory", "name": "d", "directory": "."},
+    ]
+    _, notes = choose(make_plan(target=targets, filesystems=filesystems), tmp_path, isolation_problem=None)
+    assert [note for note in notes if "ARC" in note] == [
+        'Target "pool": ZFS\'s own cache (ARC) may keep what earlier runs have read and written, because its '
+        'filesystem is reused. Write filesystems = "fresh" where that is not wanted.'
+    ] * said
+
+
+# ---- space
+
+
+class Disks:
+    """Two disks: one for the results, and one for a target. What is free on each is for a test to say."""
+
+    def __init__(self, root: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.free = {root.stat().st_dev: 0, target.stat().st_dev: 0}
+        assert len(self.free) == 2
+        monkeypatch.setattr(
+            "shutil.disk_usage", lambda path: SimpleNamespace(free=self.free[Path(path).stat().st_dev])
+        )
+
+
+TREE = {
+    "tool": "filetree",
+    "large_file": 10_000,
+    "files": 1,
+    "directories": 1,
+    "smallest": 4096,
+    "largest": 4096,
+}  # with a tree of two blocks for the file, and one for the directory
+
+
+def test_space_for_what_is_copied_is_asked_for_where_the_results_go(
+    make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tempfile.TemporaryDirectory(dir="/dev/shm")
+    with elsewhere as folder:
+        disks = Disks(tmp_path, Path(folder), monkeypatch)
+        results, other = disks.free
+        plan = make_plan(target=[{"kind": "directory", "name": "d", "directory": folder}], workload=[TREE])
+        disks.free = {results: 10_000 + 3 * 4096, other: 2 * 3 * 4096}
+        choose(plan, tmp_path, isolation_problem=None)
+        disks.free[results] -= 1
+        with pytest.raises(LaunchError, match=r"what is copied to the targets takes .* are free"):
+            choose(plan, tmp_path, isolation_problem=None)
+        disks.free = {results: 10_000 + 3 * 4096, other: 2 * 3 * 4096 - 1}
+        with pytest.raises(LaunchError, match='target "d" needs 24 KiB, and'):
+            choose(plan, tmp_path, isolation_problem=None)
+
+
+def test_space_for_what_is_copied_counts_beside_a_target_on_the_same_disk(
+    make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = 3 * 3 * 4096 + 10_000
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=need))
+    choose(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=need - 1))
+    with pytest.raises(LaunchError, match=r'target "here" needs .*, with what is copied to it, and'):
+        choose(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
 
 
 # ---- what a ZFS lacks

@@ -164,6 +164,7 @@ def test_bonnie(make: Callable[..., Made]) -> None:
         largest_file=200,
         smallest_file=100,
         directories=2,
+        odd=("WRONG_FIGURE",),  # of this version's rates of files, where the machine is slow enough to have any
     )
     # The CSV line, field by field, as bonnie++ 2.00's own bon_csv2html has them.
     fields = made.text().strip().splitlines()[-1].split(",")

@@ -16,6 +16,7 @@ from fsbench_kit.formats.fio import (
     has_bin,
     latency_bounds,
     percentile_bounds,
+    uncut_share,
 )
 from fsbench_kit.formats.fio_json.contents import (
     DIRECTIONS,
@@ -197,6 +198,7 @@ class JobReader(Kept):
             self._figure(place, block, f"{prefix}agg", metric, "mean", unit=unit, samples=samples, primary=False)
         else:
             self._figure(place, block, f"{prefix}agg", "group_share", unit="%")
+            uncut_share(self.measurements)
 
     def _read_latency(self, block: Object, place: Object, kind: str) -> None:
         if not is_work(block):

@@ -14,6 +14,7 @@ from fsbench_kit.formats.fio import (
     latency_bounds,
     percentile_bounds,
     report_time,
+    uncut_share,
 )
 from fsbench_kit.formats.fio_normal.kept import JobPlace, scaled, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, cells, job_name
@@ -161,6 +162,7 @@ class JobLines(SetUp):
         for statistic in ("mean", "stdev"):
             job(statistic, metric, statistic)
         self._figure(token, place, "share", "group_share", unit="%")
+        uncut_share(self.measurements)
 
     def _read_buckets(self, token: Token) -> None:
         unit = token["unit"] or ""

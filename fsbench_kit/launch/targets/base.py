@@ -41,6 +41,9 @@ class BaseTarget(Table, ABC):
     isolated: ClassVar[bool] = True
     """Whether it needs mounts of its own, and so root."""
 
+    own_cache: ClassVar[str | None] = None
+    """What it caches besides the kernel, and keeps where the kernel's caches are dropped."""
+
     name: Name
     optional: Truth = False
 

@@ -92,6 +92,24 @@ class FilesystemTarget(BaseTarget):
         options = [*mount, *([self.mount_options] if self.mount_options else [])]
         chosen = ("-o", ",".join(options)) if options else ()
         return (
-            (*MKFS[self.filesystem], *mkfs, *self.mkfs_options, *devices),
+            (*_with_options(MKFS[self.filesystem], (*mkfs, *self.mkfs_options)), *devices),
             ("mount", "-t", self.filesystem, *chosen, devices[0], "mount"),
         )
+
+
+def _with_options(mkfs: Command, options: Command) -> Command:
+    """Add options to a command. Of several ``-E``, mke2fs takes the last alone; so theirs become part of ours.
+
+    >>> _with_options(("mkfs.ext4", "-E", "nodiscard"), ("-m", "0", "-E", "stride=4"))
+    ('mkfs.ext4', '-E', 'nodiscard,stride=4', '-m', '0')
+    """
+    if "-E" not in mkfs:
+        return *mkfs, *options
+    extended, others, words = [], [], iter(options)
+    for word in words:
+        if word.startswith("-E"):
+            extended.append(word.removeprefix("-E") or next(words, ""))
+        else:
+            others.append(word)
+    place = mkfs.index("-E") + 1
+    return *mkfs[:place], ",".join(filter(None, (mkfs[place], *extended))), *mkfs[place + 1 :], *others

@@ -14,7 +14,7 @@ import subprocess
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field
 
@@ -72,6 +72,8 @@ class ZfsTarget(MembersTarget):
     pool_options, dataset_options
         Properties of the pool, and of its one dataset.
     """
+
+    own_cache: ClassVar[str | None] = "ZFS's own cache (ARC)"
 
     kind: Literal["zfs"]
     mirror: Truth = False

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from fsbench_kit.launch.mistakes import MistakeError
     from fsbench_kit.launch.targets import Step
 
 
@@ -97,12 +98,16 @@ class BaseWorkload(Table, ABC):
     def _named(cls, table: Any) -> Any:
         return named(table, "tool")
 
+    def mistake(self) -> MistakeError | None:
+        """Return what the program, where it is installed, does not understand of this. No load is made for it."""
+        return None
+
     @abstractmethod
     def work(self, ground: Ground) -> Work:
         """Return the commands that make this load. Nothing is done by this, and nothing looked at."""
 
     def conclude(self, folder: Path, steps: Sequence[Step]) -> None:
-        """Complete the log in a run's folder, where that needs what is known only after the run.
+        """Complete the log in a run's folder, where that needs what is known only after the run, failed or not.
 
         Parameters
         ----------
@@ -116,6 +121,11 @@ class BaseWorkload(Table, ABC):
     @abstractmethod
     def space(self) -> int | None:
         """The most bytes that its files hold at any time; ``None`` where the plan does not tell."""
+
+    @property
+    def space_beside(self) -> int:
+        """The most bytes that it needs where the results go."""
+        return 0
 
     @property
     @abstractmethod

@@ -85,9 +85,18 @@ class Filetree(BaseWorkload):
         )
 
     def conclude(self, folder: Path, steps: Sequence[Step]) -> None:
-        """Write the log: what the program has printed, with the target's tasks where they belong."""
+        """Write the log: what the program has printed, with the target's tasks where they belong.
+
+        Where it has failed, that is what it finished before; without a finished task there is no log.
+        """
         printed = (folder / "stdout.txt").read_text(encoding="utf-8").splitlines()
-        first = next(number for number, line in enumerate(printed) if line and line != HEADER and line[0] != "#")
+        rows = (
+            number
+            for number, line in enumerate(printed)
+            if line != HEADER and not line.startswith("#") and line.count(",") == HEADER.count(",")
+        )
+        if (first := next(rows, None)) is None:
+            return
         filesystem = printed[first].split(",")[1]
         made = [*_rows("mkfs", steps, filesystem), *_rows("mount", steps, filesystem)]
         lines = [*printed[:first], *made, *printed[first:], *_rows("umount", steps, filesystem)]
@@ -96,8 +105,12 @@ class Filetree(BaseWorkload):
     @property
     def space(self) -> int:
         """Each of the large file and the tree is there twice, but not both at a time."""
-        tree = sum((-(-length // _BLOCK) + 1) * _BLOCK for length in self._lengths) + self.directories * _BLOCK
-        return 2 * max(self.large_file, tree)
+        return 2 * max(self.large_file, self._tree)
+
+    @property
+    def space_beside(self) -> int:
+        """What is copied."""
+        return self.large_file + self._tree
 
     @property
     def least_written(self) -> int:
@@ -108,6 +121,11 @@ class Filetree(BaseWorkload):
     def least_seconds(self) -> float:
         """Nothing is known beforehand."""
         return 0.0
+
+    @property
+    def _tree(self) -> int:
+        """The bytes that a tree takes, in whole blocks, with one for the name and inode of each file."""
+        return sum((-(-length // _BLOCK) + 1) * _BLOCK for length in self._lengths) + self.directories * _BLOCK
 
     @property
     def _lengths(self) -> list[int]:

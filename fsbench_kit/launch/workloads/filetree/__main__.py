@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 HEADER: Final = "task,filesystems,metric,value,low,high,unit,qualifier"
 
+PROGRAMS: Final = ("cp", "find", "ls", "rm", "sync")
+"""Those that do the tasks."""
+
 _BLOCK: Final = 4096
 _CHUNK: Final = 256 * _BLOCK
 _LARGE: Final = "large"

@@ -33,6 +33,7 @@ from fsbench_kit.launch.mistakes import MissingKeyError, MistakeError, Place
 from fsbench_kit.launch.schema import Count, Seconds, Size, Truth, short_size
 from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
 from fsbench_kit.launch.workloads.fio import jobs
+from fsbench_kit.launch.workloads.fio.approval import complaint, option
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES, refusal
 
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
@@ -165,6 +166,21 @@ class Fio(BaseWorkload):
             if problem is not None:
                 what = f'line {line.number} of the job file, "{line.text}", cannot be run: {problem}'
                 raise MistakeError(what, at, hint="Change that line, or take it out.")
+
+    def mistake(self) -> MistakeError | None:
+        """Ask fio itself."""
+        flags = [] if self.job is not None else _flags({"name": self.name, **self._options})
+        complaints = complaint(flags, None if self.job is None else jobs.without_directory(self.job))
+        if not complaints:
+            return None
+        key = option(complaints[0])
+        hint = "\n".join(complaints[1:]) or "fio --cmdhelp lists its options, and fio --cmdhelp=NAME tells of one."
+        if self.job is None:
+            place = key if key in type(self).model_fields else "options"
+            return MistakeError(f"fio does not accept this: {complaints[0]}", Place(key=place), hint=hint)
+        line = next((line for line in jobs.lines(self.job) if line.key == key), None)
+        where = f'line {line.number} of the job file, "{line.text}"' if line is not None else "the job file"
+        return MistakeError(f"fio does not accept {where}: {complaints[0]}", Place(key="job_file"), hint=hint)
 
     def work(self, ground: Ground) -> Work:
         """Return the command line; what fio says besides its report goes to standard output."""

@@ -1,0 +1,143 @@
+"""Published ratios beside those of a replication."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.charts.look import REFERENCE, chart_title, check_size, description, nothing, panel_header
+from fsbench_kit.tables import REPLICATION_FINDINGS, cell_text, metric_text, one_line, ratio_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WIDTH: Final = 460
+_LABEL_WIDTH: Final = 260
+_ROW_HEIGHT: Final = 18
+_TICKS: Final = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
+_WIDE: Final = 50.0
+"""The span of the axis from which on its ticks are powers of ten alone."""
+_DECADES: Final = tuple(10.0**power for power in range(-6, 7))
+
+PUBLISHED: Final = "published (one run each)"
+HERE: Final = "here, with its interval"
+_LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), HERE: ("#0072b2", "circle")}
+
+
+def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetChart:
+    """Draw each published ratio, hollow, and ours below it, on a log axis.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.replicate.beside` returned.
+
+    Raises
+    ------
+    RequestError
+        If there are too many rows.
+    """
+    data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
+    check_size(data)
+    if data.is_empty():
+        return nothing(["No ratio could be had both from the study and here."])
+    inside, open_too = (
+        found.filter(pl.col("finding").str.starts_with("inside")),
+        found.filter(finding="inside, as 1"),
+    )
+    heading = [
+        f"{inside.height} of {found.height} published ratios lie inside the intervals of the runs made here"
+    ]
+    if open_too.height:
+        heading[0] += f", and in {open_too.height} of these intervals so does 1"
+    explained = (
+        "Ratios of candidate to baseline. A published ratio of single runs has no confidence interval: its bar is "
+        "what the rounding of its digits allows, and mostly too short to be seen."
+    )
+    ends = data.select(
+        low=pl.min_horizontal("place", "low").min(), high=pl.max_horizontal("place", "high").max()
+    ).row(0)
+    domain = [min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1]
+    ticks = _DECADES if domain[1] / domain[0] > _WIDE else _TICKS
+    colours, shapes = (list(column) for column in zip(*_LOOK.values(), strict=True))
+    base = alt.Chart().encode(
+        y=alt.Y(
+            "cell:N",
+            sort=None,
+            title=None,
+            axis=alt.Axis(labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False),
+        ),
+        yOffset=alt.YOffset("whose:N", sort=list(_LOOK)),
+        color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=colours)),
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "finding")],
+    )
+    shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=shapes))
+    places = alt.X(
+        "place:Q",
+        title="ratio (log scale)",
+        scale=alt.Scale(type="log", domain=domain, nice=False),
+        axis=alt.Axis(
+            values=[tick for tick in ticks if domain[0] <= tick <= domain[1]], format="~g", labelOverlap="greedy"
+        ),
+    )
+    layers = alt.layer(
+        alt.Chart()
+        .transform_aggregate(rows="count()")
+        .mark_rule(color=REFERENCE, strokeDash=[4, 3])
+        .encode(x=alt.XDatum(1.0)),
+        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
+        base.transform_filter(alt.datum.whose == PUBLISHED)
+        .mark_point(size=80, filled=False, fill="white", strokeWidth=1.8, opacity=1)
+        .encode(x=places, shape=shape),
+        base.transform_filter(alt.datum.whose == HERE)
+        .mark_point(size=80, filled=True, opacity=1)
+        .encode(x=places, shape=shape),
+        data=data,
+    )
+    groups = data["group"].unique(maintain_order=True).to_list()
+    chart: alt.FacetChart = (
+        layers.properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
+        .facet(row=alt.Row("group:N", sort=groups, header=panel_header(_WIDTH)))
+        .resolve_scale(y="independent")
+        .properties(
+            title=chart_title(heading, explained),
+            description=description("Forest plot.", heading, explained, data["words"]),
+        )
+    )
+    return chart
+
+
+_SCHEMA: Final = dict.fromkeys(("group", "cell", "whose", "ratio", "finding", "words"), pl.String) | dict.fromkeys(
+    ("place", "low", "high"), pl.Float64
+)
+
+
+def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield two rows for each cell: the published ratio, and ours."""
+    for row in found.iter_rows(named=True):
+        what = (cell_text(name, row[name]) for name in ("pattern", "operation", "block_size"))
+        cell = ", ".join(part for part in what if part)
+        better = {"higher": "right of 1 is better", "lower": "left of 1 is better"}[row["better"]]
+        metric = metric_text(row["metric"], row["statistic"])
+        group = one_line(f"{metric}, {row['level']} to {row['baseline']}: {better}")
+        for whose, ends in ((PUBLISHED, ("published_ratio", "published_low", "published_high")), (HERE, _OURS)):
+            place, low, high = (row[end] for end in ends)
+            ratio = ratio_text(place)
+            if low is not None and high is not None:
+                ratio += f" [{ratio_text(low)}, {ratio_text(high)}]"
+            yield {
+                "group": group,
+                "cell": cell,
+                "whose": whose,
+                "ratio": ratio,
+                "finding": f"the published ratio {REPLICATION_FINDINGS[row['finding']]}",
+                "words": f"{group}, {cell}, {whose}: {ratio}.",
+                "place": place,
+                "low": low,
+                "high": high,
+            }
+
+
+_OURS: Final = ("ratio", "ci_low", "ci_high")

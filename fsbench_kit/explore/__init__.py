@@ -1,0 +1,13 @@
+"""Explores a dataset: whatever is chosen, a comparison follows, as a chart, a table and a sentence.
+
+What is chosen is a `State`. An `Exploration` says what can be chosen next, and what a state shows; both are
+functions of the state alone, and know no widget. A `Panel` puts them behind controls in a notebook. A state can be
+taken away as Python, or as parameters of ``notebooks/03_compare.ipynb``, see `as_python` and `as_parameters`.
+"""
+
+from fsbench_kit.explore.exploration import Exploration, View
+from fsbench_kit.explore.options import Choice, Options
+from fsbench_kit.explore.panel import Panel
+from fsbench_kit.explore.state import State, as_parameters, as_python
+
+__all__ = ["Choice", "Exploration", "Options", "Panel", "State", "View", "as_parameters", "as_python"]

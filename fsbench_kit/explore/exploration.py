@@ -1,0 +1,206 @@
+"""What can be chosen of a dataset, and what a choice shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+from altair.utils import schemapi
+
+from fsbench_kit import charts, settings, tables
+from fsbench_kit.compare import compare, wanted_of
+from fsbench_kit.dataset import UNMEASURED
+from fsbench_kit.display import mimebundle
+from fsbench_kit.errors import RequestError
+from fsbench_kit.explore.options import (
+    COORDINATES,
+    OF_RUNS,
+    Choice,
+    Options,
+    choices_of,
+    factors_of,
+    keeping,
+    keeping_baseline,
+    keeping_factor,
+    keeping_metrics,
+)
+from fsbench_kit.explore.state import CHARTS, State
+from fsbench_kit.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.explore.state import Value
+
+MOST_COMPARISONS: Final = 1000
+"""More than these do not follow a hand at once, and no eye follows them."""
+
+MOST_ROWS: Final = 200
+"""Of the table."""
+
+_NO_PAIR: Final = "No cell has runs both of the baseline and of another level: nothing can be compared."
+_REMEMBERED: Final = 16
+_COMPARABLE: Final = [name for name, metric in METRICS.items() if metric.better]
+_COUNTS: Final = (pl.col("status") == "ok") & ~UNMEASURED
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a state shows.
+
+    Attributes
+    ----------
+    options
+        What can be chosen next; its state is the one that is shown.
+    finding
+        What was found, or why nothing was, in plain text.
+    spec
+        The chart, as a Vega-Lite specification; ``None`` where there is nothing to draw.
+    table
+        The comparison; ``None`` where there is none.
+    """
+
+    options: Options
+    finding: str
+    spec: dict[str, Any] | None = None
+    table: tables.Table | None = None
+
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
+        return {"text/plain": self.finding} if self.spec is None else mimebundle(self.spec)
+
+    @property
+    def state(self) -> State:
+        """The state that is shown."""
+        return self.options.state
+
+
+class Exploration:
+    """Answers what can be chosen of a dataset, and what a choice shows; it remembers the answers that took time.
+
+    Parameters
+    ----------
+    dataset
+        The runs.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._part = lru_cache(_REMEMBERED)(self._read_part)
+        self._factors = lru_cache(_REMEMBERED)(self._read_factors)
+        self._figures = lru_cache(_REMEMBERED)(self._read_figures)
+        self._comparison = lru_cache(_REMEMBERED)(self._compare)
+
+    def options(self, state: State) -> Options:
+        """Say what can be chosen, where each list depends on what is chosen in those before it."""
+        said: list[str] = []
+        choices: dict[str, tuple[Choice, ...]] = {}
+        frame = self._dataset.runs.filter(_COUNTS)
+        for name in OF_RUNS:
+            choices[name] = choices_of(frame, name)
+            state = keeping(state, name, choices[name], said)
+            frame = _among(frame, name, state.chosen(name))
+        runs = tuple(state.chosen(name) for name in OF_RUNS)
+        choices["factor"] = self._factors(*runs)
+        state = keeping_factor(state, choices["factor"], said)
+        frame = self._figures(*runs, state.factor)
+        choices["metrics"] = choices_of(frame, "metric")
+        state = keeping_metrics(state, choices["metrics"], said)
+        frame = frame.join(wanted_of(state.metrics or None), on=["metric", "statistic"], how="semi")
+        for name in dict.fromkeys((state.factor, *_telling(frame, state))):
+            column = "level" if name == state.factor else name
+            choices[name] = choices_of(frame, column)
+            state = keeping(state, name, choices[name], said)
+            frame = _among(frame, column, state.chosen(name))
+        choices["baseline"] = choices_of(frame, "level")
+        state = keeping_baseline(state, choices["baseline"], said)
+        others = frame.group_by(settings.CELL).agg(pl.col("level").n_unique() - 1)["level"].sum()
+        return Options(state, tuple(said), choices, int(others))
+
+    def render(self, state: State) -> View:
+        """Show a state, or what is nearest to it, and say what of it could not be."""
+        options = self.options(state)
+        state = options.state
+        problem = _problem(options)
+        if problem:
+            return View(options, problem)
+        try:
+            comparison = self._comparison(replace(state, chart=State().chart))
+            # The specification is not held against its schema, which takes longer than making it.
+            if comparison.is_empty():
+                return View(options, _NO_PAIR)
+            with schemapi.debug_mode(arg=False):
+                spec = self._chart(state, comparison).to_dict(validate=False)
+        except RequestError as error:
+            return View(options, _sentence(error))
+        return View(options, " ".join(tables.summary(comparison)), spec, _table(comparison))
+
+    def _chart(self, state: State, comparison: pl.DataFrame) -> Any:
+        drawn = CHARTS[state.chart]
+        of = comparison if drawn.of == "comparison" else self._part_of(state)
+        return getattr(charts, drawn.function)(of, **drawn.arguments(state))
+
+    def _compare(self, state: State) -> pl.DataFrame:
+        return compare(self._part_of(state), **state.arguments())
+
+    def _part_of(self, state: State) -> Dataset:
+        return self._part(*(state.chosen(name) for name in OF_RUNS))
+
+    def _read_part(self, studies: tuple[Value, ...], tools: tuple[Value, ...]) -> Dataset:
+        """Return the chosen runs alone: what is said of runs does not depend on others."""
+        chosen = zip(OF_RUNS, (studies, tools), strict=True)
+        kept = [pl.col(name).is_in(values, nulls_equal=True) for name, values in chosen if values]
+        return self._dataset.select(*kept) if kept else self._dataset
+
+    def _read_factors(self, studies: tuple[Value, ...], tools: tuple[Value, ...]) -> tuple[Choice, ...]:
+        return factors_of(self._part(studies, tools))
+
+    def _read_figures(self, studies: tuple[Value, ...], tools: tuple[Value, ...], factor: str) -> pl.DataFrame:
+        figures = settings.cells(self._part(studies, tools), factor)
+        return figures.filter(_COUNTS, pl.col("metric").is_in(_COMPARABLE)).select(
+            "run_id", "level", *settings.CELL
+        )
+
+
+def _telling(frame: pl.DataFrame, state: State) -> list[str]:
+    """Return the coordinates that tell the chosen cells apart, and those of which something is chosen."""
+    telling = {"operation", *tables.varying(frame), *(name for name, _ in state.where)}
+    if state.metrics and frame["statistic"].n_unique() > 1:
+        telling.add("statistic")
+    return [name for name in COORDINATES if name in telling]
+
+
+def _table(comparison: pl.DataFrame) -> tables.Table:
+    table = tables.comparison_table(tables.ordered(comparison).head(MOST_ROWS))
+    if comparison.height <= MOST_ROWS:
+        return table
+    return replace(table, caption=f"{table.caption}; the first {MOST_ROWS} of {comparison.height} rows")
+
+
+def _among(frame: pl.DataFrame, column: str, values: tuple[Value, ...]) -> pl.DataFrame:
+    return frame.filter(pl.col(column).is_in(values, nulls_equal=True)) if values else frame
+
+
+def _problem(options: Options) -> str | None:
+    """Say why there is nothing to compare, or too much."""
+    state, levels = options.state, options.choices["baseline"]
+    if options.comparisons > MOST_COMPARISONS:
+        return (
+            f"{options.comparisons:,} comparisons are too many to look at: choose a study, a tool, a metric or an "
+            "operation. The code below makes them all."
+        )
+    if not levels:
+        return "No run that counts has all of what is chosen."
+    if options.comparisons:
+        return None
+    if len(levels) > 1:
+        return _NO_PAIR
+    only = tables.one_line(str(levels[0].value))
+    factors = options.choices["factor"]
+    several = [str(choice.value) for choice in factors if choice.count > 1 and choice.value != state.factor]
+    others = f" These have several: {', '.join(several)}." if several else ""
+    return f"All these runs are of one {tables.one_line(state.factor)}, {only}: nothing can be compared.{others}"
+
+
+def _sentence(error: RequestError) -> str:
+    return f"{error.what[:1].upper()}{error.what[1:]}. {error.hint or ''}".strip()

@@ -1,0 +1,154 @@
+"""What can be chosen: each list depends on those before it, and what cannot be chosen any more is given up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit import settings, tables
+from fsbench_kit.vocabulary import METRICS, OPERATIONS, setting_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.explore.state import State, Value
+
+OF_RUNS: Final = ("study", "tool")
+"""What runs are chosen by, before anything is known of their figures."""
+
+COORDINATES: Final = tuple(name for name in settings.CELL if name not in (*OF_RUNS, "metric"))
+"""What cells are chosen by."""
+
+_FACTS: Final = ("filesystem", "target", "host", "tool_version")
+"""Columns of the runs that can be the factor; besides these it can be a setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that can be chosen, and in how many runs it occurs; a factor, and how many levels it has."""
+
+    value: Value
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What can be chosen at a state.
+
+    Attributes
+    ----------
+    state
+        The state, without what cannot be chosen.
+    said
+        Sentences that say what was given up.
+    choices
+        The values of ``study``, ``tool``, ``factor``, ``metrics``, ``baseline``, of the factor, and of those of
+        `COORDINATES` that tell cells apart, in the order in which they are chosen.
+    comparisons
+        How many rows the comparison of the state has at most.
+    """
+
+    state: State
+    said: tuple[str, ...]
+    choices: Mapping[str, tuple[Choice, ...]]
+    comparisons: int
+
+
+def choices_of(frame: pl.DataFrame, column: str) -> tuple[Choice, ...]:
+    """Return the values of a column, in the order in which people look for them, and the runs that have each."""
+    counts = frame.group_by(column).agg(pl.col("run_id").n_unique()).rows()
+    return tuple(Choice(value, runs) for value, runs in sorted(counts, key=lambda row: _place(column, row[0])))
+
+
+_ORDERS: Final[dict[str, list[Value]]] = {"operation": [*OPERATIONS], "metric": [*METRICS]}
+
+
+def _place(column: str, value: Value) -> tuple[object, ...]:
+    order = _ORDERS.get(column, [])
+    place = order.index(value) if value in order else len(order)
+    text = str(value)
+    return value is None, place, float(text) if text.isdecimal() else math.inf, text
+
+
+def keeping(state: State, name: str, choices: Sequence[Choice], said: list[str]) -> State:
+    """Give up chosen values that are not among the choices, and say so.
+
+    A number can have been chosen as its text, by a parameter file for example.
+    """
+    known = {_same(choice.value): choice.value for choice in choices}
+    lost = [value for value in state.chosen(name) if _same(value) not in known]
+    if lost:
+        said.append(f"{_named(name, lost)} does not occur in what is chosen, and was given up.")
+    return state.choosing(name, [known[_same(value)] for value in state.chosen(name) if _same(value) in known])
+
+
+def _same(value: Value) -> str | None:
+    return None if value is None else str(value)
+
+
+def keeping_metrics(state: State, choices: Sequence[Choice], said: list[str]) -> State:
+    """Give up metrics that the chosen runs do not have, and say so."""
+    known = {choice.value for choice in choices}
+    lost = [metric for metric in state.metrics if metric not in known]
+    if lost:
+        said.append(f"{_named('metric', lost)} does not occur in what is chosen, and was given up.")
+    return replace(state, metrics=tuple(metric for metric in state.metrics if metric in known))
+
+
+def keeping_factor(state: State, choices: Sequence[Choice], said: list[str]) -> State:
+    """Take another factor where nothing is known of the one that is chosen, and say so."""
+    if any(choice.value == state.factor for choice in choices) or not choices:
+        return state
+    best = next((choice for choice in choices if choice.count > 1), choices[0])
+    said.append(
+        f"{_named('factor', [state.factor])} is not known of these runs; {best.value} is compared instead."
+    )
+    return replace(state, factor=str(best.value))
+
+
+def keeping_baseline(state: State, choices: Sequence[Choice], said: list[str]) -> State:
+    """Give up a baseline that is not among the levels, and say so."""
+    if state.baseline is None or any(choice.value == state.baseline for choice in choices):
+        return state
+    said.append(f"{_named('baseline', [state.baseline])} does not occur in what is chosen, and was given up.")
+    return replace(state, baseline=None)
+
+
+def _named(name: str, values: Iterable[Value]) -> str:
+    return f"{label(name)} {', '.join(text_of(name, value) for value in values)}"
+
+
+def label(name: str) -> str:
+    """Name a column for people."""
+    return tables.one_line(name).replace("_", " ").capitalize()
+
+
+def text_of(name: str, value: Value) -> str:
+    """Print a value of a column."""
+    if value is None:
+        return "none"
+    if name == "metrics":
+        return tables.metric_text(str(value), "value")
+    return tables.cell_text(name, value) or "none"
+
+
+def factors_of(dataset: Dataset) -> tuple[Choice, ...]:
+    """Return what can be compared: facts of the runs, and settings of which some study has several values."""
+    key = dataset.runs.select("run_id", "study", "tool")
+    facts = dataset.runs.unpivot(_FACTS, index="run_id", variable_name="key").drop_nulls("value")
+    known = settings.effective(dataset.settings).filter(~pl.col("key").is_in(dataset.runs.columns))
+    levels = (
+        pl.concat([facts, known.select(facts.columns)])
+        .join(key, on="run_id")
+        .group_by("key", "study", "tool")
+        .agg(pl.col("value").n_unique())
+        .group_by("key")
+        .agg(pl.col("value").max())
+    )
+    found = dict(levels.rows())
+    several = sorted(name for name, number in found.items() if number > 1 and setting_kind(name) != "label")
+    return tuple(Choice(name, found[name]) for name in dict.fromkeys((*_FACTS, *several)) if name in found)

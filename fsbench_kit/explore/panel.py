@@ -1,0 +1,229 @@
+"""The controls of an exploration in a notebook: a thin layer over `Exploration.render`."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import ipywidgets
+from IPython.display import Javascript, display
+
+from fsbench_kit.display import VEGA_MIME
+from fsbench_kit.explore.options import COORDINATES, label, text_of
+from fsbench_kit.explore.state import CHARTS, State, as_parameters, as_python
+from fsbench_kit.tables import counted, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fsbench_kit.explore.exploration import Exploration, View
+    from fsbench_kit.explore.options import Choice
+    from fsbench_kit.explore.state import Value
+
+_ALL: Final = object()
+"""Stands first in a list, for leaving it open."""
+
+_DEBOUNCE: Final = 0.05
+"""Seconds that a change waits for the next, so that a held key is followed once."""
+
+_PAGE_STYLE: Final = "jp-RenderedHTMLCommon"
+"""The class by which JupyterLab gives HTML the looks of a notebook's output."""
+
+_KEYS_ARE_THE_PANELS: Final = """\
+const attached = setInterval(() => {
+    const area = element.closest(".jp-OutputArea");
+    if (area === null) return;
+    area.addEventListener("focusin", (event) => {
+        event.target.setAttribute("data-lm-suppress-shortcuts", "true");
+    });
+    clearInterval(attached);
+}, 50);
+"""
+"""JupyterLab would take the arrow keys of a list to go to the next cell, and its letters to cut and to delete."""
+
+_LEVELS: Final = "levels"
+_LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)
+_TALLEST: Final = 6
+_WIDE: Final = {"layout": {"width": "auto"}, "style": {"description_width": "84px"}}
+_NAMES: Final = {"factor": "Compare", "metrics": "Metric", "part": "Job"}
+
+
+class Panel:
+    """Controls, and what they show: a sentence, a chart, a table, and the ways to take that away.
+
+    Everything is plain text or data to the browser, whatever a log calls its jobs.
+
+    Parameters
+    ----------
+    exploration
+        Of the dataset.
+    data
+        The files and folders that it was read from, for whoever takes the state away.
+    state
+        What is chosen at first.
+
+    Attributes
+    ----------
+    view
+        What is shown now.
+    controls
+        By name.
+    """
+
+    view: View
+
+    def __init__(self, exploration: Exploration, data: Sequence[str], state: State | None = None) -> None:
+        self._exploration = exploration
+        self._data = data
+        self._wanted = state or State()
+        self._following = False
+        self._timer: asyncio.TimerHandle | None = None
+        self.controls: dict[str, Any] = {
+            name: ipywidgets.SelectMultiple(description=_name(name), **_WIDE) for name in _LISTS
+        } | {
+            "factor": ipywidgets.Dropdown(description=_name("factor"), **_WIDE),
+            "baseline": ipywidgets.Dropdown(description=_name("baseline"), **_WIDE),
+            "confidence": ipywidgets.Dropdown(
+                description=_name("confidence"), options=_confidences(self._wanted), **_WIDE
+            ),
+            "margin": ipywidgets.BoundedFloatText(
+                description=_name("margin"), min=1.001, max=10.0, step=0.01, value=1.05, **_WIDE
+            ),
+            "chart": ipywidgets.ToggleButtons(
+                options=[(drawn.label, key) for key, drawn in CHARTS.items()], description=_name("chart")
+            ),
+        }
+        self._chart = ipywidgets.Output()
+        self._finding, self._table, self._save = (ipywidgets.HTML().add_class(_PAGE_STYLE) for _ in range(3))
+        self._table.layout = {"max_height": "640px", "overflow": "auto"}
+        self._python, self._parameters = (
+            ipywidgets.Textarea(description=name, rows=rows, **_WIDE)
+            for name, rows in (("As Python", 14), ("As YAML", 6))
+        )
+        self._follow()
+        for name, control in self.controls.items():
+            control.observe(self._observer(name), names="value")
+
+    @property
+    def python(self) -> str:
+        """The Python that makes what is shown."""
+        return as_python(self.view.state, self._data)
+
+    def _ipython_display_(self) -> None:
+        shown = ipywidgets.VBox(
+            [self.controls["chart"], self._finding, self._chart, self._table, self._away()],
+            layout=ipywidgets.Layout(flex="1 1 0", min_width="0", padding="0 0 0 24px"),
+        )
+        order = ("study", "tool", "factor", _LEVELS, "baseline", "metrics", *COORDINATES, "confidence", "margin")
+        column = ipywidgets.VBox(
+            [self.controls[name] for name in order], layout=ipywidgets.Layout(flex="0 0 310px", width="310px")
+        )
+        display(Javascript(_KEYS_ARE_THE_PANELS), ipywidgets.HBox([column, shown]))  # type: ignore[no-untyped-call]
+
+    def _away(self) -> Any:
+        return ipywidgets.VBox([self._python, self._parameters, self._save])
+
+    def _observer(self, name: str) -> Callable[[Any], None]:
+        def changed(change: Any) -> None:
+            if not self._following:
+                self._wanted = self._changed(name, change.old, change.new)
+                self._soon()
+
+        return changed
+
+    def _changed(self, name: str, old: Any, new: Any) -> State:
+        """Return the state that a control asks for."""
+        state = self._wanted
+        if name not in _LISTS:
+            changed: dict[str, Any] = {name: None if new is _ALL else new}
+            return replace(state, **changed)
+        # Who takes "all" wants only that, and who adds another to it does not want it any more.
+        values = () if _ALL in new and _ALL not in old else tuple(value for value in new if value is not _ALL)
+        if name == "metrics":
+            return replace(state, metrics=values)
+        return state.choosing(state.factor if name == _LEVELS else name, values)
+
+    def _soon(self) -> None:
+        """Follow, once no further change comes."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._follow()
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(_DEBOUNCE, self._follow)
+
+    def _follow(self) -> None:
+        """Show what is wanted, or what is nearest to it."""
+        self.view = self._exploration.render(self._wanted)
+        self._wanted = self.view.state
+        self._following = True
+        try:
+            self._offer()
+        finally:
+            self._following = False
+        said = "".join(f"<p>{escape(one_line(sentence))}</p>" for sentence in self.view.options.said)
+        self._finding.value = (
+            f'<div role="status">{said}<p style="font-weight:600">{escape(self.view.finding)}</p></div>'
+        )
+        spec, table = self.view.spec, self.view.table
+        self._chart.outputs = () if spec is None else (_output(spec),)
+        self._table.value = "" if table is None else table._repr_html_()
+        self._python.value = self.python
+        self._parameters.value = as_parameters(self._wanted, self._data)
+        file = base64.b64encode(self._parameters.value.encode()).decode()
+        self._save.value = (
+            f'<p><a download="params.yaml" href="data:application/yaml;base64,{file}">Save params.yaml</a>, and '
+            "run <code>papermill notebooks/03_compare.ipynb out.ipynb -f params.yaml</code></p>"
+        )
+
+    def _offer(self) -> None:
+        """Set every control to what can be chosen, and to what is."""
+        state, choices = self._wanted, self.view.options.choices
+        # The factor's values are its levels, and have a list of their own, whatever the factor is.
+        columns = {name: choices.get(name, ()) for name in _LISTS if name != state.factor}
+        columns[_LEVELS] = choices[state.factor]
+        for name in _LISTS:
+            column, there = state.factor if name == _LEVELS else name, columns.get(name, ())
+            chosen = state.metrics if name == "metrics" else state.chosen(column) if there else ()
+            control = self.controls[name]
+            _options(control, [("all", _ALL), *_labelled(column, there, "run")])
+            control.value = chosen or (_ALL,)
+            control.rows = min(len(there) + 1, _TALLEST)
+            control.layout.display = None if len(there) > 1 or name == "study" else "none"
+        _options(self.controls["factor"], _labelled("factor", choices["factor"], "level"))
+        _options(
+            self.controls["baseline"], [("automatic", _ALL), *_labelled(state.factor, choices["baseline"], "run")]
+        )
+        self.controls["factor"].value = state.factor if choices["factor"] else None
+        self.controls["baseline"].value = _ALL if state.baseline is None else state.baseline
+        for name in ("confidence", "margin", "chart"):
+            self.controls[name].value = getattr(state, name)
+
+
+def _name(name: str) -> str:
+    return _NAMES.get(name, label(name))
+
+
+def _confidences(state: State) -> list[tuple[str, float]]:
+    return [(f"{level:.4g} %", level / 100) for level in sorted({90.0, 95.0, 99.0, 100 * state.confidence})]
+
+
+def _labelled(name: str, choices: Sequence[Choice], noun: str) -> list[tuple[str, Value]]:
+    return [(f"{text_of(name, choice.value)} · {counted(choice.count, noun)}", choice.value) for choice in choices]
+
+
+def _options(control: Any, options: list[tuple[str, Any]]) -> None:
+    """Offer other options; a list that stays the same keeps its place in the browser."""
+    if list(control.options) != options:
+        control.options = options
+
+
+def _output(spec: dict[str, Any]) -> dict[str, Any]:
+    # As SVG the marks of a chart have names for those who do not see it.
+    metadata = {VEGA_MIME: {"embed_options": {"renderer": "svg"}}}
+    return {"output_type": "display_data", "data": {VEGA_MIME: spec}, "metadata": metadata}

@@ -1,0 +1,146 @@
+"""What is chosen, and how it is taken away: as Python, and as parameters of a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+Value = str | int | None
+"""A coordinate of a cell, or a level; ``None`` is no value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What is chosen.
+
+    Attributes
+    ----------
+    factor, baseline, metrics, confidence, margin
+        As in `fsbench_kit.compare.compare`; without a baseline or metrics it decides.
+    where
+        Columns of a cell, with their chosen values; what is not named is open. See `choosing`.
+    chart
+        A key of `CHARTS`.
+    """
+
+    factor: str = "filesystem"
+    baseline: str | None = None
+    metrics: tuple[str, ...] = ()
+    where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    confidence: float = 0.95
+    margin: float = 1.05
+    chart: str = "ratios"
+
+    def chosen(self, name: str) -> tuple[Value, ...]:
+        """Return the values that are chosen of a column; none where it is open."""
+        return dict(self.where).get(name, ())
+
+    def choosing(self, name: str, values: Iterable[Value]) -> State:
+        """Return the state with other values of a column; without any, the column is open."""
+        where = dict(self.where) | {name: tuple(values)}
+        return replace(self, where=tuple(sorted((key, kept) for key, kept in where.items() if kept)))
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `fsbench_kit.compare.compare` that are not its defaults."""
+        given = {
+            "factor": self.factor,
+            "baseline": self.baseline,
+            "metrics": list(self.metrics),
+            "where": {name: list(values) for name, values in self.where},
+            "confidence": self.confidence,
+            "margin": self.margin,
+        }
+        return {name: value for name, value in given.items() if value != _NOTHING_CHOSEN[name]}
+
+
+_NOTHING_CHOSEN: Final[dict[str, Any]] = {
+    "factor": "filesystem",
+    "baseline": None,
+    "metrics": [],
+    "where": {},
+    "confidence": 0.95,
+    "margin": 1.05,
+}
+
+
+class Call(NamedTuple):
+    """How a chart is drawn.
+
+    Attributes
+    ----------
+    label
+        What people call the chart.
+    function
+        Of `fsbench_kit.charts`.
+    of
+        What it draws: ``comparison`` or ``dataset``.
+    arguments
+        Its other arguments, of a state.
+    """
+
+    label: str
+    function: str
+    of: str
+    arguments: Callable[[State], dict[str, Any]]
+
+
+def _of_comparison(state: State) -> dict[str, Any]:
+    return _some(state, "margin")
+
+
+def _of_runs(state: State) -> dict[str, Any]:
+    # One figure stands for a run; where several metrics are chosen, the chart chooses by itself.
+    metric = {"metric": state.metrics[0]} if len(state.metrics) == 1 else {}
+    return metric | _some(state, "factor", "where")
+
+
+def _some(state: State, *names: str) -> dict[str, Any]:
+    return {name: value for name, value in state.arguments().items() if name in names}
+
+
+CHARTS: Final[Mapping[str, Call]] = {
+    "ratios": Call("Ratios", "forest", "comparison", _of_comparison),
+    "runs": Call("Every run", "run_order", "dataset", _of_runs),
+}
+"""The charts that a state can be shown as."""
+
+
+def as_python(state: State, data: Sequence[str]) -> str:
+    """Write the Python that reads files and folders, and makes the comparison, chart and table of a state."""
+    drawn = CHARTS[state.chart]
+    arguments = "".join(f"    {name}={value!r},\n" for name, value in state.arguments().items())
+    of_chart = "".join(f", {name}={value!r}" for name, value in drawn.arguments(state).items())
+    return (
+        "import fsbench_kit as fsb\n"
+        "from fsbench_kit import charts, tables\n"
+        "from fsbench_kit.display import setup\n"
+        "\n"
+        "setup()  # paths are from the project's root\n"
+        f"dataset = fsb.read({', '.join(map(repr, data))})\n"
+        "comparison = fsb.compare(\n"
+        "    dataset,\n"
+        f"{arguments}"
+        ")\n"
+        f"chart = charts.{drawn.function}({drawn.of}{of_chart})\n"
+        "table = tables.comparison_table(comparison)\n"
+    )
+
+
+def as_parameters(state: State, data: Sequence[str]) -> str:
+    """Write the parameter file with which ``notebooks/03_compare.ipynb`` makes the comparison of a state.
+
+    It is YAML, of which JSON is a part, so that each value stands as JSON.
+    """
+    parameters = {"data": list(data)} | state.arguments()
+    return "".join(f"{name}: {_yaml(value)}\n" for name, value in parameters.items())
+
+
+def _yaml(value: object) -> str:
+    """Write JSON that is YAML as well: YAML takes no characters that do not print, and no halves of them."""
+    text = json.dumps(value, ensure_ascii=False)
+    return re.sub(r"[^\x20-\x7e]", lambda c: c[0] if c[0].isprintable() else f"\\U{ord(c[0]):08x}", text)

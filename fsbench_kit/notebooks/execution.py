@@ -1,0 +1,111 @@
+"""Runs one notebook by papermill, in a kernel that leaves nothing behind, and writes down how that went."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TYPE_CHECKING, Final, Literal
+
+import nbformat
+import papermill
+import psutil
+import tenacity
+from jupyter_client.kernelspec import NoSuchKernel
+from traitlets.config import Config
+
+from fsbench_kit.notebooks.jobs import Manifest, basis, made_by
+from fsbench_kit.notebooks.parameters import load
+
+if TYPE_CHECKING:
+    from fsbench_kit.notebooks.jobs import Basis, Job
+
+_SOCKETS: Final = "fsbench-kernel-"  # followed by the process that made the folder
+
+
+def run(job: Job, root: Path) -> Manifest:
+    """Run one notebook, and write the executed notebook and the record of its run."""
+    before = basis(job, root)
+    started_at = datetime.now(UTC)
+    job.executed.unlink(missing_ok=True)
+    for path in (job.executed, job.failed):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    error = None
+    try:
+        _execute(job, root)
+    except papermill.PapermillExecutionError as failure:
+        error = f"{failure.ename}: {failure.evalue}"
+    except (RuntimeError, OSError, ValueError, NoSuchKernel) as failure:
+        error = f"The notebook's kernel gave up: {failure}"
+    else:
+        _forget_paths(job.failed, job)
+        job.failed.replace(job.executed)
+    after = before.model_copy(update={"made": made_by(job, root)})
+    return record(job, after, "ok" if error is None else "failed", error, started_at)
+
+
+def _did_not_start(error: BaseException) -> bool:
+    return isinstance(error, RuntimeError) and str(error).startswith(
+        ("Kernel died before", "Kernel didn't respond")
+    )
+
+
+@tenacity.retry(
+    stop=tenacity.stop_after_attempt(2), retry=tenacity.retry_if_exception(_did_not_start), reraise=True
+)
+def _execute(job: Job, root: Path) -> None:
+    """Have papermill run the notebook. Where it fails, what it wrote is where failed notebooks are."""
+    _sweep_sockets()
+    with TemporaryDirectory(prefix=f"{_SOCKETS}{os.getpid()}-") as sockets:
+        papermill.execute_notebook(
+            root / job.notebook,
+            job.failed,
+            parameters=dict(job.parameters),
+            cwd=root,
+            progress_bar=False,
+            request_save_on_cell_execute=False,
+            autosave_cell_every=0,
+            # The kernel is spoken to over files that only this user can open, not over ports of the machine.
+            # Its last word would be that it was interrupted, which is how it is ended.
+            config=Config(
+                KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"},
+                NotebookClient={"extra_arguments": ["--IPKernelApp.log_level=CRITICAL"]},
+            ),
+        )
+
+
+def _sweep_sockets() -> None:
+    """Remove the folders for sockets of reports that were killed."""
+    for folder in Path(gettempdir()).glob(f"{_SOCKETS}*-*"):
+        owner = folder.name.removeprefix(_SOCKETS).partition("-")[0]
+        with suppress(OSError):  # another one's, or just removed
+            if owner.isdecimal() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.geteuid():
+                shutil.rmtree(folder)
+
+
+def _forget_paths(executed: Path, job: Job) -> None:
+    """Take out of an executed notebook where on this machine it was run."""
+    notebook = load(executed)
+    notebook.metadata.papermill.update(input_path=job.notebook, output_path=job.executed.name)
+    nbformat.write(notebook, executed)  # type: ignore[no-untyped-call]
+
+
+def record(
+    job: Job, on: Basis, status: Literal["ok", "failed", "skipped"], error: str | None, started_at: datetime
+) -> Manifest:
+    """Write down how a run went."""
+    manifest = Manifest(
+        name=job.name,
+        source=job.notebook,
+        basis=on,
+        status=status,
+        error=error,
+        started_at=started_at,
+        duration=(datetime.now(UTC) - started_at).total_seconds(),
+    )
+    job.manifest.parent.mkdir(parents=True, exist_ok=True)
+    job.manifest.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return manifest

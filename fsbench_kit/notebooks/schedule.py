@@ -1,0 +1,180 @@
+"""Runs many notebooks: each when those before it have succeeded, as many at once as there is room for."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ValidationError
+
+from fsbench_kit.display import project_root
+from fsbench_kit.errors import ReportError, RequestError
+from fsbench_kit.notebooks.execution import record, run
+from fsbench_kit.notebooks.jobs import Manifest, basis
+from fsbench_kit.notebooks.parameters import check_parameters, did_you_mean
+from fsbench_kit.notebooks.progress import Ended, Planned, Started
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from fsbench_kit.notebooks.jobs import Job
+    from fsbench_kit.notebooks.progress import Event
+
+
+def run_all(
+    jobs: Sequence[Job],
+    *,
+    executor: Executor | None = None,
+    fresh: bool = False,
+    progress: Callable[[Event], None] = lambda _: None,
+) -> dict[str, Manifest]:
+    """Run notebooks, each as soon as those before it have succeeded, and those that can be at the same time.
+
+    A notebook of which nothing has changed since it last succeeded is not run again.
+
+    Parameters
+    ----------
+    jobs
+        What to run.
+    executor
+        Where to run it; by default in as many processes as there are processors.
+    fresh
+        Whether to run unchanged notebooks as well.
+    progress
+        Is told how it goes; `fsbench_kit.notebooks.shown` prints it.
+
+    Returns
+    -------
+    dict[str, Manifest]
+        By name, in the order of `jobs`. A failed notebook is in there; it is no exception.
+
+    Raises
+    ------
+    RequestError
+        If a parameter is unknown or of a wrong type. Nothing has been run then.
+    ReportError
+        If a process in which notebooks run is killed.
+    """
+    root = project_root()
+    by_name = {job.name: job for job in jobs}
+    for job in jobs:
+        check_parameters(root / job.notebook, job.parameters)
+    order = _order(jobs)
+    progress(Planned(len(jobs)))
+    done: dict[str, Manifest] = {}
+    ready: list[Job] = []
+    running: dict[Future[Manifest], Job] = {}
+
+    def end(manifest: Manifest, *, unchanged: bool = False) -> None:
+        done[manifest.name] = manifest
+        order.done(manifest.name)
+        progress(Ended(manifest, unchanged))
+
+    with ExitStack() as stack:
+        # What waits in a pool of our own would count as under way.
+        at_once = len(jobs) if executor else max(1, min(len(jobs), os.cpu_count() or 1))
+        pool = executor or stack.enter_context(_processes(at_once))
+        while order.is_active():
+            ready += [by_name[name] for name in order.get_ready()]
+            for job in sorted(ready, key=lambda job: not job.alone):
+                if (skipped := _skipped(job, root, done)) is not None:
+                    end(skipped)
+                elif len(running) == at_once or not _may_start(job, running):
+                    continue
+                elif not fresh and (last := _unchanged(job, root)) is not None:
+                    end(last, unchanged=True)
+                else:
+                    running[pool.submit(run, job, root)] = job
+                    progress(Started(job.name))
+                ready.remove(job)
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                end(_result(future, running.pop(future)))
+    return {job.name: done[job.name] for job in jobs}
+
+
+def _result(future: Future[Manifest], job: Job) -> Manifest:
+    try:
+        return future.result()
+    except BrokenExecutor as error:
+        raise ReportError(
+            f"a process in which notebooks run was ended from outside, while {job.name!r} was under way",
+            hint="Is there enough memory? What has succeeded is not run again, so start the report once more.",
+        ) from error
+
+
+def _may_start(job: Job, running: Mapping[Future[Manifest], Job]) -> bool:
+    return not running or not (job.alone or any(other.alone for other in running.values()))
+
+
+def _order(jobs: Sequence[Job]) -> TopologicalSorter[str]:
+    names = [job.name for job in jobs]
+    for job in jobs:
+        if names.count(job.name) > 1:
+            raise RequestError(f"two notebooks are called {job.name!r}", hint="Give one of them another name.")
+        for name in job.after:
+            if name not in names:
+                raise RequestError(
+                    f"{job.name!r} is to come after {name!r}, which is not there",
+                    hint=did_you_mean(name, names),
+                )
+    order = TopologicalSorter({job.name: job.after for job in jobs})
+    try:
+        order.prepare()
+    except CycleError as error:
+        raise RequestError(f"notebooks wait for one another: {', '.join(error.args[1])}") from error
+    return order
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Give processes to run notebooks in. They end with this one, and a kernel ends with its process."""
+    # Spawned, because a forked process inherits locks and sockets that others hold.
+    context = multiprocessing.get_context("spawn")
+    # Polars has interrupted waits go on (SA_RESTART), and then Ctrl-C would be noticed when a notebook is done.
+    signal.siginterrupt(signal.SIGINT, True)
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_bind_to_parent) as pool:
+        try:
+            yield pool
+        except BaseException:
+            # A notebook under way can take minutes; who stops a report does not want to wait for it.
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def _bind_to_parent() -> None:
+    """Leave interrupts to the parent, and have the kernel end this process when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+
+
+def _skipped(job: Job, root: Path, done: Mapping[str, Manifest]) -> Manifest | None:
+    missing = [name for name in job.after if done[name].status != "ok"]
+    if not missing:
+        return None
+    error = f"It was not run, because {' and '.join(missing)} did not succeed."
+    job.executed.unlink(missing_ok=True)
+    return record(job, basis(job, root), "skipped", error, datetime.now(UTC))
+
+
+def _unchanged(job: Job, root: Path) -> Manifest | None:
+    """Return the record of the last run, if it succeeded and nothing has changed since."""
+    try:
+        last = Manifest.model_validate_json(job.manifest.read_bytes())
+    except (OSError, ValidationError):
+        return None
+    same = last.status == "ok" and job.executed.is_file() and last.basis == basis(job, root)
+    return last if same else None

@@ -1,0 +1,40 @@
+"""The index of a site: what each report asks, found and is about, and the search over that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fsbench_kit.display import FACETS
+from fsbench_kit.report.page import policy, script, templates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fsbench_kit.notebooks import Manifest
+    from fsbench_kit.report.spec import ReportSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the index says of a notebook; `page` is the link to its report, where it succeeded."""
+
+    title: str
+    question: str
+    findings: tuple[str, ...]
+    facets: Mapping[str, Sequence[str]]
+    manifest: Manifest
+    page: str | None
+
+
+def render_index(spec: ReportSpec, entries: Sequence[Entry]) -> str:
+    """Write the index.
+
+    All of it is there without its script, which adds the search.
+    """
+    search = script("site.js")
+    counts = {name: Counter(value for entry in entries for value in entry.facets[name]) for name in FACETS}
+    filters = {name: sorted(count.items()) for name, count in counts.items()}
+    template = templates().get_template("site.html.j2")
+    return template.render(spec=spec, entries=entries, filters=filters, policy=policy(search), script=search)

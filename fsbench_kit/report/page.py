@@ -1,0 +1,181 @@
+"""Turns an executed notebook into a page that needs nothing but itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import vl_convert
+from jinja2 import Environment, FileSystemLoader
+from nbconvert import HTMLExporter
+
+from fsbench_kit.charts.drawing import vegalite_version
+from fsbench_kit.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nbformat import NotebookNode
+
+    from fsbench_kit.notebooks import Manifest
+    from fsbench_kit.report.logs import Log
+
+TEMPLATES: Final = Path(__file__).parents[1] / "templates"
+
+
+def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Sequence[Log] = ()) -> str:
+    """Turn an executed notebook into a page that needs nothing but itself.
+
+    Parameters
+    ----------
+    notebook
+        The executed notebook; it is changed on the way: its first heading gives way to `title`.
+    manifest
+        The record of its run.
+    logs
+        The files that it rests on.
+    """
+    drawing = chart_script() if any(_charts(notebook)) else ""
+    folding = script("page/fold.js")
+    exporter = HTMLExporter(  # type: ignore[no-untyped-call]
+        template_name="page", extra_template_basedirs=[str(TEMPLATES)], exclude_anchor_links=True
+    )
+    page = {
+        "title": title,
+        "policy": policy(folding, drawing, evaluates=bool(drawing)),
+        "folding": folding,
+        "drawing": drawing,
+        "record": templates().get_template("page/record.html.j2").render(manifest=manifest, logs=logs),
+    }
+    _drop_title(notebook)
+    _draw_figures(notebook)
+    html, _ = exporter.from_notebook_node(notebook, resources={"page": page})
+    return str(html)
+
+
+@cache
+def templates() -> Environment:
+    """Return the kit's own templates, which escape whatever they are given."""
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=FileSystemLoader(TEMPLATES)
+    )
+    environment.filters |= {"plain": plain, "duration": duration, "moment": moment}
+    return environment
+
+
+# --- charts ------------------------------------------------------------------------------------------------------
+
+
+def _draw_figures(notebook: NotebookNode) -> None:
+    """Turn charts into figures: the image, and beside it the specification from which the script draws."""
+    for data in list(_charts(notebook)):
+        data["text/html"] = _figure(data)
+        del data[VEGA_MIME], data["image/png"]
+
+
+def _charts(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
+    return (data for data in _outputs(notebook) if VEGA_MIME in data)
+
+
+def _outputs(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
+    """Yield the data of all outputs: MIME type -> what is shown."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "data" in output:
+                yield output["data"]
+
+
+def _figure(data: Mapping[str, Any]) -> str:
+    described = escape(data["text/plain"])
+    # With no "<" in it, nothing in the specification can end the script element.
+    spec = json.dumps(data[VEGA_MIME]).replace("<", "\\u003c")
+    return (
+        f'<figure class="chart" tabindex="0" role="group" aria-label="Chart">'
+        f'<img src="data:image/png;base64,{escape(data["image/png"])}" alt="{described}">'
+        f'<script type="application/json">{spec}</script></figure>'
+    )
+
+
+# --- scripts -----------------------------------------------------------------------------------------------------
+
+
+def script(name: str) -> str:
+    """Return a program of the templates."""
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@cache
+def chart_script() -> str:
+    """Return the program that draws a page's charts: Vega-Embed with all it needs, and the lines that use it."""
+    bundle = vl_convert.javascript_bundle(script("page/charts.js"), vl_version=vegalite_version())
+    return re.sub("</(script)", r"<\\/\1", bundle, flags=re.IGNORECASE)
+
+
+def policy(*scripts: str, evaluates: bool = False) -> str:
+    """Return a content security policy that allows these scripts, and no request at all.
+
+    Vega compiles the expressions of a chart: it `evaluates`.
+    """
+    digests = [hashlib.sha256(text.encode()).digest() for text in scripts if text]
+    allowed = [f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests]
+    if evaluates:
+        allowed.append("'unsafe-eval'")
+    return (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; style-src 'unsafe-inline'; "
+        f"script-src {' '.join(allowed)}"
+    )
+
+
+# --- what a notebook says of itself ------------------------------------------------------------------------------
+
+
+def title_and_question(notebook: NotebookNode) -> tuple[str, str]:
+    """Return the heading of a notebook's first cell, and the paragraph after it: the question that it answers."""
+    first = notebook.cells[0].source if notebook.cells and notebook.cells[0].cell_type == "markdown" else ""
+    blocks = [block.strip() for block in first.split("\n\n")]
+    title = blocks[0].lstrip("# ") if blocks[0].startswith("# ") else ""
+    question = " ".join(blocks[1].split()) if title and len(blocks) > 1 else ""
+    return title, question
+
+
+def _drop_title(notebook: NotebookNode) -> None:
+    title, _ = title_and_question(notebook)
+    if title:
+        notebook.cells[0].source = notebook.cells[0].source.partition("\n")[2]
+
+
+def findings(notebook: NotebookNode) -> Iterator[str]:
+    """Yield what an executed notebook found."""
+    return (str(data[FINDING_MIME]) for data in _outputs(notebook) if FINDING_MIME in data)
+
+
+def facets(notebook: NotebookNode) -> dict[str, list[str]]:
+    """Return what an executed notebook is about: its studies, tools, filesystems and verdicts."""
+    shown = [data[FACETS_MIME] for data in _outputs(notebook) if FACETS_MIME in data]
+    return {name: sorted({value for one in shown for value in one.get(name, [])}) for name in FACETS}
+
+
+# --- figures in words --------------------------------------------------------------------------------------------
+
+
+def plain(value: object) -> str:
+    """Print a parameter without the marks of Python."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "–"
+    return str(value) or "–"
+
+
+def moment(manifest: Manifest) -> str:
+    """Say when a notebook was run."""
+    return f"{manifest.started_at:%Y-%m-%d %H:%M} UTC"
+
+
+def duration(seconds: float) -> str:
+    """Say how long something took."""
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"

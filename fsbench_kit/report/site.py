@@ -1,0 +1,97 @@
+"""Makes a site: runs the notebooks of a report, writes a page for each that succeeded, and the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.display import project_root
+from fsbench_kit.notebooks import Job, load, run_all
+from fsbench_kit.report.index import Entry, render_index
+from fsbench_kit.report.logs import Log, copy_logs, sweep
+from fsbench_kit.report.page import facets, findings, render_page, title_and_question
+from fsbench_kit.report.spec import read_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+    from fsbench_kit.notebooks import Manifest
+    from fsbench_kit.notebooks.progress import Event
+    from fsbench_kit.report.spec import NotebookSpec
+
+DEFAULT_SPEC: Final = Path("notebooks/report.toml")
+DEFAULT_OUT: Final = Path("reports")
+
+
+def report(
+    spec: Path | str = DEFAULT_SPEC,
+    out: Path | str = DEFAULT_OUT,
+    *,
+    executor: Executor | None = None,
+    fresh: bool = False,
+    progress: Callable[[Event], None] = lambda _: None,
+) -> dict[str, Manifest]:
+    """Run the notebooks of a report, and write their pages and ``index.html``.
+
+    A notebook that failed gets no page; the index says what went wrong.
+
+    Parameters
+    ----------
+    spec
+        A TOML file: see `ReportSpec`. From the project's root, as is `out`.
+    out
+        The folder to write to.
+    executor, fresh, progress
+        As in `fsbench_kit.notebooks.run_all`.
+
+    Returns
+    -------
+    dict[str, Manifest]
+        The record of each notebook's run, by name.
+
+    Raises
+    ------
+    ReportError
+        If `spec` or a notebook cannot be read.
+    RequestError
+        If a notebook is given parameters that it does not have.
+    """
+    root = project_root()
+    wanted = read_spec(root / spec)
+    site = root / out
+    jobs = [Job(notebook=n.file, out=site, **n.model_dump(exclude={"file", "title"})) for n in wanted.notebook]
+    manifests = run_all(jobs, executor=executor, fresh=fresh, progress=progress)
+    entries: list[Entry] = []
+    logs: list[Log] = []
+    for notebook, job in zip(wanted.notebook, jobs, strict=True):
+        entry, copied = _publish(notebook, job, manifests[job.name], root)
+        entries.append(entry)
+        logs += copied
+    sweep(site, logs)
+    (site / "index.html").write_text(render_index(wanted, entries), encoding="utf-8")
+    return manifests
+
+
+def _publish(spec: NotebookSpec, job: Job, manifest: Manifest, root: Path) -> tuple[Entry, tuple[Log, ...]]:
+    """Write the page of a notebook, or take away an older one where there is nothing to show."""
+    page = job.out / f"{job.name}.html"
+    good = manifest.status == "ok"
+    notebook = load(job.executed if good else root / job.notebook)
+    own_title, question = title_and_question(notebook)
+    title = spec.title or own_title or spec.name
+    entry = Entry(
+        title=title,
+        question=question,
+        findings=tuple(findings(notebook)),
+        facets=facets(notebook),
+        manifest=manifest,
+        page=page.name if good else None,
+    )
+    logs: tuple[Log, ...] = ()
+    if good:
+        logs = copy_logs(manifest.basis.files | manifest.basis.made, root, job.out)
+        page.write_text(render_page(notebook, title, manifest, logs), encoding="utf-8")
+    else:
+        page.unlink(missing_ok=True)
+    return entry, logs

@@ -1,0 +1,70 @@
+"""What a report consists of: a TOML file with a title, and a table for each notebook."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fsbench_kit.errors import ReportError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class NotebookSpec(BaseModel):
+    """``[[notebook]]``: a notebook of a report.
+
+    Attributes
+    ----------
+    name
+        The name of its page, without ending: letters, digits, ``_`` and ``-``.
+    file
+        The notebook, from the project's root.
+    title
+        Stands in the index, where the notebook's own title does not do.
+    after
+        The names of notebooks that have to succeed first.
+    makes
+        Files and folders that it writes; where they are missing or changed, it is run again.
+    alone
+        Whether no other may run at the same time: it measures this machine.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w-]*$")]
+    file: str
+    title: str | None = None
+    parameters: dict[str, Any] = {}
+    after: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    alone: bool = False
+
+
+class ReportSpec(BaseModel):
+    """A report: its title, an introduction of a sentence or two, and its notebooks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    intro: str = ""
+    notebook: tuple[NotebookSpec, ...]
+
+
+def read_spec(path: Path) -> ReportSpec:
+    """Read what a report consists of.
+
+    Raises
+    ------
+    ReportError
+        If the file cannot be read, or says what cannot be.
+    """
+    try:
+        return ReportSpec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ReportError(f"the report's description cannot be read: {error}", file=path) from error
+    except ValidationError as error:
+        problems = [f"{'.'.join(str(step) for step in p['loc'])}: {p['msg']}" for p in error.errors()]
+        raise ReportError("\n".join(problems), file=path) from error

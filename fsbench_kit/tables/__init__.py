@@ -1,0 +1,81 @@
+"""Frames as tables and sentences for people."""
+
+from fsbench_kit.tables.cells import CELL, cell_label, cell_text, metric_text, ordered, varying
+from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
+from fsbench_kit.tables.comparisons import (
+    NOT_SHOWN,
+    comparison_table,
+    interval_text,
+    overall_table,
+    reasons_table,
+    sentence,
+    summary,
+    verdict_text,
+)
+from fsbench_kit.tables.datasets import (
+    contents,
+    diagnostics_table,
+    figures_table,
+    provenance_table,
+    runs_table,
+    settings_table,
+    versions,
+)
+from fsbench_kit.tables.explanations import explanation
+from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steadiness_table
+from fsbench_kit.tables.layout import Column, Group, Table, table
+from fsbench_kit.tables.replications import (
+    REPLICATION_FINDINGS,
+    differences_table,
+    replication_summary,
+    replication_table,
+)
+from fsbench_kit.tables.words import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
+
+__all__ = [
+    "CELL",
+    "NOTHING",
+    "NOT_SHOWN",
+    "REPLICATION_FINDINGS",
+    "Column",
+    "Group",
+    "Prefix",
+    "Table",
+    "audit_summary",
+    "audit_table",
+    "cell_label",
+    "cell_text",
+    "comparison_table",
+    "contents",
+    "contradictions_table",
+    "counted",
+    "diagnostics_table",
+    "differences_table",
+    "explanation",
+    "figures_table",
+    "interval_text",
+    "machine_table",
+    "metric_text",
+    "one_line",
+    "order_table",
+    "ordered",
+    "overall_table",
+    "percent",
+    "prefix",
+    "provenance_table",
+    "ratio_text",
+    "reasons_table",
+    "remarks_table",
+    "repeats_table",
+    "replication_summary",
+    "replication_table",
+    "runs_table",
+    "sentence",
+    "settings_table",
+    "steadiness_table",
+    "summary",
+    "table",
+    "varying",
+    "verdict_text",
+    "versions",
+]

@@ -1,0 +1,80 @@
+"""The cells of a comparison: their order, what tells them apart, and what they are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from fsbench_kit import settings
+from fsbench_kit.tables.words import one_line
+from fsbench_kit.units import humanise
+from fsbench_kit.vocabulary import METRICS, OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CELL: Final = tuple(name for name in settings.CELL if name not in ("metric", "statistic"))
+"""The columns that name a cell of a comparison."""
+
+SIZES: Final = ("block_size", "file_size")
+
+
+def ordered(comparison: pl.DataFrame) -> pl.DataFrame:
+    """Sort a comparison as people look for things: by metric, then by cell, sizes and depths as numbers."""
+    metrics, operations = list(METRICS), list(OPERATIONS)
+    return comparison.sort(
+        pl.col("metric").replace_strict(metrics, range(len(metrics)), default=len(metrics)),
+        "metric",
+        "statistic",
+        "study",
+        "tool",
+        "pattern",
+        "part",
+        pl.col("operation").replace_strict(operations, range(len(operations)), default=len(operations)),
+        *SIZES,
+        "threads",
+        pl.col("iodepth").cast(pl.Int64, strict=False),
+        "level",
+        nulls_last=True,
+        maintain_order=True,
+    )
+
+
+def varying(frame: pl.DataFrame) -> list[str]:
+    """Name the columns of `CELL` that tell the cells of a frame apart.
+
+    These are study, tool and operation, where they differ at all, and others where they differ within one tool of
+    one study: that fio's runs have an iodepth and others have none is no news.
+    """
+    everywhere = frame.select(pl.col(CELL).n_unique()).rows(named=True)[0]
+    others = [name for name in CELL if name not in ("study", "tool", "operation")]
+    within = frame.group_by("study", "tool").agg(pl.col(others).n_unique()).max().rows(named=True)[0]
+    differ = everywhere | {name: within[name] for name in others}
+    return [name for name in CELL if (differ[name] or 0) > 1]
+
+
+def cell_text(name: str, value: object) -> str:
+    """Print one of a cell's coordinates; null is nothing."""
+    if value is None:
+        return ""
+    if name in SIZES:
+        return humanise(float(str(value)), "B")
+    return str(value).replace("_", " ") if name == "operation" else one_line(str(value))
+
+
+def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Name a cell by some of its columns: ``randrw, read, block size 16 KiB, threads 4``."""
+    bare = ("study", "tool", "pattern", "part", "operation")
+    parts = (
+        cell_text(name, row[name]) if name in bare else f"{name.replace('_', ' ')} {cell_text(name, row[name])}"
+        for name in names
+        if row[name] is not None
+    )
+    return ", ".join(parts)
+
+
+def metric_text(metric: str, statistic: str) -> str:
+    """Name a metric and its statistic: ``Completion latency, p99``."""
+    name = "IOPS" if metric == "iops" else metric.replace("_", " ").capitalize().replace("Cpu", "CPU")
+    return name if statistic == "value" else f"{name}, {statistic}"

@@ -1,0 +1,95 @@
+"""What articles claim, and how many runs it takes to know."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from fsbench_kit.tables.cells import varying
+from fsbench_kit.tables.layout import Column, Group, Table, marks, table
+from fsbench_kit.tables.words import counted, one_line, percent
+
+
+def audit_table(audit: pl.DataFrame) -> Table:
+    """Make the table of an audit: under what is said, what came of it, and why.
+
+    Parameters
+    ----------
+    audit
+        What `fsbench_kit.claims.audit` returned, or some rows of it.
+    """
+    footnotes = list(dict.fromkeys(note for notes in audit["footnotes"].to_list() for note in notes))
+    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    columns = tuple(map(Column, ("verdict", "by the figures", "evidence", "why", "notes")))
+    rows = audit.select("says", "verdict", "arithmetic", "evidence", "reason", "footnotes").rows()
+    groups = tuple(
+        Group(_in_line(says), ((*map(_in_line, texts), " ".join(mark_of[note] for note in notes)),))
+        for says, *texts, notes in rows
+    )
+    caption = ", ".join(audit["study"].unique(maintain_order=True))
+    return Table(caption, columns, groups, tuple(one_line(note) for note in footnotes))
+
+
+def _in_line(text: str) -> str:
+    """Put a text on one line, however long: names in logs can hold anything."""
+    return " ".join(text.split())
+
+
+def contradictions_table(audit: pl.DataFrame) -> Table:
+    """List every comparison that speaks against a claim of an audit, under the claim."""
+    groups = tuple(
+        Group(
+            one_line(f"{row['study']}: {row['says']}"), tuple((one_line(text),) for text in row["contradicting"])
+        )
+        for row in audit.iter_rows(named=True)
+        if row["contradicting"]
+    )
+    number = sum(len(group.rows) for group in groups)
+    return Table(
+        f"{counted(number, 'comparison')} against {counted(len(groups), 'claim')}", (Column("found"),), groups
+    )
+
+
+def audit_summary(audit: pl.DataFrame) -> str:
+    """Say in two sentences what came of an audit: how many claims have which verdict, and what they rest on."""
+    verdicts = audit["verdict"].value_counts(sort=True)
+    counts = dict(verdicts.sort("count", "verdict", descending=[True, False]).rows())
+    said = ", ".join(f"{number} {_VERDICTS_OF_CLAIMS[verdict]}" for verdict, number in counts.items())
+    replicated = audit.filter(evidence="replicated").height
+    verb = "rests" if replicated == 1 else "rest"
+    return (
+        f"Of {counted(audit.height, 'claim')}, {said}. "
+        f"{replicated or 'None'} of them {verb} on runs that were repeated and printed one by one."
+    )
+
+
+_VERDICTS_OF_CLAIMS: Final = {
+    "supported": "are supported",
+    "contradicted": "are contradicted by the logs",
+    "arithmetically wrong": "are not what the figures give",
+    "arithmetically right, unreplicated": "are right by the figures, without replication",
+    "not comparable": "are right by the figures of sides that differ in more than the filesystem",
+    "no data": "cannot be computed from what is printed",
+}
+
+
+def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
+    """Make the table of how many runs a side needs, with the cells by what sets them apart.
+
+    Parameters
+    ----------
+    planned
+        What `fsbench_kit.repeats.repeats` returned.
+    caption
+        What the numbers of runs are for.
+    """
+    names = [*varying(planned), "metric", "statistic"] if "metric" in planned.columns else []
+    shown = planned.select(*names, pl.col("^(pilot_runs|cv.*|for_.*)$")).with_columns(
+        pl.col("cv", "cv_high").map_elements(percent, return_dtype=pl.String)
+    )
+    if planned["cv"].equals(planned["cv_high"]):
+        shown = shown.drop("cv_high")
+    return table(
+        shown, caption, heads={"cv": "runs vary by", "cv_high": "at most", "for_equivalence": "for equality"}
+    )

@@ -1,0 +1,160 @@
+"""What a dataset holds, where it comes from, and what was odd about it."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fsbench_kit import settings
+from fsbench_kit.dataset import UNMEASURED
+from fsbench_kit.tables.cells import SIZES
+from fsbench_kit.tables.layout import Column, Group, Table, table
+from fsbench_kit.tables.words import counted, one_line, text_of
+from fsbench_kit.units import humanise
+from fsbench_kit.vocabulary import setting_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fsbench_kit.dataset import Dataset
+
+
+def contents(dataset: Dataset) -> str:
+    """Say in a sentence what a dataset holds, and whether anything is wrong with it."""
+    tools, filesystems = (
+        ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
+    )
+    figures = dataset.measurements.filter("primary").height
+    before = dataset.runs.filter(UNMEASURED).height
+    not_ok = dataset.runs.filter(pl.col("status") != "ok").height
+    grave = dataset.diagnostics.filter(pl.col("severity") != "note").height
+    parts = [
+        f"{counted(dataset.runs.height, 'run')} of {tools}",
+        f" on {filesystems}" if filesystems else "",
+        f", with {counted(figures, 'figure')}",
+        f"; {counted(before, 'run')} came before the first round" if before else "",
+        f"; {not_ok} failed or are partial" if not_ok else "",
+        f"; {counted(grave, 'remark')} of weight about the logs" if grave else "",
+    ]
+    return "".join(parts) + "."
+
+
+def runs_table(dataset: Dataset) -> Table:
+    """Make the table of what ran: runs and figures by study, tool and filesystem."""
+    figures = dataset.measurements.filter("primary").group_by("run_id").len("figures")
+    rows = (
+        dataset.runs.join(figures, on="run_id", how="left")
+        .group_by("study", "origin", "tool", "tool_version", "filesystem", maintain_order=True)
+        .agg(
+            pl.len().alias("runs"),
+            (pl.col("status") != "ok").sum().alias("not_ok"),
+            pl.col("figures").sum(),
+        )
+        .sort("study", "tool", "filesystem", nulls_last=True)
+    )
+    caption = f"{counted(dataset.runs.height, 'run')}, {counted(int(figures['figures'].sum()), 'figure')}"
+    return table(rows, caption, heads={"not_ok": "failed or partial", "tool_version": "version"})
+
+
+def figures_table(dataset: Dataset) -> Table:
+    """Make the table of what was measured: figures by study, tool and metric, and how many are not plain."""
+    state = pl.col("state")
+    rows = (
+        dataset.measurements.join(dataset.runs.select("run_id", "study", "tool"), on="run_id")
+        .group_by("study", "tool", "metric", maintain_order=True)
+        .agg(
+            pl.col("operation").n_unique().alias("operations"),
+            (pl.col("primary") & (state == "measured")).sum().alias("measured"),
+            (pl.col("primary") & (state == "censored")).sum().alias("only a bound"),
+            (pl.col("primary") & (state == "missing")).sum().alias("missing"),
+            (~pl.col("primary")).sum().alias("second printings"),
+        )
+        .sort("study", "tool", pl.col("measured"), descending=[False, False, True], nulls_last=True)
+    )
+    return table(rows, f"Figures by study, tool and metric: {counted(dataset.measurements.height, 'figure')}")
+
+
+def settings_table(dataset: Dataset, *, most: int = 60) -> Table:
+    """Make the table of settings: their values, in how many runs they are known, and where from."""
+    rows = (
+        settings.effective(dataset.settings)
+        .group_by("key", maintain_order=True)
+        .agg(
+            pl.col("value").unique(maintain_order=True).str.join("; "),
+            pl.len().alias("runs"),
+            pl.col("origin").cast(pl.String).unique(maintain_order=True).str.join(", ").alias("known from"),
+        )
+        .with_columns(
+            pl.col("key").map_elements(setting_kind, return_dtype=pl.String).alias("kind"),
+            pl.struct("key", "value").map_elements(_setting_text, return_dtype=pl.String).alias("value"),
+        )
+        .sort("kind", "key")
+        .select("kind", "key", "value", "runs", "known from")
+    )
+    left_out = f"; the first {most} are shown" if rows.height > most else ""
+    return table(
+        rows.head(most), f"{counted(rows.height, 'setting')} of {counted(dataset.runs.height, 'run')}{left_out}"
+    )
+
+
+def _setting_text(setting: Mapping[str, str]) -> str:
+    """Print a setting's values, sizes for people where they are whole numbers of bytes."""
+    if setting["key"] not in (*SIZES, "memory", "total_size"):
+        return setting["value"]
+    values = setting["value"].split("; ")
+    return "; ".join(humanise(float(value), "B") if value.isdecimal() else value for value in values)
+
+
+def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
+    """Make the table of what was odd about the logs, the gravest first; equal remarks are one row."""
+    rows = (
+        dataset.diagnostics.group_by("severity", "code", "message", maintain_order=True)
+        .agg(
+            pl.len().alias("times"),
+            pl.coalesce(pl.format("{}:{}", "source", "line"), "source").first().alias("first at"),
+            pl.col("excerpt").first(),
+        )
+        .sort("severity", "times", descending=True, maintain_order=True)
+    )
+    left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
+    number = counted(dataset.diagnostics.height, "remark") if rows.height else "No remarks"
+    return table(rows.head(most), f"{number} about the logs{left_out}")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages whose results end up in a report."""
+    packages = ("fsbench-kit", "altair", "numpy", "polars", "scipy")
+    return {"Python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Table:
+    """Make the table of what a notebook's figures rest on: data, versions, parameters.
+
+    The hash of a study is the SHA-256 over the sorted SHA-256 of its runs' own bytes.
+    """
+    studies = (
+        dataset.runs.group_by("study", "origin")
+        .agg(pl.len().alias("runs"), pl.col("source").n_unique().alias("files"), pl.col("sha256").sort())
+        .sort("study", nulls_last=True)
+    )
+    data = tuple(
+        (
+            text_of(study),
+            f"{counted(runs, 'run')} in {counted(files, 'file')}{f', {origin}' if origin else ''}; "
+            f"SHA-256 {hashlib.sha256(''.join(hashes).encode()).hexdigest()}",
+        )
+        for study, origin, runs, files, hashes in studies.rows()
+    )
+    return Table(
+        "Data, versions, parameters",
+        (Column("what"), Column("which")),
+        (
+            Group("Data", data),
+            Group("Versions", tuple(versions().items())),
+            Group("Parameters", tuple((name, one_line(repr(value))) for name, value in parameters.items())),
+        ),
+    )

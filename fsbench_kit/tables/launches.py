@@ -1,0 +1,104 @@
+"""What a machine can launch, and what came of a launch."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fsbench_kit.tables.cells import varying
+from fsbench_kit.tables.layout import Column, Group, Table, table
+from fsbench_kit.tables.words import percent
+from fsbench_kit.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.launch import Ability, LaunchResult, Machine
+
+
+def machine_table(machine: Machine, abilities: Iterable[Ability]) -> Table:
+    """Make the table of what a machine has for launches, and of what it can do with that."""
+    loop = "yes" if machine.loop_devices else "the kernel has none"
+    rows = [
+        *((program.name, _version_number(version), "") for program, version in machine.programs),
+        *((program.name, "missing", f"apt-get install {program.package}") for program in machine.missing),
+    ]
+    able = [
+        ("filesystems of the kernel", ", ".join(machine.filesystems), ""),
+        ("privileges", "may mount" if machine.administrator else "may not mount: launches take directories", ""),
+        ("loop devices", loop, ""),
+        ("loop images in mounts of their own", machine.isolation_problem or "yes", ""),
+        ("free space here", humanise(machine.free_bytes, "B"), ""),
+    ]
+    here = {
+        "target": "Targets",
+        "device": "Block devices",
+        "workload": "Workloads",
+    }
+    found = tuple(abilities)
+    groups = {
+        kind: [(a.name, a.problem or "yes", a.remedy or "") for a in found if a.kind == kind] for kind in here
+    }
+    return Table(
+        "This machine",
+        (Column("what"), Column("here"), Column("what to do")),
+        (
+            Group("Programs", tuple(rows)),
+            Group("What launches can do", tuple(able)),
+            *(Group(here[kind], tuple(group)) for kind, group in groups.items() if group),
+        ),
+    )
+
+
+def _version_number(version: str | None) -> str:
+    number = re.search(r"\d+(?:\.\d+)+\w*", version or "")
+    return number[0] if number is not None else version or "there; it does not tell its version"
+
+
+def remarks_table(result: LaunchResult) -> Table:
+    """Make the table of what a launch said: its notes, what failed, and why it ended early if it did."""
+    rows = [
+        *(("note", note) for note in result.notes),
+        *((f"{run.name} failed", why) for run, why in result.failures.items()),
+        *([("ended early", result.stopped)] if result.stopped else []),
+    ]
+    frame = pl.DataFrame(rows, schema={"": pl.String, "what": pl.String}, orient="row")
+    return table(frame, "Remarks on the launch" if rows else "There was nothing to remark on the launch")
+
+
+def order_table(dataset: Dataset) -> Table:
+    """Make the table of the runs one by one, in the order in which they were made as far as that is known."""
+    rows = dataset.runs.sort("study", "order", "started_at", nulls_last=True).select(
+        "study",
+        "order",
+        pl.coalesce(pl.col("round").cast(pl.String), pl.col("stage").cast(pl.String)).alias("round"),
+        "target",
+        "workload",
+        "tool",
+        "filesystem",
+        pl.col("started_at").dt.strftime("%Y-%m-%d %H:%M:%S"),
+        pl.col("duration"),
+        pl.col("status").cast(pl.String),
+        "source",
+    )
+    return table(rows, "The runs in order", heads={"started_at": "started (UTC)", "duration": "duration, s"})
+
+
+def steadiness_table(found: pl.DataFrame) -> Table:
+    """Make the table of `fsbench_kit.steadiness.steadiness`: what is not steady first."""
+    cells = (
+        [name for name in varying(found) if name not in ("study", "tool", "filesystem")] if found.height else []
+    )
+    rows = found.sort("steady", nulls_last=True, maintain_order=True).select(
+        "target",
+        "workload",
+        *(name for name in dict.fromkeys(["operation", *cells])),
+        "metric",
+        "rounds",
+        *(pl.col(share).map_elements(percent, return_dtype=pl.String) for share in ("range", "slope")),
+        pl.col("steady").replace_strict({True: "steady", False: "not steady"}, return_dtype=pl.String),
+    )
+    return table(rows, "Steady state: the last five rounds, range within 20 % and slope within 10 % of their mean")

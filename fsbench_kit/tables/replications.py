@@ -1,0 +1,138 @@
+"""Published ratios beside those of a replication, and what may be said of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
+from fsbench_kit.tables.layout import Column, Group, Table, marks
+from fsbench_kit.tables.words import NOTHING, one_line, ratio_text
+from fsbench_kit.units import humanise
+
+
+def replication_table(found: pl.DataFrame) -> Table:
+    """Make the table of a replication: each published ratio beside ours, and what may be said of the two.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.replicate.beside` returned.
+    """
+    varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
+    names = [name for name in _CELL if varied[name]]
+    same = {name: found[name][0] for name in _CELL if found.height and not varied[name]}
+    notes = [
+        [*(f"Published: {note}" for note in row["published_notes"]), *(f"Here: {note}" for note in row["notes"])]
+        for row in found.iter_rows(named=True)
+    ]
+    footnotes = list(dict.fromkeys(note for of_row in notes for note in of_row))
+    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    columns = (
+        *(
+            Column(name.replace("_", " "), "right" if name in ("block_size", "threads") else "left")
+            for name in names
+        ),
+        Column("ratio of"),
+        Column("published [rounding]"),
+        Column("here [95 % CI]"),
+        Column("runs", "right"),
+        Column("the published ratio"),
+        Column("notes"),
+    )
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for row, of_row in zip(found.iter_rows(named=True), notes, strict=True):
+        groups.setdefault(metric_text(row["metric"], row["statistic"]), []).append(
+            (
+                *(cell_text(name, row[name]) or NOTHING for name in names),
+                one_line(f"{row['level']} to {row['baseline']}"),
+                _with_ends(row["published_ratio"], row["published_low"], row["published_high"]),
+                _with_ends(row["ratio"], row["ci_low"], row["ci_high"]),
+                f"{row['n_baseline']} and {row['n_candidate']}",
+                REPLICATION_FINDINGS[row["finding"]],
+                " ".join(mark_of[note] for note in of_row),
+            )
+        )
+    caption = f"Published ratios and ours ({cell_label(same, list(same))})"
+    return Table(
+        caption if groups else "No ratio could be had both from the study and here.",
+        columns,
+        tuple(Group(head, tuple(rows)) for head, rows in groups.items()),
+        tuple(one_line(note) for note in footnotes),
+    )
+
+
+_CELL: Final = ("tool", "pattern", "operation", "block_size", "threads")
+
+
+def differences_table(found: pl.DataFrame) -> Table:
+    """Make the table of what was otherwise here than in a study.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.replicate.differences` returned.
+    """
+    columns = tuple(map(Column, ("setting", "filesystem", "in the study", "here")))
+    groups = tuple(
+        Group(
+            _KINDS[str(kind)],
+            tuple(
+                (
+                    row["setting"].replace("_", " "),
+                    row["filesystem"] or "all",
+                    *(_setting(row["setting"], row[side]) for side in ("published", "here")),
+                )
+                for row in rows.iter_rows(named=True)
+            ),
+        )
+        for (kind,), rows in found.group_by("kind", maintain_order=True)
+    )
+    return Table("What was different here" if groups else "Nothing that is known was different.", columns, groups)
+
+
+_KINDS: Final = {"workload": "The workload", "system": "The machine", "target": "The filesystem"}
+
+
+def _setting(key: str, value: str) -> str:
+    return humanise(int(value), "B") if key.endswith("_size") and value.isdecimal() else one_line(value)
+
+
+def _with_ends(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ratio_text(value)
+    return f"{ratio_text(value)} [{ratio_text(low)}, {ratio_text(high)}]"
+
+
+REPLICATION_FINDINGS: Final = {
+    "inside": "lies inside our interval",
+    "inside, as 1": "lies inside our interval, and so does 1",
+    "same direction": "lies outside our interval, which is on the same side of 1",
+    "other direction": "lies outside our interval, which is on the other side of 1",
+    "open": "lies outside our interval, which holds 1",
+    "no interval": "has no interval of ours beside it",
+}
+
+
+def replication_summary(found: pl.DataFrame) -> str:
+    """Say in a few sentences what may be said of a study by its replication: of each ratio of the first metric."""
+    if found.is_empty():
+        return (
+            "No ratio could be had both from the study and here: there was no more than one of the study's "
+            "filesystems at hand, or nothing was run."
+        )
+    first = found.row(0, named=True)
+    rows = found.filter(metric=first["metric"], statistic=first["statistic"])
+    said = []
+    for row in rows.iter_rows(named=True):
+        what = one_line(", ".join(dict.fromkeys(filter(None, (row["pattern"], row["operation"])))))
+        ours = f"[{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]" if row["ci_low"] is not None else ""
+        finding = REPLICATION_FINDINGS[row["finding"]].replace("our interval", f"our interval {ours}", 1)
+        said.append(f"{ratio_text(row['published_ratio'])} in {what} {finding}")
+    sides = one_line(f"{first['level']} to {first['baseline']}")
+    metric = metric_text(first["metric"], first["statistic"]).lower()
+    return (
+        f"Published ratios of {sides}, {metric}: {'; '.join(said)}. "
+        "This neither confirms nor refutes them: the machine, the versions and the sizes are others."
+    )

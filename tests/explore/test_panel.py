@@ -1,0 +1,106 @@
+"""The controls are a thin layer: each of them changes the state, and shows what can be chosen."""
+
+from typing import Any
+
+import pytest
+
+from fsbench_kit.dataset import Log, assemble
+from fsbench_kit.display import VEGA_MIME
+from fsbench_kit.explore import Exploration, Panel, State
+from fsbench_kit.records import Measurement, Run
+
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+def _run(filesystem: str, rate: float, operation: str, **of_log: Any) -> Log:
+    figure = Measurement(operation=operation, metric="iops", value=rate, unit="1/s", text="", line=1)
+    run = Run(tool="fio", start=0, end=99, line=1, filesystem=filesystem, measurements=(figure,))
+    return Log(source="a", data=f"{filesystem}{rate}{operation}".encode(), records=[run], **of_log)
+
+
+@pytest.fixture
+def panel() -> Panel:
+    logs = [
+        _run(filesystem, rate * factor, operation, study=study)
+        for study, operations in (("one", ("read", "write")), ("two", ("read",)), (HOSTILE, ("read",)))
+        for operation, factor in zip(operations, (1.0, 3.0), strict=False)
+        for filesystem, rate in (("ext4", 100.0), ("xfs", 100.0 + 50 * len(study)), ("zfs", 10.0))
+    ]
+    return Panel(Exploration(assemble(logs)), ["raw_results/x"], State().choosing("study", ["one"]))
+
+
+def _labels(panel: Panel, name: str) -> list[str]:
+    return [text for text, _ in panel.controls[name].options]
+
+
+def _all(panel: Panel, name: str) -> object:
+    return panel.controls[name].options[0][1]
+
+
+def test_the_controls_show_what_is_chosen_and_what_can_be(panel: Panel) -> None:
+    assert panel.controls["study"].value == ("one",)
+    assert _labels(panel, "study") == ["all", f"{HOSTILE} · 3 runs", "one · 6 runs", "two · 3 runs"]
+    assert _labels(panel, "operation") == ["all", "read · 3 runs", "write · 3 runs"]
+    assert panel.controls["operation"].value == (_all(panel, "operation"),)
+    assert panel.controls["confidence"].value == 0.95
+    assert panel.controls["tool"].layout.display == "none"  # there is only one
+
+
+def test_every_control_has_a_name(panel: Panel) -> None:
+    assert all(control.description for control in panel.controls.values())
+    assert len({control.description for control in panel.controls.values()}) == len(panel.controls)
+
+
+def test_a_choice_is_followed(panel: Panel) -> None:
+    panel.controls["operation"].value = ("write",)
+    assert panel.view.state == State().choosing("study", ["one"]).choosing("operation", ["write"])
+    panel.controls["baseline"].value = "xfs"
+    assert panel.view.state.baseline == "xfs"
+    (chart,) = panel._chart.outputs
+    (rows,) = chart["data"][VEGA_MIME]["datasets"].values()
+    assert {row["level"] for row in rows} == {"ext4", "zfs"}
+    assert "baseline='xfs'" in panel.python
+    assert panel._parameters.value.splitlines() == [
+        'data: ["raw_results/x"]',
+        'baseline: "xfs"',
+        'where: {"operation": ["write"], "study": ["one"]}',
+    ]
+
+
+def test_all_leaves_a_list_open_again(panel: Panel) -> None:
+    everything, operation = _all(panel, "operation"), panel.controls["operation"]
+    operation.value = (everything, "write")  # as with Ctrl and a click
+    assert operation.value == ("write",)
+    operation.value = ("write", everything)
+    assert operation.value == (everything,)
+    assert panel.view.state.chosen("operation") == ()
+
+
+def test_what_was_given_up_is_said(panel: Panel) -> None:
+    panel.controls["operation"].value = ("write",)
+    panel.controls["study"].value = ("two",)
+    assert "Operation write does not occur in what is chosen, and was given up." in panel._finding.value
+    assert panel.controls["operation"].layout.display == "none"
+    panel.controls["margin"].value = 1.1
+    assert "given up" not in panel._finding.value
+
+
+def test_where_nothing_can_be_compared_a_sentence_stands_in_place_of_chart_and_table(panel: Panel) -> None:
+    panel.controls["levels"].value = ("xfs",)
+    assert "All these runs are of one filesystem, xfs" in panel._finding.value
+    assert (panel._chart.outputs, panel._table.value) == ((), "")
+    panel.controls["levels"].value = ("xfs", "ext4")
+    assert len(panel._chart.outputs) == 1
+    assert "<table>" in panel._table.value
+
+
+def test_names_from_logs_are_text_wherever_html_is_made(panel: Panel) -> None:
+    panel.controls["study"].value = ("one", HOSTILE)
+    panel.controls["operation"].value = ("read",)
+    made = [panel._finding.value, panel._table.value, panel._save.value]
+    panel._wanted = State(baseline=HOSTILE)
+    panel._follow()
+    made.append(panel._finding.value)
+    assert "&lt;img src=x" in made[1]
+    assert "&lt;img src=x" in made[3]
+    assert not any("<img" in html or "<script" in html for html in made)
