@@ -4,6 +4,7 @@ Text from logs enters a chart as data, where it is drawn and never interpreted.
 """
 
 from fsbench_kit.charts.claims import claimed_sizes
+from fsbench_kit.charts.cost import cpu_cost
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
 from fsbench_kit.charts.heatmap import rate_map, ratio_map
@@ -20,6 +21,7 @@ __all__ = [
     "MOST_ROWS",
     "claimed_sizes",
     "colour_scale",
+    "cpu_cost",
     "ecdf",
     "forest",
     "noise_budget",

@@ -14,6 +14,7 @@ from fsbench_kit.charts.look import (
     chart_title,
     check_size,
     description,
+    joined,
     nothing,
     panel_header,
     prefixed,
@@ -66,13 +67,10 @@ def ratio_map(
         )
     )
     ratios = rows["ratio"].drop_nulls()
-    sides, against = (
-        ", ".join(sorted({one_line(name) for name in rows[column]})) for column in ("level", "baseline")
-    )
+    sides, against = joined(rows["level"]), joined(rows["baseline"])
+    name = metric_text(metric, "value")
     above = f"above 1 in {(ratios > 1).sum()}, below in {(ratios < 1).sum()}"
-    heading = (
-        title or f"{metric_text(metric, 'value')} of {sides} against {against}: {above} of {ratios.len()} tiles"
-    )
+    heading = title or f"{name} of {sides} against {against}: {above} of {ratios.len()} tiles"
     colour = alt.Color(
         "shade:Q",
         title=f"ratio to {against}",
@@ -163,7 +161,6 @@ def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
             pl.Series(name, [cell_text(size, value) for value in tiles[size]], pl.String)
             for name, size in (("record", "block_size"), ("file", "file_size"))
         ),
-        empty=pl.when(pl.col("text").is_null()).then(pl.lit("×")),
     ).with_columns(
         words=pl.format(
             "{}, file {}, record {}: {}", "panel", "file", "record", pl.col("text").fill_null("not measured")
@@ -189,7 +186,7 @@ def _drawn(kind: str, data: pl.DataFrame, colour: alt.Color, heading: str, expla
             text="text:N",
             color=alt.condition("datum.dark", alt.value("white"), alt.value("#1f2933")),
         ),
-        base.mark_text(color=REFERENCE).encode(text="empty:N"),
+        base.transform_filter("!isValid(datum.text)").mark_text(color=REFERENCE).encode(text=alt.value("×")),
         data=data,
     )
     missing = data["text"].null_count()

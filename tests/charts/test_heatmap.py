@@ -23,14 +23,16 @@ def _tile(record: int, file: int, ratio: float | None, **more: Any) -> dict[str,
 def test_tiles_that_were_not_measured_are_empty_and_counted(comparison: Compare) -> None:
     rows = comparison(_tile(4 * KIB, MIB, 2.0), _tile(8 * KIB, MIB, 0.5), _tile(8 * KIB, 2 * MIB, 1.0))
     spec = spec_of(charts.ratio_map(rows))
-    tiles = {(row["record"], row["file"]): (row["shade"], row["text"], row["empty"]) for row in data_of(spec)}
+    tiles = {(row["record"], row["file"]): (row["shade"], row["text"]) for row in data_of(spec)}
     assert tiles == {
-        ("4 KiB", "1 MiB"): (1.0, "2.00", None),
-        ("8 KiB", "1 MiB"): (-1.0, "0.50", None),
-        ("8 KiB", "2 MiB"): (0.0, "1.00", None),
-        ("4 KiB", "2 MiB"): (None, None, "×"),
+        ("4 KiB", "1 MiB"): (1.0, "2.00"),
+        ("8 KiB", "1 MiB"): (-1.0, "0.50"),
+        ("8 KiB", "2 MiB"): (0.0, "1.00"),
+        ("4 KiB", "2 MiB"): (None, None),
     }
     assert "× was not measured (1 of 4)." in explained_of(spec)
+    drawn = vl_convert.vegalite_to_svg(spec)
+    assert (drawn.count(">×<"), drawn.count(">null<")) == (1, 0)
     assert "file 2 MiB, record 4 KiB: not measured" in spec["description"]
 
 
