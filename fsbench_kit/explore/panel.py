@@ -121,7 +121,8 @@ class Panel:
         column = ipywidgets.VBox(
             [self.controls[name] for name in order], layout=ipywidgets.Layout(flex="0 0 310px", width="310px")
         )
-        display(Javascript(_KEYS_ARE_THE_PANELS), ipywidgets.HBox([column, shown]))  # type: ignore[no-untyped-call]
+        keys = Javascript(_KEYS_ARE_THE_PANELS)  # type: ignore[no-untyped-call]
+        display(keys, ipywidgets.HBox([column, shown]))  # type: ignore[no-untyped-call]
 
     def _away(self) -> Any:
         return ipywidgets.VBox([self._python, self._parameters, self._save])
