@@ -108,7 +108,10 @@ class Pairs:
 
 
 def pairs(dataset: Dataset) -> list[Pairs]:
-    """Return the pairs of each workload of a study, without figures that are printed as 0: they have no ratio."""
+    """Return the pairs of each workload of a study.
+
+    Figures that are printed as 0 have no ratio, and those that are the same in all rounds no interval.
+    """
     figures = dataset.measurements.filter("primary", metric="elapsed", statistic="value").pivot(
         "operation", index="run_id", values="value", sort_columns=True
     )
@@ -120,7 +123,7 @@ def pairs(dataset: Dataset) -> list[Pairs]:
     found = []
     for _, rounds in both.sort("workload", "round").group_by("workload", maintain_order=True):
         known = rounds.select(pl.all_horizontal(pl.min(name, name + OTHER) > 0).alias(name) for name in operations)
-        kept = [name for name in operations if known[name].all()]
+        kept = [name for name in operations if known[name].all() and (rounds[name] != rounds[name + OTHER]).any()]
         first, second = (rounds.select(name + suffix for name in kept).to_numpy().T for suffix in ("", OTHER))
         later = (rounds["started_at" + OTHER] > rounds["started_at"]).to_numpy()
         found.append(Pairs(tuple(kept), first, second, later))

@@ -6,8 +6,10 @@ Text from logs enters a chart as data, where it is drawn and never interpreted.
 from fsbench_kit.charts.claims import claimed_sizes
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
+from fsbench_kit.charts.heatmap import rate_map, ratio_map
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
 from fsbench_kit.charts.needs import runs_needed
+from fsbench_kit.charts.noise import noise_budget
 from fsbench_kit.charts.order import run_order
 from fsbench_kit.charts.over_time import over_time, over_time_finding
 from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
@@ -20,10 +22,13 @@ __all__ = [
     "colour_scale",
     "ecdf",
     "forest",
+    "noise_budget",
     "over_time",
     "over_time_finding",
     "percentiles",
     "percentiles_finding",
+    "rate_map",
+    "ratio_map",
     "replication",
     "run_order",
     "runs_needed",

@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets
+from IPython.display import Javascript, display
 
 from fsbench_kit.display import VEGA_MIME
 from fsbench_kit.explore.options import COORDINATES, label, text_of
@@ -30,6 +31,18 @@ _DEBOUNCE: Final = 0.05
 
 _PAGE_STYLE: Final = "jp-RenderedHTMLCommon"
 """The class by which JupyterLab gives HTML the looks of a notebook's output."""
+
+_KEYS_ARE_THE_PANELS: Final = """\
+const attached = setInterval(() => {
+    const area = element.closest(".jp-OutputArea");
+    if (area === null) return;
+    area.addEventListener("focusin", (event) => {
+        event.target.setAttribute("data-lm-suppress-shortcuts", "true");
+    });
+    clearInterval(attached);
+}, 50);
+"""
+"""JupyterLab would take the arrow keys of a list to go to the next cell, and its letters to cut and to delete."""
 
 _LEVELS: Final = "levels"
 _LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)
@@ -99,7 +112,7 @@ class Panel:
         """The Python that makes what is shown."""
         return as_python(self.view.state, self._data)
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
+    def _ipython_display_(self) -> None:
         shown = ipywidgets.VBox(
             [self.controls["chart"], self._finding, self._chart, self._table, self._away()],
             layout=ipywidgets.Layout(flex="1 1 0", min_width="0", padding="0 0 0 24px"),
@@ -108,7 +121,7 @@ class Panel:
         column = ipywidgets.VBox(
             [self.controls[name] for name in order], layout=ipywidgets.Layout(flex="0 0 310px", width="310px")
         )
-        return ipywidgets.HBox([column, shown])._repr_mimebundle_(**options)
+        display(Javascript(_KEYS_ARE_THE_PANELS), ipywidgets.HBox([column, shown]))  # type: ignore[no-untyped-call]
 
     def _away(self) -> Any:
         return ipywidgets.VBox([self._python, self._parameters, self._save])

@@ -89,8 +89,8 @@ def choose(
         adapted.append(fitting)
         notes += [f'Target "{target.name}": {sentence}.' for sentence in sentences]
     notes += [
-        f'Target "{t.name}": {t.own_cache} keeps what earlier runs have read and written, because its filesystem '
-        'is reused. Write filesystems = "fresh" where that is not wanted.'
+        f'Target "{t.name}": {t.own_cache} may keep what earlier runs have read and written, because its '
+        'filesystem is reused. Write filesystems = "fresh" where that is not wanted.'
         for t in adapted
         if plan.keeps_own_cache(t)
     ]

@@ -259,7 +259,7 @@ class Session:
                 seen.before["trim"] = environment.trim(target.directory)
             seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
             if plan.keeps_own_cache(seen.cell.target):
-                seen.before["caches"] += f"; {seen.cell.target.own_cache} was kept"
+                seen.before["caches"] += f"; {seen.cell.target.own_cache} may have kept more"
             seen.before["quiet"] = environment.quiet(target.directory, target.members)
             seen.before |= environment.state(target.directory, target.members)
             free = seen.before["free_bytes"]

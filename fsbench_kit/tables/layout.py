@@ -112,9 +112,9 @@ class Table:
 
     def __repr__(self) -> str:
         text = StringIO()
-        rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False, force_terminal=False).print(
-            self
-        )
+        # A kernel passes for a terminal with colours, but its notebook is read elsewhere.
+        plain = rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False, force_terminal=False)
+        plain.print(self)
         return text.getvalue()
 
 

@@ -228,6 +228,12 @@ def test_run_that_fails_keeps_the_tasks_that_it_finished(
     assert [task for task in found if not task.endswith("_sync")] == OWN_TASKS[:6]
 
 
+def test_row_that_was_cut_off_is_no_finished_task(tmp_path: Path) -> None:
+    (tmp_path / "stdout.txt").write_text(f"{program.HEADER}\n# files = 40\ncapacity_ini")
+    Filetree(name="tree", **TABLE).conclude(tmp_path, ())
+    assert not (tmp_path / "filetree.csv").exists()
+
+
 def test_run_that_fails_at_once_has_no_log(
     tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:

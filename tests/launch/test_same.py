@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,3 +85,28 @@ def test_place_in_the_round_is_measured() -> None:
     ratio, low, high = position([item])
     assert low < 1.25 < high
     assert ratio == pytest.approx(1.25, rel=0.02)
+
+
+def test_figures_without_a_ratio_or_an_interval_are_left_out() -> None:
+    runs = pl.DataFrame(
+        {
+            "run_id": ["a1", "b1", "a2", "b2"],
+            "target": ["one", "other"] * 2,
+            "round": [1, 1, 2, 2],
+            "workload": "small",
+            "status": "ok",
+            "started_at": [1, 2, 4, 3],
+        }
+    )
+    figures = {"write": [1.0, 2.0, 3.0, 4.0], "write_sync": [0.0, 0.1, 0.1, 0.1], "read": [0.1, 0.1, 0.2, 0.2]}
+    measurements = pl.concat(
+        pl.DataFrame({"run_id": runs["run_id"], "operation": name, "value": values})
+        for name, values in figures.items()
+    ).with_columns(metric=pl.lit("elapsed"), statistic=pl.lit("value"), primary=True)
+    (item,) = pairs(SimpleNamespace(runs=runs, measurements=measurements))  # type: ignore[arg-type]
+    assert item.operations == ("write",)
+    assert (item.first.tolist(), item.second.tolist(), item.later.tolist()) == (
+        [[1.0, 3.0]],
+        [[2.0, 4.0]],
+        [True, False],
+    )

@@ -235,7 +235,7 @@ def test_cache_that_a_reused_pool_keeps_is_named(
     ]
     _, notes = choose(make_plan(target=targets, filesystems=filesystems), tmp_path, isolation_problem=None)
     assert [note for note in notes if "ARC" in note] == [
-        'Target "pool": ZFS\'s own cache (ARC) keeps what earlier runs have read and written, because its '
+        'Target "pool": ZFS\'s own cache (ARC) may keep what earlier runs have read and written, because its '
         'filesystem is reused. Write filesystems = "fresh" where that is not wanted.'
     ] * said
 

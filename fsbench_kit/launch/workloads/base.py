@@ -99,7 +99,7 @@ class BaseWorkload(Table, ABC):
         return named(table, "tool")
 
     def mistake(self) -> MistakeError | None:
-        """Return what the program, where it is installed, does not understand of this. Nothing is run for it."""
+        """Return what the program, where it is installed, does not understand of this. No load is made for it."""
         return None
 
     @abstractmethod

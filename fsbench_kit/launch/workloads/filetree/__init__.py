@@ -90,7 +90,11 @@ class Filetree(BaseWorkload):
         Where it has failed, that is what it finished before; without a finished task there is no log.
         """
         printed = (folder / "stdout.txt").read_text(encoding="utf-8").splitlines()
-        rows = (number for number, line in enumerate(printed) if line and line != HEADER and line[0] != "#")
+        rows = (
+            number
+            for number, line in enumerate(printed)
+            if line != HEADER and not line.startswith("#") and line.count(",") == HEADER.count(",")
+        )
         if (first := next(rows, None)) is None:
             return
         filesystem = printed[first].split(",")[1]

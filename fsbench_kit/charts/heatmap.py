@@ -1,0 +1,211 @@
+"""Maps over file size and record size, one panel for each operation: rates, and ratios between two sides."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit import settings
+from fsbench_kit.charts.look import (
+    REFERENCE,
+    chart_title,
+    check_size,
+    description,
+    nothing,
+    panel_header,
+    prefixed,
+)
+from fsbench_kit.dataset import UNMEASURED
+from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
+from fsbench_kit.units import humanise
+from fsbench_kit.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    from fsbench_kit.dataset import Dataset
+
+_TILE: Final = 62
+_TILE_HEIGHT: Final = 20
+_LEAST_WIDTH: Final = 200
+_PAGE: Final = 900
+_FURTHEST: Final = 3.0
+"""The largest log2 ratio with a colour of its own: 8 times, either way round."""
+
+
+def ratio_map(
+    comparison: pl.DataFrame, *, metric: str = "bandwidth", title: str | None = None
+) -> alt.Chart | alt.FacetChart:
+    """Draw the ratios of a comparison over file size and record size.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare.compare` returned, or some rows of it; those without both sizes are left out.
+    metric
+        Of the rows to draw.
+    title
+        What the chart shows; by default it counts the ratios on both sides of 1.
+
+    Raises
+    ------
+    RequestError
+        If there are too many tiles.
+    """
+    rows = ordered(comparison).filter(
+        pl.col("block_size").is_not_null(), pl.col("file_size").is_not_null(), metric=metric, statistic="value"
+    )
+    if rows["ratio"].count() == 0:
+        return nothing([f"No ratio of {metric_text(metric, 'value')} has both a record size and a file size."])
+    data = _tiles(
+        rows.with_columns(
+            shade=pl.col("ratio").log(2).clip(-_FURTHEST, _FURTHEST),
+            text=pl.Series([None if r is None else ratio_text(r) for r in rows["ratio"]], dtype=pl.String),
+            dark=pl.col("ratio").log(2).abs() > 0.6 * _FURTHEST,
+        )
+    )
+    ratios = rows["ratio"].drop_nulls()
+    sides, against = (
+        ", ".join(sorted({one_line(name) for name in rows[column]})) for column in ("level", "baseline")
+    )
+    above = f"above 1 in {(ratios > 1).sum()}, below in {(ratios < 1).sum()}"
+    heading = (
+        title or f"{metric_text(metric, 'value')} of {sides} against {against}: {above} of {ratios.len()} tiles"
+    )
+    colour = alt.Color(
+        "shade:Q",
+        title=f"ratio to {against}",
+        scale=alt.Scale(scheme="blueorange", reverse=True, domain=[-_FURTHEST, _FURTHEST]),
+        legend=alt.Legend(
+            values=[-3, -2, -1, 0, 1, 2, 3],
+            labelExpr="datum.value < 0 ? '1/' + pow(2, -datum.value) : pow(2, datum.value)",
+            gradientLength=200,
+        ),
+    )
+    single = "single runs" in set(rows["verdict"])
+    explained = "Of single runs: how much runs vary is not known." if single else "Ratios without their intervals."
+    return _drawn("Map of ratios.", data, colour, heading, explained)
+
+
+def rate_map(
+    dataset: Dataset, *, factor: str = "filesystem", metric: str = "bandwidth", title: str | None = None
+) -> alt.Chart | alt.FacetChart:
+    """Draw figures over file size and record size, as geometric means over runs.
+
+    Parameters
+    ----------
+    dataset
+        The runs. Those that failed, and those before the first round, are left out.
+    factor
+        A column of the runs or the key of a setting; each level has panels of its own.
+    metric
+        Of the figures to draw.
+    title
+        What the chart shows; by default it names the fastest tile and the slowest.
+
+    Raises
+    ------
+    RequestError
+        If there are too many tiles.
+    """
+    rows = (
+        settings.cells(dataset, factor)
+        .filter(~UNMEASURED, pl.col("value") > 0, metric=metric, statistic="value", status="ok")
+        .drop_nulls(["block_size", "file_size"])
+    )
+    if rows.is_empty():
+        return nothing([f"No {metric_text(metric, 'value')} has both a record size and a file size."])
+    unit = METRICS[metric].unit
+    means = ordered(
+        rows.group_by(*(name for name in settings.CELL), "level", maintain_order=True).agg(
+            value=pl.col("value").log().mean().exp()
+        )
+    )
+    data = _tiles(
+        means.with_columns(
+            shade="value",
+            text=pl.Series([humanise(value, unit) for value in means["value"]], dtype=pl.String),
+            dark=pl.col("value").log() < (pl.col("value").log().max() + pl.col("value").log().min()) / 2,
+        )
+    )
+    ends = means.sort("value")[[-1, 0]].rows(named=True)
+    named = [
+        f"{humanise(row['value'], unit)} ({one_line(row['level'])}, {cell_text('operation', row['operation'])})"
+        for row in ends
+    ]
+    colour = alt.Color(
+        "shade:Q",
+        title=metric_text(metric, "value"),
+        scale=alt.Scale(type="log", scheme="cividis"),
+        legend=alt.Legend(labelExpr=prefixed(unit), gradientLength=200, tickCount=4),
+    )
+    heading = title or f"{metric_text(metric, 'value')} goes from {named[1]} to {named[0]}"
+    return _drawn("Map of figures.", data, colour, heading, "Geometric means over runs.")
+
+
+def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return every combination of the sizes for each panel; those that were not measured have no figure."""
+    several = rows["level"].n_unique() > 1
+    panels = [
+        cell_text("operation", row["operation"]) + (f", {one_line(row['level'])}" if several else "")
+        for row in rows.rows(named=True)
+    ]
+    known = rows.select(pl.Series("panel", panels, pl.String), "block_size", "file_size", "shade", "text", "dark")
+    known = known.unique(["panel", "block_size", "file_size"], keep="first", maintain_order=True)
+    grid = known.select(pl.col("panel").unique(maintain_order=True))
+    for name in ("block_size", "file_size"):
+        grid = grid.join(known.select(pl.col(name).unique().sort()), how="cross")
+    tiles = grid.join(known, on=["panel", "block_size", "file_size"], how="left", maintain_order="left")
+    check_size(tiles)
+    return tiles.with_columns(
+        *(
+            pl.Series(name, [cell_text(size, value) for value in tiles[size]], pl.String)
+            for name, size in (("record", "block_size"), ("file", "file_size"))
+        ),
+        empty=pl.when(pl.col("text").is_null()).then(pl.lit("×")),
+    ).with_columns(
+        words=pl.format(
+            "{}, file {}, record {}: {}", "panel", "file", "record", pl.col("text").fill_null("not measured")
+        )
+    )
+
+
+def _drawn(kind: str, data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) -> alt.FacetChart:
+    sizes = {
+        name: data.select(name, size).unique().sort(size)[name].to_list()
+        for name, size in (("record", "block_size"), ("file", "file_size"))
+    }
+    width = max(_LEAST_WIDTH, _TILE * len(sizes["file"]))
+    base = alt.Chart().encode(
+        x=alt.X("file:N", title="file size", sort=sizes["file"], axis=alt.Axis(labelAngle=0, grid=False)),
+        y=alt.Y("record:N", title="record size", sort=sizes["record"][::-1], axis=alt.Axis(grid=False)),
+        tooltip="words:N",
+    )
+    measured = base.transform_filter("isValid(datum.text)")
+    layers = alt.layer(
+        measured.mark_rect(stroke="white").encode(color=colour),
+        measured.mark_text(fontSize=10.5).encode(
+            text="text:N",
+            color=alt.condition("datum.dark", alt.value("white"), alt.value("#1f2933")),
+        ),
+        base.mark_text(color=REFERENCE).encode(text="empty:N"),
+        data=data,
+    )
+    missing = data["text"].null_count()
+    if missing:
+        explained += f" × was not measured ({missing} of {data.height})."
+    panels = data["panel"].unique(maintain_order=True).to_list()
+    chart: alt.FacetChart = (
+        layers.properties(width=width, height=alt.Step(_TILE_HEIGHT))
+        .facet(
+            alt.Facet("panel:N", sort=panels, header=panel_header(width)),
+            columns=max(1, math.floor(_PAGE / (width + 90))),
+        )
+        .resolve_axis(x="independent")
+        .properties(
+            title=chart_title([heading], explained),
+            description=description(kind, [heading], explained, data["words"] + "."),
+        )
+    )
+    return chart

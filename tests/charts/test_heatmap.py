@@ -1,0 +1,87 @@
+"""Maps of rates and of ratios: what is not measured is empty, and never a zero."""
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+import vl_convert
+
+from fsbench_kit import charts
+from fsbench_kit.dataset import Dataset, Log, assemble
+from fsbench_kit.records import Measurement, Run
+from tests.charts.specs import data_of, explained_of, heading_of, spec_of
+
+Compare = Callable[..., pl.DataFrame]
+KIB, MIB = 2**10, 2**20
+
+
+def _tile(record: int, file: int, ratio: float | None, **more: Any) -> dict[str, Any]:
+    return {"tool": "iozone", "block_size": record, "file_size": file, "ratio": ratio, **more}
+
+
+def test_tiles_that_were_not_measured_are_empty_and_counted(comparison: Compare) -> None:
+    rows = comparison(_tile(4 * KIB, MIB, 2.0), _tile(8 * KIB, MIB, 0.5), _tile(8 * KIB, 2 * MIB, 1.0))
+    spec = spec_of(charts.ratio_map(rows))
+    tiles = {(row["record"], row["file"]): (row["shade"], row["text"], row["empty"]) for row in data_of(spec)}
+    assert tiles == {
+        ("4 KiB", "1 MiB"): (1.0, "2.00", None),
+        ("8 KiB", "1 MiB"): (-1.0, "0.50", None),
+        ("8 KiB", "2 MiB"): (0.0, "1.00", None),
+        ("4 KiB", "2 MiB"): (None, None, "×"),
+    }
+    assert "× was not measured (1 of 4)." in explained_of(spec)
+    assert "file 2 MiB, record 4 KiB: not measured" in spec["description"]
+
+
+def test_the_scale_is_the_same_both_ways_round(comparison: Compare) -> None:
+    spec = spec_of(charts.ratio_map(comparison(_tile(4 * KIB, MIB, 100.0))))
+    scale = spec["spec"]["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == [-3, 3]
+    assert data_of(spec)[0]["shade"] == 3
+    assert data_of(spec)[0]["text"] == "100"
+
+
+def test_sizes_are_in_the_order_of_their_numbers_and_operations_have_panels(comparison: Compare) -> None:
+    sizes = (512, 4 * KIB, 16 * KIB, 2 * MIB)
+    rows = [_tile(size, MIB, 1.5, operation=name) for size in sizes for name in ("write", "random_read")]
+    spec = spec_of(charts.ratio_map(comparison(*rows)))
+    assert spec["spec"]["layer"][0]["encoding"]["y"]["sort"] == ["2 MiB", "16 KiB", "4 KiB", "512 B"]
+    assert spec["facet"]["sort"] == ["write", "random read"]
+    assert heading_of(spec) == "Bandwidth of xfs against ext4: above 1 in 8, below in 0 of 8 tiles"
+
+
+def test_without_sizes_there_is_nothing_to_draw(comparison: Compare) -> None:
+    assert "No ratio of Bandwidth" in str(charts.ratio_map(comparison({"file_size": None})).to_dict())
+
+
+def _runs(*figures: tuple[int, int, float], level: str = "ext4") -> Dataset:
+    logs = []
+    for i, (record, file, value) in enumerate(figures):
+        rate = Measurement(
+            operation="read",
+            metric="bandwidth",
+            value=value,
+            unit="B/s",
+            text="",
+            line=1,
+            block_size=record,
+            file_size=file,
+        )
+        run = Run(tool="iozone", start=0, end=9, line=1, filesystem=level, measurements=(rate,))
+        logs.append(Log(source=f"{i}.txt", data=f"{i:05}".encode(), records=[run], study="s"))
+    return assemble(logs)
+
+
+def test_rates_are_geometric_means_over_runs() -> None:
+    spec = spec_of(charts.rate_map(_runs((4 * KIB, MIB, 100.0 * MIB), (4 * KIB, MIB, 400.0 * MIB))))
+    (tile,) = data_of(spec)
+    assert tile["shade"] == pytest.approx(200 * MIB)
+    assert tile["text"] == "200 MiB/s"
+
+
+@pytest.mark.parametrize("name", ['<script>alert("1")</script>', "'\"\\", "a\nb\u2028c\x00", "x" * 10_000])
+def test_names_from_logs_are_data(comparison: Compare, name: str) -> None:
+    ratios = charts.ratio_map(comparison(_tile(4 * KIB, MIB, 2.0, level=name), _tile(4 * KIB, MIB, 2.0)))
+    for chart in (ratios, charts.rate_map(_runs((4 * KIB, MIB, 1e6), level=name))):
+        assert vl_convert.vegalite_to_svg(chart.to_dict()).startswith("<svg")
