@@ -104,39 +104,43 @@ def forest(
     shape = alt.Shape(
         "evidence:N", legend=None, scale=alt.Scale(domain=list(_EVIDENCE), range=list(_EVIDENCE.values()))
     )
-    once_a_panel = alt.Chart().transform_aggregate(rows="count()")
-    cells = alt.Chart().encode(
-        y=alt.Y(
+    # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
+    once_a_panel = [{"aggregate": [{"op": "count", "as": "rows"}]}]
+    of_panels = [
+        (alt.MarkDef("rect", color=BAND), {"x": alt.XDatum(1 / margin), "x2": alt.X2Datum(margin)}),
+        (alt.MarkDef("rule", color=REFERENCE, strokeDash=[4, 3]), {"x": alt.XDatum(1.0)}),
+    ]
+    of_cells = [
+        (alt.MarkDef("rule", strokeWidth=2), {"x": alt.X("ci_low:Q"), "x2": alt.X2("ci_high:Q")}),
+        (alt.MarkDef("text", text="◂", dx=-4), {"x": alt.X("cut_low:Q")}),
+        (alt.MarkDef("text", text="▸", dx=4), {"x": alt.X("cut_high:Q")}),
+        (alt.MarkDef("point", size=80, filled=True), {"x": places, "shape": shape}),
+        (alt.MarkDef("point", size=80, strokeWidth=1.8), {"x": alt.X("hollow:Q"), "shape": shape}),
+    ]
+    cell = {
+        "y": alt.Y(
             "cell:N", sort=None, title=None, axis=alt.Axis(labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False)
         ),
-        yOffset=alt.YOffset("level:N", sort=None),
-        color=alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
-        opacity=alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
-        tooltip=[alt.Tooltip(f"{name}:N") for name in ("words", "cell", "ratio", "verdict", "reasons")],
-    )
-    layers = alt.layer(
-        once_a_panel.mark_rect(color=BAND).encode(x=alt.XDatum(1 / margin), x2=alt.X2Datum(margin)),
-        once_a_panel.mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(x=alt.XDatum(1.0)),
-        cells.mark_rule(strokeWidth=2).encode(x="ci_low:Q", x2="ci_high:Q"),
-        cells.mark_text(text="◂", dx=-4).encode(x="cut_low:Q"),
-        cells.mark_text(text="▸", dx=4).encode(x="cut_high:Q"),
-        cells.mark_point(size=80, filled=True).encode(x=places, shape=shape),
-        cells.mark_point(size=80, strokeWidth=1.8).encode(x="hollow:Q", shape=shape),
-        data=data,
-    )
+        "yOffset": alt.YOffset("level:N", sort=None),
+        "color": alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
+        "opacity": alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
+        "tooltip": [alt.Tooltip(f"{name}:N") for name in ("words", "cell", "ratio", "verdict", "reasons")],
+    }
+    layers = [
+        *({"mark": mark, "encoding": ends, "transform": once_a_panel} for mark, ends in of_panels),
+        *({"mark": mark, "encoding": cell | ends} for mark, ends in of_cells),
+    ]
     heading = [title] if title else summary(rows)
     explained = _explain_forest(rows, every, data, margin)
     groups = data["group"].unique(maintain_order=True).to_list()
-    chart: alt.FacetChart = (
-        layers.properties(width=PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT))
-        .facet(row=alt.Row("group:N", sort=groups, header=panel_header(PLOT_WIDTH)))
-        .resolve_scale(y="independent")
-        .properties(
-            title=chart_title(heading, explained),
-            description=description("Forest plot.", heading, explained, data["words"]),
-        )
+    return alt.FacetChart(
+        data,
+        alt.LayerSpec(layer=layers, width=PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT)),
+        alt.FacetMapping(row=alt.Row("group:N", sort=groups, header=panel_header(PLOT_WIDTH))),
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(y="independent")),
+        title=chart_title(heading, explained),
+        description=description("Forest plot.", heading, explained, data["words"]),
     )
-    return chart
 
 
 def _forest_data(rows: pl.DataFrame) -> pl.DataFrame:
