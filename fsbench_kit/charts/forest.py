@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import polars as pl
@@ -32,6 +32,9 @@ from fsbench_kit.tables import (
     varying,
 )
 from fsbench_kit.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LABEL_WIDTH: Final = 400
 _ROW_HEIGHT: Final = 15
@@ -81,10 +84,10 @@ def forest(
     """
     check_size(comparison)
     rows = ordered(comparison)
-    every = _forest_data(rows)
+    every = rows.with_columns(place=_PLACE).drop_nulls("place")
     if every.is_empty():
         return nothing(["No row of this comparison has a ratio or a bound."] if rows.height else summary(rows))
-    data = _most_telling(every, most)
+    data = _forest_data(_most_telling(every, most), varying(rows))
     low, high = _ratio_domain(data, margin)
     known = pl.col("ci_low").is_not_null()
     # A mark is not drawn where its place is null, so that each kind of mark has a column of its own.
@@ -106,18 +109,18 @@ def forest(
     )
     # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
     once_a_panel = [{"aggregate": [{"op": "count", "as": "rows"}]}]
-    of_panels = [
+    of_panels: list[tuple[alt.MarkDef, dict[str, Any]]] = [
         (alt.MarkDef("rect", color=BAND), {"x": alt.XDatum(1 / margin), "x2": alt.X2Datum(margin)}),
         (alt.MarkDef("rule", color=REFERENCE, strokeDash=[4, 3]), {"x": alt.XDatum(1.0)}),
     ]
-    of_cells = [
+    of_cells: list[tuple[alt.MarkDef, dict[str, Any]]] = [
         (alt.MarkDef("rule", strokeWidth=2), {"x": alt.X("ci_low:Q"), "x2": alt.X2("ci_high:Q")}),
         (alt.MarkDef("text", text="◂", dx=-4), {"x": alt.X("cut_low:Q")}),
         (alt.MarkDef("text", text="▸", dx=4), {"x": alt.X("cut_high:Q")}),
         (alt.MarkDef("point", size=80, filled=True), {"x": places, "shape": shape}),
         (alt.MarkDef("point", size=80, strokeWidth=1.8), {"x": alt.X("hollow:Q"), "shape": shape}),
     ]
-    cell = {
+    cell: dict[str, Any] = {
         "y": alt.Y(
             "cell:N", sort=None, title=None, axis=alt.Axis(labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False)
         ),
@@ -143,15 +146,22 @@ def forest(
     )
 
 
-def _forest_data(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return what a forest plot draws of each row; rows without a ratio or a bound are left out."""
-    names = varying(rows)
+def _bound(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).is_between(0, math.inf, closed="none")).then(name)
+
+
+_PLACE: Final = pl.coalesce("ratio", _bound("rounding_low"), _bound("rounding_high"))
+"""Where a row's point stands: at its ratio, or at the bound that is known."""
+
+
+def _forest_data(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return what a forest plot draws of each row."""
     drawn = [
         {
             "group": _group_text(row),
             "cell": cell_label(row, names) or "the only cell",
             "level": one_line(row["level"]),
-            "place": place,
+            "place": row["place"],
             "ci_low": row["ci_low"],
             "ci_high": row["ci_high"],
             "evidence": _evidence(row),
@@ -161,20 +171,11 @@ def _forest_data(rows: pl.DataFrame) -> pl.DataFrame:
             "reasons": " ".join([*row["reasons"], *map(one_line, row["footnotes"])]),
         }
         for row in rows.iter_rows(named=True)
-        if (place := _place(row)) is not None
     ]
     texts = ("group", "cell", "level", "evidence", "words", "ratio", "verdict", "reasons")
     figures = ("place", "ci_low", "ci_high")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(figures, pl.Float64)
     return pl.DataFrame(drawn, schema=schema)
-
-
-def _place(row: dict[str, Any]) -> float | None:
-    """Return where a row's point stands: at its ratio, or at the bound that is known."""
-    if row["ratio"] is not None:
-        return float(row["ratio"])
-    bounds = [row["rounding_low"], row["rounding_high"]]
-    return next((float(bound) for bound in bounds if bound is not None and 0 < bound < math.inf), None)
 
 
 def _evidence(row: dict[str, Any]) -> str:
@@ -211,11 +212,11 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
     return [tick for decade in decades for m in multiples if low <= (tick := m * 10.0**decade) <= high]
 
 
-def _most_telling(data: pl.DataFrame, most: int) -> pl.DataFrame:
+def _most_telling(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     """Keep the rows with an interval, and then those furthest from 1, in the order in which they are."""
-    order = data.select(pl.col("ci_low").is_null(), distance=-pl.col("place").log().abs())
+    order = rows.select(pl.col("ci_low").is_null(), distance=-pl.col("place").log().abs())
     places = order.with_row_index().sort("ci_low", "distance", maintain_order=True)["index"].head(most)
-    return data[places.sort().to_list()]
+    return rows[places.sort().to_list()]
 
 
 def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:

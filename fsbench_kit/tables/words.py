@@ -21,7 +21,9 @@ def one_line(text: str) -> str:
 
     A log can name a job with ten thousand characters, and with such as no drawing program can read.
     """
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    line = " ".join(text.split())
     return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 41]}…{line[-40:]}"
 
 
