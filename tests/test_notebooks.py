@@ -610,6 +610,10 @@ def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
     page.get_by_label("Tool", exact=True).locator("option", has_text="smallfiles").click()
     expect(status).to_contain_text("xfs against ext4, 12 comparisons")
     expect(chart).to_contain_text("12 comparisons")
+    assert chart.evaluate(
+        "e => e.getBoundingClientRect().right <= e.closest('.lm-Panel').getBoundingClientRect().right"
+    )
+    expect(panel.locator("ol")).to_have_css("list-style-type", "lower-alpha")  # as the marks in the table
     for operation in ("delete", "read"):
         choose("Metric", "File rate")
         choose("Operation", operation)

@@ -44,6 +44,18 @@ const attached = setInterval(() => {
 """
 """JupyterLab would take the arrow keys of a list to go to the next cell, and its letters to cut and to delete."""
 
+_STYLE: Final = """\
+<style>
+.fsbench-explore svg.marks { max-width: 100%; height: auto; }
+.fsbench-explore .widget-html-content { min-width: 0; }
+.fsbench-explore :is(p, li) { line-height: 1.5; }
+.fsbench-explore table { font-size: 12px; }
+.fsbench-explore :is(th, td) { padding: 3px 6px; white-space: nowrap; }
+.fsbench-explore .fsbench-heard { position: absolute; clip-path: inset(50%); width: 1px; overflow: hidden; }
+</style>
+"""
+"""A chart is never wider than its place, a row of the table is one line, and what is only heard takes no place."""
+
 _LEVELS: Final = "levels"
 _LISTS: Final = ("study", "tool", "metrics", _LEVELS, *COORDINATES)
 _TALLEST: Final = 6
@@ -114,15 +126,22 @@ class Panel:
 
     def _ipython_display_(self) -> None:
         shown = ipywidgets.VBox(
-            [self.controls["chart"], self._finding, self._chart, self._table, self._away()],
-            layout=ipywidgets.Layout(flex="1 1 0", min_width="0", padding="0 0 0 24px"),
+            [
+                ipywidgets.HTML(_STYLE),
+                self.controls["chart"],
+                self._finding,
+                self._chart,
+                self._table,
+                self._away(),
+            ],
+            layout=ipywidgets.Layout(flex="1 1 0", min_width="0", padding="0 0 0 16px"),
         )
         order = ("study", "tool", "factor", _LEVELS, "baseline", "metrics", *COORDINATES, "confidence", "margin")
         column = ipywidgets.VBox(
-            [self.controls[name] for name in order], layout=ipywidgets.Layout(flex="0 0 310px", width="310px")
+            [self.controls[name] for name in order], layout=ipywidgets.Layout(flex="0 0 300px", width="300px")
         )
         keys = Javascript(_KEYS_ARE_THE_PANELS)  # type: ignore[no-untyped-call]
-        display(keys, ipywidgets.HBox([column, shown]))  # type: ignore[no-untyped-call]
+        display(keys, ipywidgets.HBox([column, shown]).add_class("fsbench-explore"))  # type: ignore[no-untyped-call]
 
     def _away(self) -> Any:
         return ipywidgets.VBox([self._python, self._parameters, self._save])
@@ -168,9 +187,9 @@ class Panel:
         finally:
             self._following = False
         said = "".join(f"<p>{escape(one_line(sentence))}</p>" for sentence in self.view.options.said)
-        self._finding.value = (
-            f'<div role="status">{said}<p style="font-weight:600">{escape(self.view.finding)}</p></div>'
-        )
+        # What stands above the chart need not be read twice, and a chart that changes is not heard.
+        looks = 'class="fsbench-heard"' if _titled(self.view) else 'style="font-weight:600"'
+        self._finding.value = f'<div role="status">{said}<p {looks}>{escape(self.view.finding)}</p></div>'
         spec, table = self.view.spec, self.view.table
         self._chart.outputs = () if spec is None else (_output(spec),)
         self._table.value = "" if table is None else table._repr_html_()
@@ -216,6 +235,12 @@ def _confidences(state: State) -> list[tuple[str, float]]:
 
 def _labelled(name: str, choices: Sequence[Choice], noun: str) -> list[tuple[str, Value]]:
     return [(f"{text_of(name, choice.value)} · {counted(choice.count, noun)}", choice.value) for choice in choices]
+
+
+def _titled(view: View) -> bool:
+    """Whether the chart's own title is all of the finding."""
+    title = (view.spec or {}).get("title", {"text": []})
+    return " ".join(title["text"]) == view.finding
 
 
 def _options(control: Any, options: list[tuple[str, Any]]) -> None:

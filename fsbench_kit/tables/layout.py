@@ -76,7 +76,7 @@ class Table:
             f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
             f'<table><caption style="text-align:left">{escape(self.caption)}</caption>'
             f"<thead><tr>{heads}</tr></thead>{''.join(map(self._html_group, self.groups))}</table>"
-            + (f'<ol type="a">{notes}</ol>' if notes else "")
+            + (f'<ol style="list-style-type:lower-alpha">{notes}</ol>' if notes else "")
             + "</div>"
         )
 

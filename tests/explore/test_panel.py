@@ -94,6 +94,21 @@ def test_where_nothing_can_be_compared_a_sentence_stands_in_place_of_chart_and_t
     assert "<table>" in panel._table.value
 
 
+def test_what_the_charts_title_says_is_not_written_above_it_as_well(panel: Panel) -> None:
+    assert 'class="fsbench-heard">xfs against ext4' in panel._finding.value
+    panel.controls["chart"].value = "runs"
+    assert "fsbench-heard" not in panel._finding.value
+    panel.controls["levels"].value = ("xfs",)
+    assert "fsbench-heard" not in panel._finding.value
+
+
+def test_a_chart_without_a_title_leaves_the_finding_above_it() -> None:
+    panel = Panel(Exploration(assemble([_run("ext4", 0.0, "read"), _run("xfs", 1.0, "read")])), ["a"])
+    assert len(panel._chart.outputs) == 1
+    assert "fsbench-heard" not in panel._finding.value
+    assert "not comparable" in panel._finding.value
+
+
 def test_names_from_logs_are_text_wherever_html_is_made(panel: Panel) -> None:
     panel.controls["study"].value = ("one", HOSTILE)
     panel.controls["operation"].value = ("read",)
