@@ -21,10 +21,10 @@ A = [2000.0, 2080.0, 1940.0, 2040.0, 1980.0, 2020.0, 1900.0, 2060.0, 1960.0, 212
 B = [2420.0, 2360.0, 2500.0, 2390.0, 2460.0, 2340.0, 2480.0, 2400.0, 2520.0, 2440.0]
 
 
-def _shown_by(notebook: Path, **parameters: Any) -> dict[str, Any]:
+def _shown_by(notebook: Path, **parameters: Any) -> dict[str | int, Any]:
     """Run a notebook's code in this process, and return what each cell ends in, by the cell's name."""
-    names: dict[str, Any] = {}
-    shown = {}
+    shown: dict[str, Any] = {}
+    names: dict[str, Any] = {"display": lambda *what: shown.update(dict(enumerate(what)))}
     for cell in load(notebook).cells:
         if cell.cell_type != "code":
             continue
@@ -45,7 +45,7 @@ def _compared(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tupl
     assert result.exit_code == 0, result.output
     monkeypatch.chdir(root)
     shown = _shown_by(root / "notebooks" / "03_compare.ipynb", data=[str(folder)])
-    kinds = {name: type(value) for name, value in shown.items()}
+    kinds = {str(name): type(value) for name, value in shown.items()}
     assert kinds["finding"] is Finding
     assert issubclass(kinds["forest"], alt.TopLevelMixin)
     assert {kind for name, kind in kinds.items() if name.endswith("table")} == {Table}
