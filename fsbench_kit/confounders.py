@@ -33,7 +33,7 @@ class Side:
         Of the factor.
     runs
         Their ids.
-    cached, past_direct
+    cached, past_direct, unsynced
         Whether any figure is.
     submission
         Of the figures for which it is more than half, the mean share.
@@ -45,6 +45,7 @@ class Side:
     runs: frozenset[str]
     cached: bool
     past_direct: bool
+    unsynced: bool
     submission: float | None
     unit_assumed: float
 
@@ -52,6 +53,7 @@ class Side:
 OF_A_SIDE: Final = (
     pl.col("cached").any(),
     pl.col("past_direct").any(),
+    pl.col("unsynced").any(),
     pl.col("submission").mean(),
     pl.col("unit_assumed").mean(),
 )
@@ -78,6 +80,7 @@ class Confounders:
         self._submission = _submission(dataset)
         self._reached = _reached(dataset)
         self._unit_assumed = {run for run, _ in _remarks(dataset, "UNIT_ASSUMED")}
+        self._not_told_of_sync = {run for run, _ in _remarks(dataset, "SYNC_NOT_PASSED_ON")}
         self._idle = dict(_remarks(dataset, "IDLE_THREAD"))
         times = dataset.runs.select("run_id", "host", "started_at", "ended_at", "duration")
         self._times = {run: _Times(*rest) for run, *rest in times.rows()}
@@ -92,8 +95,9 @@ class Confounders:
         pl.DataFrame
             With columns ``cached`` (the data are less than twice the memory, where both are known, direct I/O is
             not, and the disks do not account for the work), ``past_direct`` (direct I/O was on, and this operation
-            does not use it), ``submission`` (the share of submission in a request's time, where it is more than
-            half and the metric leaves it out) and ``unit_assumed``.
+            does not use it), ``unsynced`` (the time of a sync of which the filesystem is not told), ``submission``
+            (the share of submission in a request's time, where it is more than half and the metric leaves it out)
+            and ``unit_assumed``.
         """
         direct, past_direct = pl.col("direct") == "true", _PAST_DIRECT.fill_null(value=False)
         memory = {text: _bytes(text) for text in figures["memory"].unique() if text is not None}
@@ -112,6 +116,7 @@ class Confounders:
         ).with_columns(
             cached=(exposed & pl.col("reached").is_null() & (2 * capacity > _DATA_SIZE)).fill_null(value=False),
             past_direct=past_direct & direct.fill_null(value=False),
+            unsynced=pl.col("run_id").is_in(self._not_told_of_sync) & pl.col("operation").str.ends_with("_sync"),
             submission=pl.when(metric="completion_latency").then("submission"),
             unit_assumed=pl.col("run_id").is_in(self._unit_assumed) & (pl.col("metric") == "bandwidth"),
         )
@@ -128,6 +133,8 @@ class Confounders:
         found = self._between_runs(baseline, candidate).copy()
         if any(side.cached for side in sides):
             found["CACHED"] = []
+        if any(side.unsynced for side in sides):
+            found["UNSYNCED"] = []
         if blocking := [
             f"{side.level}: {side.submission:.0%} of a request's time passed in its submission;"
             " compare the total latency."
@@ -207,6 +214,7 @@ _ORDER: Final = (
     "BLOCKED_ORDER",
     "CONCURRENT_RUNS",
     "CACHED",
+    "UNSYNCED",
     "UNEQUAL_WORK",
     "BLOCKING_SUBMIT",
     "UNIT_AMBIGUOUS",

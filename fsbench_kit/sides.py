@@ -121,7 +121,7 @@ _SIDE: Final = (
 
 def sides_of(pairs: pl.DataFrame) -> list[tuple[Side, Side]]:
     """Return both sides of each row of `side_by_side`, as `Confounders.between` takes them."""
-    names = ("level", "run_id", "cached", "past_direct", "submission", "unit_assumed")
+    names = ("level", "run_id", "cached", "past_direct", "unsynced", "submission", "unit_assumed")
     baseline, candidate = (
         [
             Side(level, frozenset(runs), *given)

@@ -366,6 +366,10 @@ REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
         "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
     ),
     "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "UNSYNCED": (
+        "verdict withheld",
+        "The filesystem of a side is not told of a sync, so that its time says nothing of the disk.",
+    ),
     "UNEQUAL_WORK": ("verdict withheld", "One side did all of its work, and the other was stopped before that."),
     "BLOCKING_SUBMIT": (
         "verdict withheld",

@@ -726,6 +726,17 @@ def test_units_that_may_differ_give_no_ratio() -> None:
     assert "the same one is assumed for both" in row["footnotes"][0]  # type: ignore[index]
 
 
+@pytest.mark.parametrize(("operation", "reasons"), [("write_sync", ["UNSYNCED"]), ("write", [])])
+def test_a_sync_of_which_a_filesystem_is_not_told_withholds_the_verdict(
+    operation: str, reasons: list[str]
+) -> None:
+    a, b = (_rates(100, 101, filesystem=name, operation=operation) for name in ("ext4", "xfs"))
+    remark = Diagnostic(code="SYNC_NOT_PASSED_ON", message="It runs in user space.", line=1, start=0)
+    row = _row(a, [replace(log, records=[*log.records, remark]) for log in b])
+    assert row["reasons"] == reasons
+    assert (row["verdict"] == "not comparable") is bool(reasons)
+
+
 def test_the_same_data_give_the_same_frame_in_any_order_of_logs() -> None:
     logs = _many(20, 4, rounds=True)
     once, again = fsb.compare(assemble(logs)), fsb.compare(assemble(logs))

@@ -37,7 +37,7 @@ def test_runs_of_an_assumed_variation(cv: float, expected: tuple[int, int, int])
 
 
 def test_a_pilot(root: Path) -> None:
-    pilot = fsb.read(root / "raw_results" / "recorded")
+    pilot = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
     table = fsb.repeats(pilot)
     row = table.filter(tool="fio", metric="iops").row(0, named=True)
     # the same from the frames by hand: two filesystems, each with its own mean of logarithms

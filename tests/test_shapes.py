@@ -21,10 +21,10 @@ A = [2000.0, 2080.0, 1940.0, 2040.0, 1980.0, 2020.0, 1900.0, 2060.0, 1960.0, 212
 B = [2420.0, 2360.0, 2500.0, 2390.0, 2460.0, 2340.0, 2480.0, 2400.0, 2520.0, 2440.0]
 
 
-def _shown_by(notebook: Path, **parameters: Any) -> dict[str, Any]:
+def _shown_by(notebook: Path, **parameters: Any) -> dict[str | int, Any]:
     """Run a notebook's code in this process, and return what each cell ends in, by the cell's name."""
-    names: dict[str, Any] = {}
-    shown = {}
+    shown: dict[str, Any] = {}
+    names: dict[str, Any] = {"display": lambda *what: shown.update(dict(enumerate(what)))}
     for cell in load(notebook).cells:
         if cell.cell_type != "code":
             continue
@@ -38,14 +38,16 @@ def _shown_by(notebook: Path, **parameters: Any) -> dict[str, Any]:
     return shown
 
 
-def _compared(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[pl.DataFrame, str]:
+def _compared(
+    root: Path, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[pl.DataFrame, str]:
     """Compare by the command and by the notebook; return the frame, and what the notebook shows as text."""
-    to = folder.with_suffix(".json")
+    to = tmp_path / "comparison.json"
     result = CliRunner().invoke(app, ["compare", str(folder), "--to", str(to)])
     assert result.exit_code == 0, result.output
     monkeypatch.chdir(root)
     shown = _shown_by(root / "notebooks" / "03_compare.ipynb", data=[str(folder)])
-    kinds = {name: type(value) for name, value in shown.items()}
+    kinds = {str(name): type(value) for name, value in shown.items()}
     assert kinds["finding"] is Finding
     assert issubclass(kinds["forest"], alt.TopLevelMixin)
     assert {kind for name, kind in kinds.items() if name.endswith("table")} == {Table}
@@ -87,7 +89,7 @@ def test_runs_of_any_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = _log_files(tmp_path / "logs", smallfiles_log, ext4=A[:n_a], xfs=B[:n_b])
-    table, said = _compared(root, folder, monkeypatch)
+    table, said = _compared(root, tmp_path, folder, monkeypatch)
     row = table.filter(pl.col("metric") == "file_rate").row(0, named=True)
     assert (row["n_baseline"], row["n_candidate"], row["method"]) == (n_a, n_b, method)
     assert (row["ci_low"] is not None) is (min(n_a, n_b) > 1)
@@ -99,7 +101,7 @@ def test_a_cell_that_one_side_lacks_is_left_out_and_counted(
 ) -> None:
     folder = _log_files(tmp_path / "logs", smallfiles_log, ext4=A[:3], xfs=B[:3])
     (folder / "xfs-8k.txt").write_text(smallfiles_log("xfs", 1000.0).replace("4k", "8k"))
-    table, said = _compared(root, folder, monkeypatch)
+    table, said = _compared(root, tmp_path, folder, monkeypatch)
     assert table["block_size"].unique().to_list() == [4096]
     assert "The sides have different cells; only those that both have were compared." in said
 
@@ -110,7 +112,7 @@ def test_equal_values_show_neither_difference_nor_equality(
     folder = _log_files(tmp_path / "logs", smallfiles_log, ext4=A[:1] * 3, xfs=A[:1] * 3)
     for number, path in enumerate(sorted(folder.iterdir())):  # copies of one file would be one run
         path.write_text(path.read_text() + f"\nrun {number}\n")
-    table, said = _compared(root, folder, monkeypatch)
+    table, said = _compared(root, tmp_path, folder, monkeypatch)
     rate = table.filter(pl.col("metric") == "file_rate")
     assert rate.select("ratio", "ci_low", "verdict").row(0) == (1.0, None, "inconclusive")
     assert "All values of a side are equal" in said
@@ -122,7 +124,7 @@ def test_a_zero_has_no_ratio(
     folder = _log_files(tmp_path / "logs", smallfiles_log, ext4=A[:3], xfs=B[:2])
     zero = smallfiles_log("xfs", 1000.0).replace("1000.000/sec, write/1.000", "0.000/sec, write/0.000")
     (folder / "xfs-zero.txt").write_text(zero)
-    table, said = _compared(root, folder, monkeypatch)
+    table, said = _compared(root, tmp_path, folder, monkeypatch)
     rate = table.filter(pl.col("metric") == "file_rate").row(0, named=True)
     assert (rate["ratio"], rate["verdict"], rate["reasons"]) == (None, "not comparable", ["ZERO_OR_FAILED"])
     assert "A side has a figure of zero, or none." in said
@@ -142,7 +144,7 @@ def test_a_phase_that_was_too_short_is_a_bound(
         f'[[log]]\nfile = "{name}.txt"\ntool = "bonnie++"\nfilesystem = "{name}"\n' for name in ("ext4", "xfs")
     )
     (folder / "study.toml").write_text('[study]\nid = "short"\ntitle = "Short"\n' + "".join(tables))
-    table, said = _compared(root, folder, monkeypatch)
+    table, said = _compared(root, tmp_path, folder, monkeypatch)
     seeks = table.filter(operation="seek").row(0, named=True)
     assert (seeks["ratio"], seeks["verdict"], seeks["reasons"]) == (None, "bound only", ["CENSORED"])
     assert "Of a figure only a bound is known." in said
@@ -151,15 +153,17 @@ def test_a_phase_that_was_too_short_is_a_bound(
 @pytest.mark.parametrize(
     "study", ["fileserver-debian-2006", "fio-nvme-2021", "iozone-ssd-2015", "raid1-hdd-2020", "sysbench-rhel72"]
 )
-def test_published_studies(study: str, root: Path, published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, said = _compared(root, published / study, monkeypatch)
+def test_published_studies(
+    study: str, root: Path, tmp_path: Path, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, said = _compared(root, tmp_path, published / study, monkeypatch)
     assert table["ci_low"].null_count() == table.height
     assert set(table["verdict"]) <= {"single runs", "not comparable", "bound only", "inconclusive"}
     assert "A side has a single run" in said or "Each figure is the mean of" in said
 
 
-def test_the_recorded_study(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, _ = _compared(root, root / "raw_results" / "recorded" / "ext4-xfs-loop-2026", monkeypatch)
+def test_the_recorded_study(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, _ = _compared(root, tmp_path, root / "raw_results" / "recorded" / "ext4-xfs-loop-2026", monkeypatch)
     assert table["ci_low"].null_count() == 0
     assert (
         table.select((pl.col("ci_low") < pl.col("ratio")) & (pl.col("ratio") < pl.col("ci_high")))

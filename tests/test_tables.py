@@ -14,6 +14,7 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit import tables
 from fsbench_kit.dataset import Log, assemble
+from fsbench_kit.overtime import OverTime
 from fsbench_kit.records import Diagnostic
 
 Compare = Callable[..., pl.DataFrame]
@@ -314,6 +315,54 @@ def test_equal_remarks_are_one_row_with_the_gravest_first(dataset: fsb.Dataset) 
     assert [row[1] for row in table.groups[0].rows] == ["EMPTY", "REPAIRED"]
     assert table.groups[0].rows[1][3:5] == ("2", "b.txt:7")
     assert not _html(table).tags & {"script", "b"}
+
+
+def test_remarks_about_the_machine_that_differ_in_their_figures_only_are_one_row(dataset: fsb.Dataset) -> None:
+    busy = [
+        f"The processors were {share}% busy, and others moved {rate} MiB/s."
+        for share, rate in ((31, 1.5), (9, 70))
+    ]
+    said = [
+        *(("MACHINE_LOADED", text) for text in busy),
+        ("UNREAD_FIGURE", "1 is none."),
+        ("UNREAD_FIGURE", "2 is none."),
+    ]
+    remarks = pl.DataFrame(
+        [{"source": "a", "severity": "warning", "code": code, "message": text} for code, text in said],
+        schema=dataset.diagnostics.schema,
+    )
+    rows = tables.diagnostics_table(replace(dataset, diagnostics=remarks)).groups[0].rows
+    assert [row[1:4] for row in rows] == [
+        ("MACHINE_LOADED", f"{busy[0]} In other runs the figures are others.", "2"),
+        ("UNREAD_FIGURE", "1 is none.", "1"),
+        ("UNREAD_FIGURE", "2 is none.", "1"),
+    ]
+
+
+def test_what_runs_did_over_time_has_the_unit_of_its_median() -> None:
+    cell = {"metric": "completion_latency", "statistic": "value", "operation": "write"}
+    calm = {"median": 4e-4, "mean": 5e-4, "low": 4.5e-4, "high": 5.5e-4, "changes": 0, "steady": True, "stalls": 0}
+    runs = [
+        {**cell, "level": "ext4", "order": 2, **calm, "steady_since": 3.0, "longest": None},
+        {
+            **cell,
+            "level": "xfs",
+            "order": 1,
+            **calm,
+            "low": None,
+            "steady": False,
+            "steady_since": None,
+            "longest": 0.9,
+        },
+    ]
+    nothing = pl.DataFrame()
+    found = OverTime(pl.DataFrame(runs), nothing, nothing, nothing, nothing)
+    (group,) = tables.over_time_table(found).groups
+    assert group.head == "Completion latency, in µs"
+    assert group.rows == (
+        ("ext4", "2", "write", "400", "500 [450, 550]", "0", "yes, since 3.00 s", "0", "–"),
+        ("xfs", "1", "write", "400", "500", "0", "no", "0", "0.900"),
+    )
 
 
 def test_provenance_has_a_hash_that_others_can_compute(dataset: fsb.Dataset) -> None:

@@ -7,7 +7,7 @@ from fsbench_kit.charts.claims import claimed_sizes
 from fsbench_kit.charts.cost import cpu_cost
 from fsbench_kit.charts.drawing import save
 from fsbench_kit.charts.forest import forest
-from fsbench_kit.charts.heatmap import rate_map, ratio_map
+from fsbench_kit.charts.heatmap import rate_map, ratio_map, ratio_maps
 from fsbench_kit.charts.look import MOST_ROWS, colour_scale
 from fsbench_kit.charts.needs import runs_needed
 from fsbench_kit.charts.noise import noise_budget
@@ -31,6 +31,7 @@ __all__ = [
     "percentiles_finding",
     "rate_map",
     "ratio_map",
+    "ratio_maps",
     "replication",
     "run_order",
     "runs_needed",

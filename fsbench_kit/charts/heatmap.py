@@ -20,6 +20,7 @@ from fsbench_kit.charts.look import (
     prefixed,
 )
 from fsbench_kit.dataset import UNMEASURED
+from fsbench_kit.errors import RequestError
 from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
 from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import METRICS
@@ -52,7 +53,7 @@ def ratio_map(
     Raises
     ------
     RequestError
-        If there are too many tiles.
+        If there are too many tiles, or several figures for one.
     """
     rows = ordered(comparison).filter(
         pl.col("block_size").is_not_null(), pl.col("file_size").is_not_null(), metric=metric, statistic="value"
@@ -86,6 +87,20 @@ def ratio_map(
     return _drawn("Map of ratios.", data, colour, heading, explained)
 
 
+def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
+    """Draw a map for each part of a comparison that is a matrix: of several record sizes for a file size.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare.compare` returned, or some rows of it.
+    """
+    in_matrix = [name for name in settings.CELL if name not in ("operation", "block_size", "file_size")]
+    rows = comparison.drop_nulls(["block_size", "file_size", "ratio"]).filter(metric="bandwidth")
+    matrices = rows.group_by(*in_matrix, "level", maintain_order=True)
+    return [ratio_map(matrix) for _, matrix in matrices if matrix["block_size"].n_unique() > 1]
+
+
 def rate_map(
     dataset: Dataset, *, factor: str = "filesystem", metric: str = "bandwidth", title: str | None = None
 ) -> alt.Chart | alt.FacetChart:
@@ -105,7 +120,7 @@ def rate_map(
     Raises
     ------
     RequestError
-        If there are too many tiles.
+        If there are too many tiles, or several figures for one.
     """
     rows = (
         settings.cells(dataset, factor)
@@ -150,7 +165,11 @@ def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
         for row in rows.rows(named=True)
     ]
     known = rows.select(pl.Series("panel", panels, pl.String), "block_size", "file_size", "shade", "text", "dark")
-    known = known.unique(["panel", "block_size", "file_size"], keep="first", maintain_order=True)
+    if known.select("panel", "block_size", "file_size").is_duplicated().any():
+        raise RequestError(
+            "several figures of one operation have the same record size and file size",
+            hint="Draw those of one study, one number of threads and one level.",
+        )
     grid = known.select(pl.col("panel").unique(maintain_order=True))
     for name in ("block_size", "file_size"):
         grid = grid.join(known.select(pl.col(name).unique().sort()), how="cross")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -59,9 +60,9 @@ def describe(event: Event) -> str | None:
     """Say an event in a line, or return ``None`` where a person need not know."""
     match event:
         case Planned(done=done) if done:
-            return f"{event.runs} runs, to {event.folder}; {done} of them are there already"
+            return f"{event.runs} runs, to {_from_here(event.folder)}; {done} of them are there already"
         case Planned():
-            return f"{event.runs} runs, to {event.folder}"
+            return f"{event.runs} runs, to {_from_here(event.folder)}"
         case Note():
             return event.text
         case RunStarted():
@@ -74,3 +75,9 @@ def describe(event: Event) -> str | None:
             failed = [f"run {event.order}/{event.runs} failed: {event.failure}"] if event.failure else []
             return "\n".join([*failed, *filter(None, [event.warning])]) or None
     return None
+
+
+def _from_here(folder: str) -> str:
+    """Name a folder as seen from the working directory: a published notebook need not tell where it was run."""
+    path, here = Path(folder), Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -24,6 +24,7 @@ from fsbench_kit.tables.datasets import (
 from fsbench_kit.tables.explanations import explanation
 from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steadiness_table
 from fsbench_kit.tables.layout import Column, Group, Table, table
+from fsbench_kit.tables.over_time import over_time_table
 from fsbench_kit.tables.replications import (
     REPLICATION_FINDINGS,
     differences_table,
@@ -59,6 +60,7 @@ __all__ = [
     "one_line",
     "order_table",
     "ordered",
+    "over_time_table",
     "overall_table",
     "percent",
     "prefix",

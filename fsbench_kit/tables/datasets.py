@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -109,15 +109,33 @@ def _setting_text(setting: Mapping[str, str]) -> str:
     return "; ".join(humanise(float(value), "B") if value.isdecimal() else value for value in values)
 
 
+_OF_MACHINE: Final = ("MACHINE_LOADED", "DEVICE_SHARED", "CACHED_RUN", "SPACE_CHANGED")
+"""Remarks that say the same of run after run, each time with other figures."""
+
+
 def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
-    """Make the table of what was odd about the logs, the gravest first; equal remarks are one row."""
+    """Make the table of what was odd about the logs, the gravest first; equal remarks are one row.
+
+    So are those about the machine's state before a run that differ in their figures only.
+    """
+    but_for_figures = pl.col("message").str.replace_all(r"\d[\d.,]*(\s*[KMG]iB)?", "0")
     rows = (
-        dataset.diagnostics.group_by("severity", "code", "message", maintain_order=True)
+        dataset.diagnostics.group_by(
+            "severity",
+            "code",
+            kind=pl.when(pl.col("code").is_in(_OF_MACHINE)).then(but_for_figures).otherwise("message"),
+            maintain_order=True,
+        )
         .agg(
+            pl.when(pl.col("message").n_unique() == 1)
+            .then(pl.col("message").first())
+            .otherwise(pl.format("{} In other runs the figures are others.", pl.col("message").first()))
+            .alias("message"),
             pl.len().alias("times"),
             pl.coalesce(pl.format("{}:{}", "source", "line"), "source").first().alias("first at"),
             pl.col("excerpt").first(),
         )
+        .drop("kind")
         .sort("severity", "times", descending=True, maintain_order=True)
     )
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""

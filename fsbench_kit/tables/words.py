@@ -31,9 +31,11 @@ def text_of(value: object) -> str:
     """Print a value of any frame; null is a dash."""
     if value is None:
         return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return digits(value)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else one_line(str(value))
+    return f"{value:,}" if isinstance(value, int) else one_line(str(value))
 
 
 def counted(number: int, noun: str) -> str:

@@ -9,6 +9,7 @@ import vl_convert
 
 from fsbench_kit import charts
 from fsbench_kit.dataset import Dataset, Log, assemble
+from fsbench_kit.errors import RequestError
 from fsbench_kit.records import Measurement, Run
 from tests.charts.specs import data_of, explained_of, heading_of, spec_of
 
@@ -51,6 +52,18 @@ def test_sizes_are_in_the_order_of_their_numbers_and_operations_have_panels(comp
     assert spec["spec"]["layer"][0]["encoding"]["y"]["sort"] == ["2 MiB", "16 KiB", "4 KiB", "512 B"]
     assert spec["facet"]["sort"] == ["write", "random read"]
     assert heading_of(spec) == "Bandwidth of xfs against ext4: above 1 in 8, below in 0 of 8 tiles"
+
+
+def test_each_matrix_of_a_comparison_has_a_map_and_nothing_else_has(comparison: Compare) -> None:
+    sides = [_tile(size, MIB, 1.5, level=level) for level in ("xfs", "zfs") for size in (4 * KIB, 8 * KIB)]
+    alone = _tile(4 * KIB, MIB, 1.5, study="other")
+    maps = [heading_of(spec_of(chart)) for chart in charts.ratio_maps(comparison(*sides, alone))]
+    assert [text.partition(" against")[0] for text in maps] == ["Bandwidth of xfs", "Bandwidth of zfs"]
+
+
+def test_two_figures_for_one_tile_are_an_error(comparison: Compare) -> None:
+    with pytest.raises(RequestError, match="the same record size and file size"):
+        charts.ratio_map(comparison(_tile(4 * KIB, MIB, 2.0), _tile(4 * KIB, MIB, 3.0, threads=8)))
 
 
 def test_without_sizes_there_is_nothing_to_draw(comparison: Compare) -> None:
