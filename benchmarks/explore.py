@@ -5,9 +5,9 @@
 Machines differ, so read the ratios: each is a median time over that of one plain Polars ``group_by`` over the same
 figures, in the same process. 0.3 s is what feels immediate.
 
-On two cores shared with other work, every change took 0.07 to 0.29 s, 10 to 20 times the ``group_by``: the most with
-all metrics, 600 rows of which 80 are drawn. While the forest plot was made step by step, and Altair copied it at each,
-it took 0.32 to 0.48 s, and only the runs alone less.
+On two busy cores, twice over, every change took 0.07 to 0.29 s, 5 to 22 times the ``group_by``; the most is that
+of all metrics: 600 rows, of which 80 are drawn. Between these measurements, with a forest plot that Altair
+copied at each step of making it, the same took 0.27 to 0.89 s, and 0.11 to 0.15 s where every run is drawn.
 """
 
 from __future__ import annotations
