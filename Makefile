@@ -23,8 +23,9 @@ check: $(READY)
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
 
+# A file's tests run one after the other: they share what took minutes to make, or launch where only one may.
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
-	.venv/bin/pytest -n 2 --dist loadgroup -m "not ($(FAST))"
+	.venv/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
 reference: $(READY)  ## The reference pages of the formats, docs/formats
 	.venv/bin/python -m docs.reference

@@ -18,7 +18,7 @@ import fsbench_kit as fsb
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("main_job")]
+pytestmark = pytest.mark.slow
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="loop images need root")
 
 

@@ -453,11 +453,7 @@ def test_the_cells_of_a_notebook_have_names_that_stay(ours: Path) -> None:
 
 NAMES = [path.stem for path in OURS]
 
-one_at_a_time = pytest.mark.xdist_group("launches_here")
-"""These run 01_launch in this project, where a second launch at the same time is refused."""
 
-
-@one_at_a_time
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_plain_papermill_runs_a_notebook_from_anywhere(name: str, tmp_path: Path) -> None:
@@ -570,7 +566,6 @@ def run_in_lab(lab: str, chromium: Any) -> Iterator[Callable[[str], Any]]:
     assert elsewhere == []
 
 
-@one_at_a_time
 @pytest.mark.slow
 @pytest.mark.browser
 def test_jupyterlab_draws_charts_without_a_network(run_in_lab: Callable[[str], Any]) -> None:
@@ -639,7 +634,6 @@ def test_what_is_chosen_by_mouse_and_by_keyboard_is_followed(
     }
 
 
-@one_at_a_time
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_nbval_runs_a_notebook(name: str) -> None:

@@ -233,7 +233,6 @@ def hostile(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.xdist_group("hostile")
 @pytest.mark.parametrize("name", ["index", "ingest", "compare"])
 def test_nothing_in_a_hostile_study_acts_or_breaks_a_page(browser: Any, hostile: Path, name: str) -> None:
     for width in (1280, 390):
@@ -248,7 +247,6 @@ def test_nothing_in_a_hostile_study_acts_or_breaks_a_page(browser: Any, hostile:
 
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.xdist_group("hostile")
 def test_a_hostile_study_can_be_found(browser: Any, hostile: Path) -> None:
     opened = browser.open(hostile / "index.html")
     choices = opened.page.get_by_label("Filesystem", exact=True)
@@ -263,7 +261,6 @@ def test_a_hostile_study_can_be_found(browser: Any, hostile: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.xdist_group("hostile")
 def test_a_site_can_be_moved_and_its_logs_are_shown_as_text(browser: Any, hostile: Path, tmp_path: Path) -> None:
     site = tmp_path / "published"
     shutil.copytree(hostile, site)
@@ -276,7 +273,6 @@ def test_a_site_can_be_moved_and_its_logs_are_shown_as_text(browser: Any, hostil
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("hostile")
 def test_a_notebook_holds_a_picture_of_each_chart_for_those_who_cannot_draw(hostile: Path) -> None:
     notebook = nbformat.read(hostile / "notebooks" / "compare.ipynb", as_version=4)
     outputs = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
