@@ -177,7 +177,7 @@ def _look(number: int, rows: pl.DataFrame, parts: dict[str, list[dict[str, Any]]
         parts["batches"] += batches
         estimate = within_run(values)
         if estimate.low == estimate.low:  # there is no interval without spread
-            found |= {"low": float(estimate.low), "high": float(estimate.high)}
+            found |= {"low": max(0.0, float(estimate.low)), "high": float(estimate.high)}  # no figure is below 0
         found["mean"] = float(estimate.estimate)
         if (means > 0).all():
             rest = steady_state(means)

@@ -55,7 +55,7 @@ def conditions(
     data
         The most bytes that the run's files hold.
     free_at_first
-        The free space before the first run on the same target.
+        The free space before the first run of the same workload on the same target.
     """
     quiet = before["quiet"]
     if quiet["busy"] > BUSY:
@@ -78,7 +78,7 @@ def conditions(
     if free_at_first is not None and abs(free - free_at_first) > SPACE_CHANGE * size:
         yield (
             "SPACE_CHANGED",
-            f"{humanise(free, 'B')} are free, and before the target's first run it was "
+            f"{humanise(free, 'B')} are free, and before the first such run it was "
             f"{humanise(free_at_first, 'B')}; the difference is more than {SPACE_CHANGE:.0%} of the filesystem.",
         )
 

@@ -68,7 +68,7 @@ class Session:
     begun: bool = False
     made: list[str] = field(default_factory=list)
     rounds: int = field(init=False)
-    _free_at_first: dict[str, int] = field(default_factory=dict)
+    _free_at_first: dict[tuple[str, str], int] = field(default_factory=dict)
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -89,7 +89,8 @@ class Session:
             return
         for run in records.values():
             if "free_bytes" in run["environment"]["before"]:
-                self._free_at_first.setdefault(run["target"], run["environment"]["before"]["free_bytes"])
+                cell = run["target"], run["workload"]
+                self._free_at_first.setdefault(cell, run["environment"]["before"]["free_bytes"])
         for sentence in self._changes(records.values()):
             self.tell(Note(sentence))
         if self.study.plan.filesystems == "reused" and any(t.commands.make for t in self.study.plan.target):
@@ -263,7 +264,9 @@ class Session:
             seen.before["quiet"] = environment.quiet(target.directory, target.members)
             seen.before |= environment.state(target.directory, target.members)
             free = seen.before["free_bytes"]
-            seen.free_at_first = self._free_at_first.setdefault(seen.cell.target.name, free)
+            # The files that a workload prepares take the same space each time.
+            cell = seen.cell.target.name, seen.cell.workload.name
+            seen.free_at_first = self._free_at_first.setdefault(cell, free)
             seen.execution = run(work.measured, STDOUT, STDERR)
             seen.after |= environment.state(target.directory, target.members)
         for argv in work.after:

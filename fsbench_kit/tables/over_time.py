@@ -41,7 +41,9 @@ def over_time_table(found: OverTime) -> Table:
         mean, low, high = (NOTHING if value is None else digits(value / scale.factor) for value in known)
         yield mean if row["low"] is None else f"{mean} [{low}, {high}]"
         yield text_of(row["changes"])
-        since = "" if row["steady_since"] is None else f", since {digits(row['steady_since'])} s"
+        since = (
+            f", since {digits(row['steady_since'])} s" if row["steady"] and row["steady_since"] is not None else ""
+        )
         yield text_of(row["steady"]) + since
         yield from (text_of(row[name]) for name in ("stalls", "longest"))
 
