@@ -152,9 +152,7 @@ class _Printed:
     rows: list[Row]
 
     def agreement(self, row: Row) -> float:
-        """Return the share of figures in which a further printing agrees; 0 where it can be none of this run."""
-        if any(row.form == known.form for known in self.rows):
-            return 0
+        """Return the share of figures in which a printing in another form agrees; 0 where it is of another run."""
         known = self.rows[0]
         sizes = {known.number("file_size"), row.number("file_size")} - {None}
         if len(sizes) > 1:
@@ -276,6 +274,8 @@ class _Reader:
     def __init__(self) -> None:
         self._said: list[tuple[int, Diagnostic]] = []
         self._runs: list[_Printed] = []
+        # Those without a printing of a form; a file can hold thousands of runs, and all in one form.
+        self._lacking: dict[str, dict[int, _Printed]] = {form: {} for form in _FORMS}
         self._broken_off: list[Run] = []
         self._name: Token | None = None  # text without a phrase: the name of a machine, if a row follows
         self._tables = bonnie_text.Tables()
@@ -419,15 +419,22 @@ class _Reader:
 
     def _add(self, row: Row) -> None:
         """Take a printing: of a run that is known, or of another one."""
-        best = max(self._runs, key=lambda printed: printed.agreement(row), default=None)
+        lacking = self._lacking[row.form]
+        best = max(lacking.values(), key=lambda printed: printed.agreement(row), default=None)
         above = self._runs[-1] if self._runs and self._runs[-1].is_over(row) else None
         if best is not None and best.agreement(row) >= _ENOUGH:
             best.rows.append(row)
+            del lacking[id(best)]
         elif above is not None and above.has_name_and_size_of(row):
             above.rows.append(row)
+            del lacking[id(above)]
         else:
             if above is not None:
                 row.say("SECOND_PRINTING_DIFFERS", "This is not what the table right above it says: another run.")
             begun = self._opening is not None and self._opening.start < row.start
-            self._runs.append(_Printed(self._opening.start if self._opening and begun else row.start, [row]))
+            new = _Printed(self._opening.start if self._opening and begun else row.start, [row])
+            self._runs.append(new)
+            for form in _FORMS:
+                if form != row.form:
+                    self._lacking[form][id(new)] = new
         self._opening = self._step_number = None
