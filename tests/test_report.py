@@ -103,6 +103,12 @@ def test_code_is_there_and_folded() -> None:
     ]
 
 
+def test_what_a_cell_prints_line_by_line_is_one_text() -> None:
+    lines = [v4.new_output("stream", name="stdout", text=f"run {number}\n") for number in (1, 2)]
+    page = _page(v4.new_notebook(cells=[v4.new_code_cell("launch()", outputs=lines)]))
+    assert "run 1\nrun 2\n" in page
+
+
 def test_every_chart_has_its_image_and_its_words() -> None:
     data = {display.VEGA_MIME: {"mark": "bar"}, "image/png": "iVBORw==", "text/plain": 'Words "here".'}
     cell = v4.new_code_cell("", outputs=[v4.new_output("display_data", data=data)])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import vl_convert
 from jinja2 import Environment, FileSystemLoader
 from nbconvert import HTMLExporter
+from traitlets.config import Config
 
 from fsbench_kit.charts.drawing import vegalite_version
 from fsbench_kit.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
@@ -44,7 +45,11 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
     drawing = chart_script() if any(_charts(notebook)) else ""
     folding = script("page/fold.js")
     exporter = HTMLExporter(  # type: ignore[no-untyped-call]
-        template_name="page", extra_template_basedirs=[str(TEMPLATES)], exclude_anchor_links=True
+        template_name="page",
+        extra_template_basedirs=[str(TEMPLATES)],
+        exclude_anchor_links=True,
+        # What a cell printed line by line is one text.
+        config=Config(CoalesceStreamsPreprocessor={"enabled": True}),
     )
     page = {
         "title": title,
