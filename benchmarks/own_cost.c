@@ -1,7 +1,8 @@
 /* What benchmarks/own_cost.py holds the kit's own workloads against: the same system calls, made in C.
 
    own_cost files DIRECTORY FILES SIZE   prints for each of four steps the seconds of the step and of its sync
-   own_cost time PROGRAM ARGUMENT...     prints the seconds that a program takes */
+   own_cost time PROGRAM ARGUMENT...     prints the seconds that a program takes
+   own_cost work FILE SECONDS            fills memory for a time, and writes the seconds of its clock into a file */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
@@ -76,10 +77,24 @@ static void time_program(char **argv) {
     printf("%.9f\n", now() - start);
 }
 
+static void work(char *file, double seconds) {
+    double start = now(), end;
+    char *memory = malloc(1 << 22);
+    need(memory != NULL);
+    for (int i = 0; now() < start + seconds; i++)
+        memset(memory, i, 1 << 22);
+    FILE *told = fopen(file, "w");
+    need(told != NULL);
+    end = now();
+    need(fprintf(told, "%.9f", end - start) > 0 && fclose(told) == 0);
+}
+
 int main(int count, char **words) {
     need(count > 2);
     if (strcmp(words[1], "files") == 0)
         time_files(words[2], atoi(words[3]), atoi(words[4]));
+    else if (strcmp(words[1], "work") == 0)
+        work(words[2], atof(words[3]));
     else
         time_program(words + 2);
 }

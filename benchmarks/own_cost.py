@@ -3,39 +3,55 @@
     python -m benchmarks.own_cost DIRECTORY [--files 20000] [--size 4096] [--repeats 9]
 
 What ``smallfiles`` adds to its system calls is the same on every filesystem. So it is measured in memory, where
-they are short: the kit and a C program take turns at few files, and the least of many times is free of other work.
-It is then held against what C takes in DIRECTORY for many files, with the syncs, which a run times too.
+they are short: a C program and the kit, as launches run it, take turns at few files. The difference is then held
+against what C takes in DIRECTORY for many files, with the syncs, which a run times too. What ``filetree`` adds to
+a program, and a target to mkfs and mount, is found with a program that tells itself how long it has worked.
+Intervals are of medians, at 95 %. Needs a C compiler.
 
-In images of ext4 and XFS on an SSD, with files of 4 KiB, a run's four steps and syncs together had 1.8 % and 1.7 %
-of the kit's own. While other work kept the machine busy, ext4, XFS and btrfs had 2.1 %, 2.0 % and 0.4 %: about
-1.7 µs for a file, of 85, 82 and 416. In a folder on the ext4 of a fast disk it was 3.0 %, 2.1 of 71 µs, on an idle
-machine: the calls of a file cost Python 2 µs in whatever way the loop is written, so that what is below 2 % is
-decided by the disk. Reads from the page cache alone had 5 to 11 %, so that their rates differ by
-less than the filesystems do. ``filetree`` adds 0.03 ms to a short program, and up to 0.26 ms to one that sleeps:
-below 2 % where a task takes more than 15 ms.
+With files of 4 KiB, ``smallfiles`` added to a file, which there took in all
 
-``filetree`` and the C program take turns at starting and timing a program. Needs a C compiler.
+====================  ======  ======================  =====================================
+where                 µs      the kit, with C loops   in Python, where there is no compiler
+====================  ======  ======================  =====================================
+ext4, image           47      0.1 % [-0.5, 0.6]       5.7 % [5.1, 6.4]
+XFS, image            66      -0.3 % [-0.8, 0.1]      3.2 % [2.4, 4.0]
+btrfs, image          167     0.1 % [-0.2, 0.2]       1.6 % [1.4, 1.8]
+ext4, folder of disk  139     0.0 % [-0.1, 0.1]       1.8 % [1.5, 1.9]
+====================  ======  ======================  =====================================
+
+in four measurements of an idle machine; of reads from the page cache alone, 0 to 2 %, and 11 to 22 % in Python.
+To a program, ``filetree`` added 5 to 24 µs [-21, 60], and a target nothing that can be seen: below 2 % where a
+program takes more than 3 ms.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import random
+import re
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import Final
+from statistics import median
+from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.launch.targets.steps import run_step
+from fsbench_kit.launch.workloads import Ground, Smallfiles
 from fsbench_kit.launch.workloads.filetree import __main__ as filetree
 from fsbench_kit.launch.workloads.smallfiles import __main__ as smallfiles
+from fsbench_kit.stats import quantile_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.launch.targets import Step
 
 STEPS: Final = ("write", "rewrite", "read", "delete")
 MEMORY: Final = Path("/dev/shm")  # noqa: S108
-FEW: Final = 150
-TURNS: Final = 300
+FEW: Final = 2000
+TURNS: Final = 100
+PROGRAMS: Final = 300
 
 
 def of_c(reference: Path, directory: Path, files: int, size: int) -> list[tuple[float, float]]:
@@ -45,18 +61,40 @@ def of_c(reference: Path, directory: Path, files: int, size: int) -> list[tuple[
     return [(float(step) / files * 1e6, float(sync) / files * 1e6) for step, sync in map(str.split, lines)]
 
 
-def of_kit(directory: Path, files: int, size: int) -> list[float]:
-    """Return the microseconds for a file that each step takes in ``smallfiles``."""
-    old, new = smallfiles._contents(random.Random(1), 2, files, size, 0)
-    times = []
-    with tempfile.TemporaryDirectory(dir=directory) as folder:
-        paths = [os.fsencode(f"{folder}/{number:08d}") for number in range(files)]
-        steps = smallfiles._steps(paths, old, new, size)
-        for name in STEPS:
-            start = perf_counter()
-            steps[name]()
-            times.append((perf_counter() - start) / files * 1e6)
-    return times
+def of_kit(beside: Path, directory: Path, files: int, size: int) -> list[float]:
+    """Return the microseconds for a file that each step takes in ``smallfiles``, run as launches run it."""
+    work = Smallfiles(tool="smallfiles", name="small", files=files, size=size).work(
+        Ground(directory=directory, beside=beside, filesystem=None, seed=1)
+    )
+    return [1e6 / float(rate) for rate in re.findall(r": ([\d.]+)/sec", _said(*work.measured))]
+
+
+def in_c(reference: Path, argv: Sequence[str]) -> float:
+    """Return the microseconds that a program takes, timed in C."""
+    return float(_said(reference, "time", *argv)) * 1e6
+
+
+def in_filetree(argv: Sequence[str]) -> float:
+    """Return those that it takes in ``filetree``: in a process that has nothing else in it."""
+    return float(_said(sys.executable, "-I", "-S", "-c", _FILETREE, filetree.__file__, *argv)) * 1e6
+
+
+_FILETREE: Final = """
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+spec = spec_from_file_location("filetree", sys.argv[1])
+filetree = module_from_spec(spec)
+spec.loader.exec_module(filetree)
+filetree.timed(["sync"])  # as it does itself before its tasks
+print(filetree.timed(sys.argv[2:]).elapsed)
+"""
+
+
+def in_target(folder: Path, argv: Sequence[str]) -> float:
+    """Return those that it takes where a target is made, as mkfs is: in a process with all of the kit in it."""
+    steps: list[Step] = []
+    run_step(steps, folder, *argv)
+    return steps[0].elapsed * 1e6
 
 
 def _said(*words: str | Path) -> str:
@@ -71,42 +109,67 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=4096)
     parser.add_argument("--repeats", type=int, default=9)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        reference = Path(folder) / "own_cost"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        reference = folder / "own_cost"
         subprocess.run(["cc", "-O2", "-o", reference, Path(__file__).with_suffix(".c")], check=True)
-        turns = [
-            (of_c(reference, MEMORY, FEW, options.size), of_kit(MEMORY, FEW, options.size)) for _ in range(TURNS)
-        ]
         runs = [of_c(reference, options.directory, options.files, options.size) for _ in range(options.repeats)]
-        print(f"{'smallfiles':<12}{'C':>8}{'kit':>8}{'cost':>8}{'step':>10}{'sync':>8}{'cost':>8}")
-        print(f"{'':<12}{'µs for each file, in memory':>24}{'there':>18}")
-        total, costs = 0.0, 0.0
-        for number, name in enumerate(STEPS):
-            in_c = min(c[number][0] for c, _ in turns)
-            in_kit = min(kit[number] for _, kit in turns)
-            step, sync = (min(run[number][part] for run in runs) for part in (0, 1))
-            cost = in_kit - in_c
-            total, costs = total + step + sync, costs + cost
-            share = cost / (step + sync)
-            print(f"{name:<12}{in_c:8.2f}{in_kit:8.2f}{cost:8.2f}{step:10.2f}{sync:8.2f}{share:8.1%}")
-        print(f"{'together':<12}{'':16}{costs:8.2f}{total:18.2f}{costs / total:8.1%}")
-        print_programs(reference, options.repeats)
+        print_files(folder, reference, options.size, runs)
+        print_programs(folder, reference)
 
 
-def print_programs(reference: Path, repeats: int) -> None:
-    """Print what ``filetree`` adds to programs of several lengths."""
-    print(f"\n{'filetree':<12}{'C':>8}{'kit':>8}{'cost':>8}   µs for each program")
-    for name, argv in (
-        ("true", ["true"]),
-        ("sleep", ["sleep", "0.05"]),
-        ("ls -lR", ["ls", "-lR", str(Path(sys.prefix, "lib"))]),
-    ):
-        in_c, in_kit = [], []
-        for _ in range(5 * repeats):
-            in_c.append(float(_said(reference, "time", *argv)))
-            in_kit.append(filetree.timed(argv).elapsed)
-        c, kit = min(in_c) * 1e6, min(in_kit) * 1e6
-        print(f"{name:<12}{c:8.0f}{kit:8.0f}{kit - c:8.0f}{(kit - c) / c:8.1%}")
+def print_files(folder: Path, reference: Path, size: int, runs: Sequence[Sequence[tuple[float, float]]]) -> None:
+    """Print what ``smallfiles`` adds to a file, with its loops in C and in Python, and its share of whole runs."""
+    smallfiles.compile_loops(folder)
+    without = folder / "without"
+    without.mkdir()
+    turns = [
+        (
+            [step for step, _ in of_c(reference, MEMORY, FEW, size)],
+            of_kit(folder, MEMORY, FEW, size),
+            of_kit(without, MEMORY, FEW, size),
+        )
+        for _ in range(TURNS)
+    ]
+    print("µs for each file, in memory: C, and what is added   there:           share of it")
+    print(f"{'smallfiles':<12}{'C':>8}{'kit':>8}{'Python':>8}{'step':>12}{'sync':>8}{'kit':>8}{'Python':>8}")
+    total = 0.0
+    for number, name in enumerate(STEPS):
+        kit, python = (median(turn[way][number] - turn[0][number] for turn in turns) for way in (1, 2))
+        step, sync = (min(run[number][part] for run in runs) for part in (0, 1))
+        total += step + sync
+        shares = f"{kit / (step + sync):8.1%}{python / (step + sync):8.1%}"
+        c = median(turn[0][number] for turn in turns)
+        print(f"{name:<12}{c:8.2f}{kit:+8.2f}{python:+8.2f}{step:12.2f}{sync:8.2f}{shares}")
+    for way, name in ((1, "kit"), (2, "Python")):
+        print_added(f"all, {name}", [sum(turn[way]) - sum(turn[0]) for turn in turns], total)
+
+
+def print_added(name: str, added: Sequence[float], whole: float) -> None:
+    """Print the median of what is added in a turn with its 95 % interval, in µs and as a share of something."""
+    found = quantile_interval(added, 0.5)
+    ends = [float(end) for end in (found.estimate, found.low, found.high)]
+    microseconds, share = "{:+.2f} [{:+.2f}, {:+.2f}]".format(*ends), "{:.1%} [{:.1%}, {:.1%}]"
+    print(f"{name:<12}{microseconds:>24} µs of {whole:.0f}: {share.format(*(end / whole for end in ends))}")
+
+
+def print_programs(folder: Path, reference: Path) -> None:
+    """Print what ``filetree`` and the making of a target add to a program.
+
+    The program tells how long it has worked. What it is timed for besides is its start and its end, which
+    are the same in C, and the kit.
+    """
+    told = folder / "told"
+    argv = (str(reference), "work", str(told), "0.002")
+    turns: list[list[float]] = [[] for _ in range(PROGRAMS)]
+    for turn in turns:
+        for way in (partial(in_c, reference), in_filetree, partial(in_target, folder)):
+            timed = way(argv)
+            turn.append(timed - float(told.read_text()) * 1e6)
+    c = median(turn[0] for turn in turns)
+    print(f"\nµs for a program besides its 2 ms of work, in C: {c:.0f}; and what is added")
+    for number, name in ((1, "filetree"), (2, "target")):
+        print_added(name, [turn[number] - turn[0] for turn in turns], 2000 + c)
 
 
 if __name__ == "__main__":

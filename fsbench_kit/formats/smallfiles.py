@@ -5,6 +5,7 @@ Many files of one size are created, rewritten, read and deleted; the sync after 
     # datasize: 4k
     # data: random bytes, not compressible, different in each file
     # threads: 1
+    # engine: C
     -------------------------
     # ext4
     file_create 100000
@@ -13,11 +14,13 @@ Many files of one size are created, rewritten, read and deleted; the sync after 
     read: 38387.716/sec, read/2.605 secs, read_sync/0.817 secs
     delete: 28161.081/sec, delete/3.551 secs, delete_sync/0.951 secs
 
-Each ``# <filesystem>`` starts a run; what stands above the rule holds for all that follow. ``# data`` and
-``# threads`` are of the kit's workload alone. Data of which ``30 % of every 4096 bytes are zeros, the others
-random`` can be compressed by that share. ``file_create`` is the number of files. ``write:`` is files per second
-without the sync, ``write/`` and ``write_sync/`` are the seconds of the step and of the sync after it. All figures
-are rounded to three decimals. The step times determine the rates (files / seconds = rate), which is checked.
+Each ``# <filesystem>`` starts a run; what stands above the rule holds for all that follow. ``# data``,
+``# threads`` and ``# engine`` are of the kit's workload alone. Data of which
+``30 % of every 4096 bytes are zeros, the others random`` can be compressed by that share. The engine is the
+language of the loops that make the files, C or Python. ``file_create`` is the number of files. ``write:`` is files
+per second without the sync, ``write/`` and ``write_sync/`` are the seconds of the step and of the sync after it.
+All figures are rounded to three decimals. The step times determine the rates (files / seconds = rate), which is
+checked.
 
 A step that a run already has, and a number of files, belong to another run whose heading a copy has lost.
 """
@@ -51,6 +54,7 @@ _LEXER: Final = Lexer(
         r"(?P<zeros>\d{1,3}) % of every 4096 bytes are zeros, the others random;) different in each file"
     ),
     threads=r"\# threads: (?P<threads>\d{1,6})\b",
+    engine=r"\# engine: (?P<engine>C|Python)\b",
     rule=r"-{5,}",
     filesystem=r"\# (?P<name>\w\S*)(?=\s+file_create)",
     files=r"file_create\s+(?P<files>\d{1,12})\b",
@@ -90,6 +94,8 @@ def parse(text: Text) -> Iterator[Record]:
             above["compressibility"] = Setting(key="compressibility", value=share, line=token.line)
         elif token.name == "threads":
             above["threads"] = Setting(key="threads", value=str(int(token["threads"] or "")), line=token.line)
+        elif token.name == "engine":
+            above["engine"] = Setting(key="engine", value=token["engine"] or "", line=token.line)
         elif token.name == "filesystem":
             if run is not None:
                 yield from run.close()

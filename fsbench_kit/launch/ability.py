@@ -20,6 +20,7 @@ from fsbench_kit.launch.tools import (
     kernel_filesystems,
 )
 from fsbench_kit.launch.workloads.filetree.__main__ import PROGRAMS as FILETREE_PROGRAMS
+from fsbench_kit.launch.workloads.smallfiles import WITHOUT_COMPILER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,8 @@ def abilities(root: Path) -> Iterator[Ability]:
             yield Ability("workload", program.name, "the program is missing", _installing(program.package))
         else:
             yield Ability("workload", program.name, None)
-    yield Ability("workload", "smallfiles (the kit's own)", None)
+    without_c = None if find_program("cc") else f"{WITHOUT_COMPILER}: {_installing('gcc libc6-dev')}"
+    yield Ability("workload", "smallfiles (the kit's own)", None, without_c)
     lacking = [name for name in FILETREE_PROGRAMS if find_program(name) is None]
     yield Ability(
         "workload",

@@ -94,6 +94,7 @@ def choose(
         for t in adapted
         if plan.keeps_own_cache(t)
     ]
+    notes += [f'Workload "{w.name}": {remark}.' for w in workloads if (remark := w.remark()) is not None]
     chosen = plan.model_copy(update={"target": tuple(adapted), "otherwise": (), **kept})
     _refuse_too_little_space(chosen, root)
     return chosen, tuple(notes)

@@ -61,6 +61,17 @@ def test_missing_programs_are_named_with_their_packages(
     assert found()["filetree (the kit's own)"].problem == "missing: cp"
 
 
+def test_without_a_compiler_smallfiles_is_slower(
+    found: Callable[[], dict[str, Ability]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lack_programs(monkeypatch)
+    assert found()["smallfiles (the kit's own)"].remedy is None
+    lack_programs(monkeypatch, "cc")
+    here = found()["smallfiles (the kit's own)"]
+    assert here.problem is None
+    assert str(here.remedy).endswith(": apt-get install gcc libc6-dev")
+
+
 def test_without_rights_there_are_directories(
     found: Callable[[], dict[str, Ability]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,10 @@ def test_commands_are_those_that_are_run(
     plan = make_plan(target=targets, workload=[fio, small], warm_up=1, repeats=1)
     scenes = rehearse(plan, tmp_path).scenes
     runs = [json.loads((run / "run.json").read_text()) for run in launch(plan, root=tmp_path).runs]
-    assert [scene.commands for scene in scenes] == [(("sync",), tuple(run["argv"])) for run in runs]
+    assert [scene.commands for scene in scenes] == [
+        (*(tuple(command["argv"]) for command in run["preparation"]), ("sync",), tuple(run["argv"]))
+        for run in runs
+    ]
     assert [scene.title for scene in scenes] == [
         f"run {order}/8, {stage}: {run['workload']} on {run['target']}, in {tmp_path}"
         for order, (stage, run) in enumerate(zip(["warm-up"] * 4 + ["round 1"] * 4, runs, strict=True), 1)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
+import os
+import select
+import signal
 import time
+from contextlib import chdir
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.devices import LABEL, device_problem, resolved
-from fsbench_kit.launch.tools import program_environment
+from fsbench_kit.launch.tools import find_program, program_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+Command = tuple[str, ...]
+
 _TIMEOUT: Final = 120.0
 
-Command = tuple[str, ...]
+_WARM_UP: Final[Command] = ("true",)
+"""Run before each command. The first program that is started after a while is timed 0.2 ms longer, because what
+starts it and waits for it has left the processor's caches; umount takes 2 ms."""
+
+_IGNORED: Final = (signal.SIGPIPE, signal.SIGXFSZ)
+"""Python ignores these signals, and programs would inherit that."""
 
 UMOUNT: Final[Command] = ("umount", "mount")
 
@@ -135,40 +144,39 @@ def run_step(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False
     StepError
         If it fails, unless it may.
     """
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    try:
-        done = subprocess.run(
-            argv,
-            cwd=folder,
-            env=program_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT,
-            check=False,
-        )
-        output, succeeded = done.stdout, done.returncode == 0
-    except subprocess.TimeoutExpired:
-        output, succeeded = f"did not end within {_TIMEOUT:g} s", False
-    except OSError as error:
-        output, succeeded = f"cannot be started: {error.strerror}", False
-    elapsed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    steps.append(
-        Step(
-            argv,
-            output,
-            elapsed=elapsed,
-            user=after.ru_utime - before.ru_utime,
-            system=after.ru_stime - before.ru_stime,
-            minor_faults=after.ru_minflt - before.ru_minflt,
-            major_faults=after.ru_majflt - before.ru_majflt,
-        )
-    )
+    _run(folder, _WARM_UP)
+    step, succeeded = _run(folder, argv)
+    steps.append(step)
     if not (succeeded or may_fail):
         raise StepError(steps)
     return succeeded
+
+
+def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
+    program, environment = find_program(argv[0]) or argv[0], program_environment()
+    with chdir(folder), os.fdopen(os.memfd_create("output"), "w+", encoding="utf-8", errors="replace") as said:
+        files = (
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, said.fileno(), 1),
+            (os.POSIX_SPAWN_DUP2, said.fileno(), 2),
+        )
+        # From here to the end of the process it is timed: so no subprocess.run, which takes 0.3 ms of its own.
+        start = time.perf_counter()
+        try:
+            process = os.posix_spawn(program, argv, environment, file_actions=files, setsigdef=_IGNORED)
+        except OSError as error:
+            return Step(argv, f"cannot be started: {error.strerror}", 0.0, 0.0, 0.0, 0, 0), False
+        ended = os.pidfd_open(process)
+        in_time, _, _ = select.select([ended], [], [], _TIMEOUT)
+        elapsed = time.perf_counter() - start
+        os.close(ended)
+        if not in_time:
+            os.kill(process, signal.SIGKILL)
+        _, status, used = os.wait4(process, 0)
+        said.seek(0)
+        output = said.read() if in_time else f"did not end within {_TIMEOUT:g} s"
+    step = Step(argv, output, elapsed, used.ru_utime, used.ru_stime, used.ru_minflt, used.ru_majflt)
+    return step, bool(in_time) and status == 0
 
 
 def launch_name(folder: Path) -> str:

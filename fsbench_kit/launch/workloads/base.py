@@ -102,6 +102,10 @@ class BaseWorkload(Table, ABC):
         """Return what the program, where it is installed, does not understand of this. No load is made for it."""
         return None
 
+    def remark(self) -> str | None:
+        """Return what is to be said before it is run on this machine, where it runs otherwise than it could."""
+        return None
+
     @abstractmethod
     def work(self, ground: Ground) -> Work:
         """Return the commands that make this load. Nothing is done by this, and nothing looked at."""
