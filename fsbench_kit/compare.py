@@ -37,6 +37,7 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "completion_latency": ("mean", "p50", "p95", "p99"),
     "phase_latency": ("max",),
     "elapsed": ("value",),
+    "elapsed_with_sync": ("value",),
     "cpu": ("value",),
     "capacity": ("value",),
 }

@@ -94,16 +94,18 @@ class Confounders:
         -------
         pl.DataFrame
             With columns ``cached`` (the data are less than twice the memory, where both are known, direct I/O is
-            not, and the disks do not account for the work), ``past_direct`` (direct I/O was on, and this operation
-            does not use it), ``unsynced`` (the time of a sync of which the filesystem is not told), ``submission``
-            (the share of submission in a request's time, where it is more than half and the metric leaves it out)
+            not, the disks do not account for the work, and no sync is in its time), ``past_direct`` (direct I/O
+            was on, and this operation does not use it), ``unsynced`` (the time of a sync of which the filesystem
+            is not told), ``submission`` (the share of submission in a request's time, where it is more than half
+            and the metric leaves it out)
             and ``unit_assumed``.
         """
         direct, past_direct = pl.col("direct") == "true", _PAST_DIRECT.fill_null(value=False)
         memory = {text: _bytes(text) for text in figures["memory"].unique() if text is not None}
         capacity = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
         moves_data = ~pl.col("operation").str.contains(_NO_DATA)
-        exposed = moves_data & (direct.ne_missing(other=True) | past_direct)
+        with_sync = pl.col("metric") == "elapsed_with_sync"
+        exposed = moves_data & ~with_sync & (direct.ne_missing(other=True) | past_direct)
         submission = self._submission.filter(pl.col("submission") > 0.5)
         of_operation = submission.join(
             self._reached.select("run_id", "operation", reached=True),
@@ -116,7 +118,8 @@ class Confounders:
         ).with_columns(
             cached=(exposed & pl.col("reached").is_null() & (2 * capacity > _DATA_SIZE)).fill_null(value=False),
             past_direct=past_direct & direct.fill_null(value=False),
-            unsynced=pl.col("run_id").is_in(self._not_told_of_sync) & pl.col("operation").str.ends_with("_sync"),
+            unsynced=pl.col("run_id").is_in(self._not_told_of_sync)
+            & (with_sync | pl.col("operation").str.ends_with("_sync")),
             submission=pl.when(metric="completion_latency").then("submission"),
             unit_assumed=pl.col("run_id").is_in(self._unit_assumed) & (pl.col("metric") == "bandwidth"),
         )

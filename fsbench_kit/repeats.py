@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
-from scipy.stats import chi2, t
+from scipy.special import chdtri, stdtrit
 
 from fsbench_kit import settings, stats
 from fsbench_kit.compare import STATISTICS
@@ -120,7 +120,7 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
         upwards.
     """
     runs = np.unique(np.geomspace(2, most, 60).round().astype(int))
-    quantiles = t.ppf((1 + confidence) / 2, 2 * runs - 2) * np.sqrt(2 / runs)
+    quantiles = stdtrit(2 * runs - 2, (1 + confidence) / 2) * np.sqrt(2 / runs)
     rows = [
         (value, int(n), float(np.expm1(_log_sd(value) * quantile)))
         for value in cv
@@ -161,7 +161,7 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
             hint="Make a pilot of some runs on each side, or say how much runs vary.",
         )
     freedom, variance = varied["freedom"].to_numpy(), varied["variance"].to_numpy()
-    high = variance * freedom / chi2.ppf(1 - _SURE, freedom)
+    high = variance * freedom / chdtri(freedom, _SURE)
     return varied.drop("freedom", "variance").with_columns(
         cv=pl.Series([_cv(value) for value in variance]), cv_high=pl.Series([_cv(value) for value in high])
     )

@@ -189,7 +189,8 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     Returns
     -------
     pl.DataFrame
-        The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. A
+        The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. Where
+        the sync after a task that writes has its own time, both together are the metric ``elapsed_with_sync``. A
         size that the figure does not carry is that of the run's settings. A part's name is null where its run
         has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
         of `CELL`, and the filesystem where the factor is the target that has it.
@@ -205,8 +206,9 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     else:
         level = wide(dataset.settings, [factor]).rename({factor: "level"})
     parts = pl.col("part").n_unique().over("run_id", "scope")
+    printed = dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
     figures = (
-        dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
+        pl.concat([printed, _with_sync(printed)])
         .join(dataset.runs.drop("line"), on="run_id")
         .join(level.drop_nulls(), on="run_id")
         .join(known, on="run_id", how="left", suffix="_setting")
@@ -219,6 +221,34 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
     figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+_WRITES: Final = "write|copy|remove|delete"
+"""What leaves something for a sync to write."""
+
+
+def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
+    """Return the time of each task that writes and of the sync after it together.
+
+    Neither says by itself what a filesystem takes: one does more at once, and another more in the sync.
+    """
+    elapsed = figures.filter(
+        pl.col("operation").str.contains(_WRITES), metric="elapsed", statistic="value", state="measured"
+    )
+    after = elapsed.filter(pl.col("operation").str.ends_with("_sync")).select(
+        "run_id", "scope", "part", pl.col("operation").str.strip_suffix("_sync"), "value", "low", "high", "text"
+    )
+    both = elapsed.join(after, on=["run_id", "scope", "part", "operation"], nulls_equal=True, suffix="_sync")
+    return both.select(
+        pl.lit("elapsed_with_sync").alias(name)
+        if name == "metric"
+        else pl.format("{} + {}", name, f"{name}_sync").alias(name)
+        if name == "text"
+        else pl.col(name) + pl.col(f"{name}_sync")
+        if name in {"value", "low", "high"}
+        else name
+        for name in figures.columns
+    )
 
 
 def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str | int | None]) -> pl.Expr:

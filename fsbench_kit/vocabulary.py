@@ -42,6 +42,9 @@ METRICS: Final[dict[str, Metric]] = {
     "completion_latency": Metric("s", "lower", "The part of a request's latency from submission to completion."),
     "phase_latency": Metric("s", "lower", "The longest single operation of a bonnie++ phase."),
     "elapsed": Metric("s", "lower", "Time that a task took."),
+    "elapsed_with_sync": Metric(
+        "s", "lower", "Time of a task and of the sync after it, where a log has each; made for comparisons."
+    ),
     # what it costs
     "cpu": Metric("1", "lower", "Share of one processor's time."),
     "cpu_user": Metric("1", "lower", "Share of one processor's time in user mode."),

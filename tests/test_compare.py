@@ -737,6 +737,46 @@ def test_a_sync_of_which_a_filesystem_is_not_told_withholds_the_verdict(
     assert (row["verdict"] == "not comparable") is bool(reasons)
 
 
+def _with_sync(write: float, sync: float, filesystem: str, *records: Diagnostic, operation: str = "write") -> Log:
+    """One log with the seconds of a task, and of the sync after it, each printed without a decimal."""
+    (log,) = _rates(write, filesystem=filesystem, metric="elapsed", operation=operation)
+    run: Run = log.records[0]  # type: ignore[assignment]
+    (figure,) = run.measurements
+    after = replace(figure, operation=f"{operation}_sync", value=sync, low=sync - 0.5, high=sync + 0.5)
+    facts = (Setting(key="total_size", value="1000"), Setting(key="memory", value="600"))
+    return replace(log, records=[replace(run, measurements=(figure, after), settings=facts), *records])
+
+
+def test_a_task_and_its_sync_are_compared_together() -> None:
+    data = assemble([_with_sync(10, 30, "ext4"), _with_sync(20, 12, "xfs")])
+    rows = fsb.compare(data).rows_by_key(["operation", "metric"], named=True, unique=True)
+    assert rows.keys() == {("write", "elapsed"), ("write_sync", "elapsed"), ("write", "elapsed_with_sync")}
+    # 20 + 12 s against 10 + 30, each of them within half a second
+    row = rows["write", "elapsed_with_sync"]
+    assert (row["value_baseline"], row["value_candidate"], row["ratio"]) == (40, 32, pytest.approx(0.8))
+    assert (row["rounding_low"], row["rounding_high"]) == (pytest.approx(31 / 41), pytest.approx(33 / 39))
+    # data that fit into memory have reached the disk when the sync is over, and not before
+    assert {key: "CACHED" in row["reasons"] for key, row in rows.items()} == {
+        ("write", "elapsed"): True,
+        ("write_sync", "elapsed"): False,
+        ("write", "elapsed_with_sync"): False,
+    }
+    # and all cells together do not count the same seconds twice
+    assert fsb.overall(data).select("metric", "cells").rows() == [("elapsed", 2), ("elapsed_with_sync", 1)]
+
+
+def test_what_writes_nothing_is_not_compared_with_its_sync() -> None:
+    data = assemble([_with_sync(10, 30, name, operation="read") for name in ("ext4", "xfs")])
+    assert set(fsb.compare(data)["metric"]) == {"elapsed"}
+
+
+def test_a_task_with_a_sync_of_which_a_filesystem_is_not_told_has_no_verdict() -> None:
+    remark = Diagnostic(code="SYNC_NOT_PASSED_ON", message="It runs in user space.", line=1, start=0)
+    data = assemble([_with_sync(10, 30, "ext4"), _with_sync(20, 12, "xfs", remark)])
+    (row,) = fsb.compare(data, metrics=["elapsed_with_sync"]).rows(named=True)
+    assert "UNSYNCED" in row["reasons"]
+
+
 def test_the_same_data_give_the_same_frame_in_any_order_of_logs() -> None:
     logs = _many(20, 4, rounds=True)
     once, again = fsb.compare(assemble(logs)), fsb.compare(assemble(logs))

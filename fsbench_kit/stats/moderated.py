@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import polygamma, psi
 
 from fsbench_kit.stats.ratio import paired_logs
@@ -183,4 +182,6 @@ def _moderate(variance: Floats, degrees: ArrayLike) -> _Spread:
 
 def _inverse_trigamma(value: float) -> float:
     """Return the x > 0 at which the trigamma function, which lies between 1/x and 1/x + 1/x**2, has a value."""
+    from scipy.optimize import brentq  # noqa: PLC0415  # takes a fifth of a second to import, and few need it
+
     return float(brentq(lambda x: polygamma(1, x) - value, 1 / value, 1 / value + 1))
