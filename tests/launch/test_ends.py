@@ -251,14 +251,17 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
     assert_nothing_is_left(tmp_path)
 
 
+def is_runner(process: psutil.Process) -> bool:
+    try:
+        return "fsbench_kit.launch.runner" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # it has ended meanwhile
+        return False
+
+
 def kill_at_once(number: int) -> None:
     """Kill a process and the runner with all that is between them, so that none sees another end."""
     victims = [psutil.Process(number)]
-    victims += [
-        process
-        for process in victims[0].children(recursive=True)
-        if "fsbench_kit.launch.runner" in " ".join(process.cmdline())
-    ]
+    victims += filter(is_runner, victims[0].children(recursive=True))
     for signal in ("suspend", "kill"):
         for victim in victims:
             try:

@@ -20,6 +20,7 @@ import fsbench_kit as fsb
 from fsbench_kit.errors import InputError
 from fsbench_kit.launch import launch, read_plan, tools
 from fsbench_kit.launch.targets import Step
+from fsbench_kit.launch.targets.steps import run_step
 from fsbench_kit.launch.workloads import Filetree, Ground
 from fsbench_kit.launch.workloads.filetree import __main__ as program
 from tests.launch.machine import busy_with_others
@@ -114,10 +115,18 @@ def test_a_task_counts_what_its_process_used() -> None:
     assert "cpu,0." in "\n".join(idle.rows("find_in_tree", "xfs"))
 
 
+def as_step(command: list[str]) -> Step:
+    """Run a command as a target's step."""
+    steps: list[Step] = []
+    run_step(steps, Path("/"), *command)
+    return steps[0]
+
+
 @pytest.mark.skipif(not Path("/usr/bin/time").exists(), reason="needs GNU time")
-def test_page_faults_are_those_of_gnu_time() -> None:
+@pytest.mark.parametrize("timed", [program.timed, as_step])
+def test_page_faults_are_those_of_gnu_time(timed: Callable[[list[str]], Step | program.Usage]) -> None:
     command = ["ls", "-lR", str(Path(program.__file__).parents[3])]
-    counted = sorted(program.timed(command).minor_faults for _ in range(5))[2]
+    counted = sorted(timed(command).minor_faults for _ in range(5))[2]
     said = subprocess.run(
         ["/usr/bin/time", "-f", "%R", *command],
         stdout=subprocess.DEVNULL,

@@ -1,0 +1,71 @@
+"""The commands that make a target ready: what they say, and what they took."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsbench_kit.launch.targets import Step, StepError, steps
+from fsbench_kit.launch.targets.steps import run_step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def step(folder: Path, script: str, *, may_fail: bool = False) -> Step:
+    """Run a script of the shell as a step."""
+    done: list[Step] = []
+    run_step(done, folder, "sh", "-c", script, may_fail=may_fail)
+    (found,) = done
+    return found
+
+
+def test_step_runs_in_its_folder_without_input_and_all_it_says_is_kept_in_order(tmp_path: Path) -> None:
+    found = step(tmp_path, "echo one; pwd >&2; cat; printf 'caf\\351\\n'; echo $LC_ALL")
+    assert found.output == f"one\n{tmp_path}\ncaf\ufffd\nC.UTF-8\n"
+    assert found.argv[:2] == ("sh", "-c")
+
+
+def test_step_that_fails_ends_the_target(tmp_path: Path) -> None:
+    done: list[Step] = []
+    with pytest.raises(StepError) as raised:
+        run_step(done, tmp_path, "sh", "-c", "echo no room; exit 3")
+    assert [found.output for found in raised.value.steps] == ["no room\n"]
+    assert step(tmp_path, "kill -9 $$", may_fail=True).output == ""
+
+
+def test_what_a_step_took(tmp_path: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    idle, busy = step(tmp_path, "sleep 0.2"), step(tmp_path, "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert 0.2 <= idle.elapsed < 1
+    assert idle.user + idle.system < 0.1
+    # Nothing else was started but `true`, before each.
+    taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert 0.5 * taken < busy.user + busy.system <= min(taken, busy.elapsed + 0.01)
+    assert 0 < idle.minor_faults + busy.minor_faults < after.ru_minflt - before.ru_minflt
+
+
+def test_step_that_leaves_a_program_behind_is_not_waited_for(tmp_path: Path) -> None:
+    start = time.monotonic()
+    assert step(tmp_path, "sleep 3 & echo started").output == "started\n"
+    assert time.monotonic() - start < 2
+
+
+def test_step_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "_TIMEOUT", 0.2)
+    found = step(tmp_path, "exec sleep 60", may_fail=True)
+    assert found.output == "did not end within 0.2 s"
+    assert 0.2 <= found.elapsed < 5
+
+
+def test_programs_get_the_signals_that_python_ignores(tmp_path: Path) -> None:
+    assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN
+    ignored = int(step(tmp_path, "grep SigIgn /proc/self/status").output.split()[1], 16)
+    assert [
+        number for number in range(1, 32) if ignored >> number - 1 & 1
+    ] == []  # glibc keeps 32 and 33 for itself
