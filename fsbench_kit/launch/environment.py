@@ -205,6 +205,7 @@ def state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
         "devices": {device.name: counters for device, counters in devices.items()},
         "disks": _summed([counters for device, counters in devices.items() if device.is_lowest]),
         "asked": _asked(),
+        "fetched": _fetched(),
     }
 
 
@@ -244,11 +245,19 @@ def _summed(counters: Sequence[dict[str, int]]) -> dict[str, int] | None:
 
 def _asked() -> dict[str, int] | None:
     """Return the bytes that this process and those it has waited for have read and written by system calls."""
+    known = _io()
+    return {"read_bytes": known["rchar"], "written_bytes": known["wchar"]} if known else None
+
+
+def _fetched() -> int | None:
+    """Return the bytes that were read from devices for them: files, and the code of the programs."""
+    return _io().get("read_bytes")
+
+
+def _io() -> dict[str, int]:
+    """Return the kernel's counts of this process and those it has waited for; empty where it does not count."""
     lines = (_read(Path("/proc/self/io")) or "").splitlines()
-    known = dict(line.split(": ") for line in lines)
-    if not known:  # the kernel does not count
-        return None
-    return {"read_bytes": int(known["rchar"]), "written_bytes": int(known["wchar"])}
+    return {name: int(count) for name, count in (line.split(": ") for line in lines)}
 
 
 def settle(*, drop_caches: bool) -> str:

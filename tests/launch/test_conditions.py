@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.launch import Plan, environment, launch
+from fsbench_kit.launch import Plan, environment, launch, tools
 from fsbench_kit.launch.conditions import conditions
 from fsbench_kit.vocabulary import DIAGNOSTICS
 
@@ -36,6 +36,7 @@ def moment(**changes: object) -> dict[str, Any]:
         "devices": {"loop0": counters(0, 0), "vda": counters(0, 0)},
         "disks": counters(0, 0),
         "asked": counters(0, 0),
+        "fetched": 0,
         "mount": "64 43 7:0 / /mount rw,relatime - xfs /dev/loop0 rw",
         **changes,
     }
@@ -77,6 +78,23 @@ def test_device_that_others_use_before_the_run(moved: int, shared: bool) -> None
 def test_disk_that_moves_more_than_its_image(disk: int, shared: bool) -> None:
     after = moment(devices={"loop0": counters(40 * MIB, 60 * MIB), "vda": counters(0, disk)})
     assert [code for code, _ in found(moment(), after)] == ["DEVICE_SHARED"] * shared
+
+
+@pytest.mark.parametrize(
+    ("fetched", "shared"),
+    [
+        (40 * MIB, True),  # all of it from the image
+        (99 * MIB, True),
+        (100 * MIB, False),  # 60 MiB of them were the programs' code
+        (None, True),
+    ],
+)
+def test_code_of_programs_is_not_moved_by_others(fetched: int | None, shared: bool) -> None:
+    devices = {"loop0": counters(40 * MIB, 60 * MIB), "vda": counters(0, 226 * MIB)}
+    start = moment(fetched=None if fetched is None else 0)
+    assert [code for code, _ in found(start, moment(devices=devices, fetched=fetched))] == [
+        "DEVICE_SHARED"
+    ] * shared
 
 
 def test_disk_without_an_image_is_not_judged_by_what_it_moves() -> None:
@@ -139,6 +157,17 @@ def test_bytes_that_programs_ask_for_are_counted() -> None:
     after = environment.state(Path("/"))["asked"]
     for key in ("read_bytes", "written_bytes"):
         assert 9 * MIB <= after[key] - before[key] < 10 * MIB
+
+
+@pytest.mark.root
+@pytest.mark.skipif(not tools.is_administrator(), reason="only root can drop caches")
+def test_code_that_is_read_for_a_program_is_counted() -> None:
+    assert environment.settle(drop_caches=True) == "dropped"
+    before = environment.state(Path("/"))
+    subprocess.run(["git", "--version"], check=True, capture_output=True)  # 4 MB of code, of which it needs a part
+    after = environment.state(Path("/"))
+    moved = after["disks"]["read_bytes"] - before["disks"]["read_bytes"]
+    assert 100_000 < after["fetched"] - before["fetched"] <= moved
 
 
 def test_conditions_of_a_run_are_recorded_told_once_and_read(
