@@ -235,20 +235,17 @@ def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
     elapsed = figures.filter(
         pl.col("operation").str.contains(_WRITES), metric="elapsed", statistic="value", state="measured"
     )
-    after = elapsed.filter(pl.col("operation").str.ends_with("_sync")).select(
-        "run_id", "scope", "part", pl.col("operation").str.strip_suffix("_sync"), "value", "low", "high", "text"
+    syncs = elapsed.filter(pl.col("operation").str.ends_with("_sync")).with_columns(
+        pl.col("operation").str.strip_suffix("_sync")
     )
-    both = elapsed.join(after, on=["run_id", "scope", "part", "operation"], nulls_equal=True, suffix="_sync")
-    return both.select(
-        pl.lit("elapsed_with_sync").alias(name)
-        if name == "metric"
-        else pl.format("{} + {}", name, f"{name}_sync").alias(name)
-        if name == "text"
-        else pl.col(name) + pl.col(f"{name}_sync")
-        if name in {"value", "low", "high"}
-        else name
-        for name in figures.columns
+    both = elapsed.join(
+        syncs, on=["run_id", "scope", "part", "operation", *_SIZES], nulls_equal=True, suffix="_of_sync"
     )
+    return both.with_columns(
+        pl.lit("elapsed_with_sync").alias("metric"),
+        *(pl.col(name) + pl.col(f"{name}_of_sync") for name in ("value", "low", "high")),
+        pl.format("{} + {}", "text", "text_of_sync").alias("text"),
+    ).select(figures.columns)
 
 
 def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str | int | None]) -> pl.Expr:

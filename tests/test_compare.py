@@ -765,6 +765,23 @@ def test_a_task_and_its_sync_are_compared_together() -> None:
     assert fsb.overall(data).select("metric", "cells").rows() == [("elapsed", 2), ("elapsed_with_sync", 1)]
 
 
+def test_each_size_has_its_own_sync() -> None:
+    def sizes(*seconds: float, filesystem: str) -> Log:
+        logs = [_with_sync(task, 30, filesystem) for task in seconds]
+        figures = [
+            replace(figure, block_size=4096 * number)
+            for number, log in enumerate(logs, 1)
+            for figure in log.records[0].measurements  # type: ignore[union-attr]
+        ]
+        return replace(logs[0], records=[replace(logs[0].records[0], measurements=tuple(figures))])  # type: ignore[type-var]
+
+    data = assemble([sizes(10, 20, filesystem="ext4"), sizes(30, 40, filesystem="xfs")])
+    rows = fsb.compare(data, metrics=["elapsed_with_sync"])
+    assert rows["block_size"].to_list() == [4096, 8192]
+    assert rows["value_baseline"].to_list() == pytest.approx([40, 50])
+    assert rows["value_candidate"].to_list() == pytest.approx([60, 70])
+
+
 def test_what_writes_nothing_is_not_compared_with_its_sync() -> None:
     data = assemble([_with_sync(10, 30, name, operation="read") for name in ("ext4", "xfs")])
     assert set(fsb.compare(data)["metric"]) == {"elapsed"}
