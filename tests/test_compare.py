@@ -766,8 +766,8 @@ def test_a_task_and_its_sync_are_compared_together() -> None:
 
 
 def test_each_size_has_its_own_sync() -> None:
-    def sizes(*seconds: float, filesystem: str) -> Log:
-        logs = [_with_sync(task, 30, filesystem) for task in seconds]
+    def sizes(*seconds: tuple[float, float], filesystem: str) -> Log:
+        logs = [_with_sync(task, sync, filesystem) for task, sync in seconds]
         figures = [
             replace(figure, block_size=4096 * number)
             for number, log in enumerate(logs, 1)
@@ -775,11 +775,11 @@ def test_each_size_has_its_own_sync() -> None:
         ]
         return replace(logs[0], records=[replace(logs[0].records[0], measurements=tuple(figures))])  # type: ignore[type-var]
 
-    data = assemble([sizes(10, 20, filesystem="ext4"), sizes(30, 40, filesystem="xfs")])
+    data = assemble([sizes((10, 30), (20, 5), filesystem="ext4"), sizes((30, 30), (40, 1), filesystem="xfs")])
     rows = fsb.compare(data, metrics=["elapsed_with_sync"])
     assert rows["block_size"].to_list() == [4096, 8192]
-    assert rows["value_baseline"].to_list() == pytest.approx([40, 50])
-    assert rows["value_candidate"].to_list() == pytest.approx([60, 70])
+    assert rows["value_baseline"].to_list() == pytest.approx([40, 25])
+    assert rows["value_candidate"].to_list() == pytest.approx([60, 41])
 
 
 def test_what_writes_nothing_is_not_compared_with_its_sync() -> None:
