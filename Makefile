@@ -6,9 +6,10 @@ export UV_COMPILE_BYTECODE = 1
 export PYTHONDONTWRITEBYTECODE =
 UV := $(shell command -v uv || echo .tools/bin/uv)
 READY := .venv/.ready
+LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --no-header $(UPGRADE)
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check test-slow reference robustness coverage same fuzz clean
+.PHONY: report test check test-slow reference robustness coverage same fuzz lock clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -41,15 +42,23 @@ same: $(READY)  ## The same target twice: how often a launch's intervals hold 1,
 	.venv/bin/python -m benchmarks.same --studies 20 --write
 
 fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what breaks is kept in tests/data/fuzz
-	$(UV) run --frozen --group fuzz python -m benchmarks.fuzz $(TOOL)
+	$(UV) pip install --quiet --require-hashes -r fuzz.lock
+	.venv/bin/python -m benchmarks.fuzz $(TOOL)
+
+# The lock files pin every package by its hashes, and name no server. Versions stay unless UPGRADE=--upgrade.
+lock: | $(UV)  ## Resolve what pyproject.toml asks for
+	$(LOCK) pyproject.toml --group pyproject.toml:dev --output-file requirements.lock
+	$(LOCK) --group pyproject.toml:fuzz --constraint requirements.lock --output-file fuzz.lock
 
 environment.yml: pyproject.toml $(READY)
 	.venv/bin/pyproject2conda yaml --name fsbench-kit --channel conda-forge --python-include infer \
 		--dep fio --req "-e ." --custom-command "make environment.yml" --overwrite force --output $@
 
 # The stamp is written last, so that a sync that failed is tried again.
-$(READY): pyproject.toml uv.lock | $(UV)
-	$(UV) sync --frozen
+$(READY): pyproject.toml requirements.lock | $(UV)
+	$(UV) venv --quiet --allow-existing
+	$(UV) pip sync --quiet --require-hashes requirements.lock
+	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .tools/bin/uv:
