@@ -345,6 +345,12 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "EMPTY": ("error", "The file is empty."),
     "NOT_TEXT": ("error", "The file holds binary data."),
     "UNREADABLE": ("error", "The file cannot be read."),
+    "UNNAMED_LOG": ("warning", "The study's description does not name the file."),
+    "UNNAMED_RUN": (
+        "warning",
+        "The study's description tells the runs of a file apart, and does not name this one.",
+    ),
+    "NO_SUCH_RUN": ("error", "The study's description names a run that its file does not have."),
     "BAD_STUDY": ("error", "The study's description cannot be used."),
 }
 """Codes of diagnostics, with their severity and the sentence that explains the code."""
