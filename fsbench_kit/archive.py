@@ -21,10 +21,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble, runs_of
 from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.documents.attribution import own_commands
+from fsbench_kit.documents.pieces import commands
 from fsbench_kit.errors import InputError
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
 from fsbench_kit.formats.provision import provision_settings
+from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
 
 if TYPE_CHECKING:
@@ -476,7 +479,9 @@ def _with_study(
     )
     for run, records in _by_run(log.records):
         known = of_runs.get(run.start) if run is not None else None
-        yield _with_facts(replace(whole, records=records), folder, study, facts, known or facts or _Known())
+        yield _with_facts(
+            replace(whole, records=records), folder, study, facts, known or facts or _Known(), run=run
+        )
 
 
 def _by_run(records: Sequence[Record]) -> Iterator[tuple[Run | None, list[Record]]]:
@@ -491,15 +496,17 @@ def _by_run(records: Sequence[Record]) -> Iterator[tuple[Run | None, list[Record
     yield run, part
 
 
-def _with_facts(log: Log, folder: Path, study: Study, facts: LogFacts | None, known: _Known) -> Log:
-    commands: list[Setting] = []
+def _with_facts(
+    log: Log, folder: Path, study: Study, facts: LogFacts | None, known: _Known, *, run: Run | None
+) -> Log:
+    made: list[Setting] = []
     if known.command is not None:
-        commands += command_settings(known.command, origin="command")
+        made += command_settings(known.command, origin="command")
     stated = known.stated_command
     if known.stated_command_file is not None:
         stated = (folder / known.stated_command_file).read_text(encoding="utf-8")
     if stated is not None:
-        commands += command_settings(stated, origin="stated")
+        made += _stated(stated, run)
     system = {**study.system, **({} if known.host is None else {"host": known.host}), **known.settings}
     return replace(
         log,
@@ -510,13 +517,22 @@ def _with_facts(log: Log, folder: Path, study: Study, facts: LogFacts | None, kn
         settings=(
             *_settings(system, "study"),
             *(_workload(study, facts.tool) if facts is not None else ()),
-            *commands,
+            *made,
         ),
         filesystem_settings={
             name: tuple(_target_settings(_filesystem_words(table, folder), "study"))
             for name, table in study.filesystems.items()
         },
     )
+
+
+def _stated(text: str, run: Run | None) -> Iterator[Setting]:
+    """Yield the settings of a stated command; of several that of the run, or none where it is not clear."""
+    several = list(commands(Text(text)))
+    if len(several) > 1 and run is not None:
+        own = own_commands(several, run)
+        text = own[0].words if len({command.words for command in own}) == 1 else ""
+    return command_settings(text, origin="stated") if text else iter(())
 
 
 def _workload(study: Study, tool: str) -> Iterator[Setting]:
