@@ -401,9 +401,7 @@ def _logs_of_study(folder: Path) -> Iterator[Log]:
     }
     for log in _loose_logs(folder, named):
         if log.study is None and (isinstance(log, _FioLog) or any(isinstance(item, Run) for item in log.records)):
-            message = (
-                f"{STUDY_FILE} does not name this file: of its runs no more is known than of the whole study."
-            )
+            message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
             unnamed = Diagnostic(code="UNNAMED_LOG", message=message)
             yield from _with_study(replace(log, records=[unnamed, *log.records]), folder, study)
         else:
