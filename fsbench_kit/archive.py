@@ -14,20 +14,24 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
+from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble, runs_of
 from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.documents.attribution import own_commands
+from fsbench_kit.documents.pieces import commands
 from fsbench_kit.errors import InputError
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
 from fsbench_kit.formats.provision import provision_settings
+from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from fsbench_kit.records import Record
 
@@ -35,6 +39,7 @@ STUDY_FILE: Final = "study.toml"
 RUN_FILE: Final = "run.json"
 
 Name = Annotated[str, StringConstraints(min_length=1)]
+Counted = Annotated[int, Field(ge=1)]
 Relation = Literal[
     "ratio", "difference", "percent_less", "greater", "less", "rank", "value", "at_most", "at_least", "setting"
 ]
@@ -68,8 +73,8 @@ class StudyFacts(_Table):
     transcribed: bool = False
 
 
-class LogFacts(_Table):
-    """``[[log]]``: a file with logs, and what the study says of it.
+class _Known(_Table):
+    """What a study can say of runs.
 
     Attributes
     ----------
@@ -77,15 +82,48 @@ class LogFacts(_Table):
         The command that ran.
     stated_command, stated_command_file
         The command that an article says ran: itself, or the file that holds it.
+    settings
+        Settings by name.
     """
 
-    file: Name
-    tool: Literal["fio", "bonnie++", "sysbench", "iozone", "smallfiles", "filetree"]
     tool_version: str | None = None
     filesystem: str | None = None
+    host: str | None = None
+    round: Counted | None = None
     command: str | None = None
     stated_command: str | None = None
     stated_command_file: str | None = None
+    settings: dict[str, str] = {}
+
+
+class RunOfLog(_Known):
+    """``[[log.run]]``: one of several runs in a file, and what the study says of it rather than of the others.
+
+    Attributes
+    ----------
+    number
+        Which one, counted from 1 in the order in which they stand in the file.
+    line
+        Or else any line of it.
+    """
+
+    number: Counted | None = None
+    line: Counted | None = None
+
+    @model_validator(mode="after")
+    def _is_found_in_one_way(self) -> RunOfLog:
+        if (self.number is None) == (self.line is None):
+            message = 'a run of a log is named by its "number" or by a "line" of it'
+            raise ValueError(message)
+        return self
+
+
+class LogFacts(_Known):
+    """``[[log]]``: a file with logs, and what the study says of it."""
+
+    file: Name
+    tool: Literal["fio", "bonnie++", "sysbench", "iozone", "smallfiles", "filetree"]
+    run: tuple[RunOfLog, ...] = ()
 
 
 Choice = Annotated[dict[str, str | int | list[str | int]], Field(default_factory=dict)]
@@ -145,7 +183,7 @@ class ClaimFacts(_Table):
 
 
 class Study(_Table):
-    """A study's description, ``study.toml``.
+    """A study's description, ``study.toml``; ``docs/study.md`` has an example.
 
     Attributes
     ----------
@@ -260,7 +298,31 @@ def read_study(folder: Path) -> Study:
     for name in _companions(study):
         if not (folder / name).is_file():
             raise InputError(f"it names the file {name!r}, which is not in its folder", file=path)
+    _check_named_once(study, folder)
     return study
+
+
+def _check_named_once(study: Study, folder: Path) -> None:
+    """Refuse a file that is named twice: each of its runs would count twice."""
+    lines = _table_lines(folder, "log")
+    first: dict[Path, int] = {}
+    for index, log in enumerate(study.log):
+        other = first.setdefault((folder / log.file).resolve(), index)
+        if other != index:
+            where = f" on lines {lines[other]} and {lines[index]}" if lines[index:] else ""
+            raise InputError(
+                f"two [[log]] tables name the file {log.file!r}{where}: each of its runs would count twice",
+                file=folder / STUDY_FILE,
+                line=lines[index] if lines[index:] else None,
+                hint="Name it once, and tell its runs apart by a [[log.run]] table for each, "
+                "with its number or one of its lines.",
+            )
+
+
+def _table_lines(folder: Path, name: str) -> list[int]:
+    """Return on which lines the tables of an array begin; none where it is written inline."""
+    rows = (folder / STUDY_FILE).read_text(encoding="utf-8").splitlines()
+    return [number for number, row in enumerate(rows, 1) if re.match(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]", row)]
 
 
 def study_folders(*paths: str | Path) -> Iterator[Path]:
@@ -280,7 +342,8 @@ def study_folders(*paths: str | Path) -> Iterator[Path]:
 
 def _companions(study: Study) -> Iterator[str]:
     """Name the files of a study that hold commands, not logs."""
-    yield from (log.stated_command_file for log in study.log if log.stated_command_file is not None)
+    known: Iterator[_Known] = (of for log in study.log for of in (log, *log.run))
+    yield from (of.stated_command_file for of in known if of.stated_command_file is not None)
     yield from (table["provision"] for table in study.filesystems.values() if "provision" in table)
 
 
@@ -295,63 +358,179 @@ def _logs_at(path: Path) -> Iterator[Log]:
         yield _read_file(path)
 
 
-def _logs_in_folder(folder: Path) -> Iterator[Log]:
+def _logs_in_folder(folder: Path, but: Container[Path] = ()) -> Iterator[Log]:
     """Read a study, a run's folder, or a folder of these and of loose files."""
     if (folder / STUDY_FILE).is_file():
         yield from _logs_of_study(folder)
     elif _is_launched(folder):
         yield from _logs_of_run(folder)
     else:
-        for entry in sorted(folder.iterdir()):
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                yield from _logs_in_folder(entry)
-                continue
-            log = _read_file(entry)
-            if isinstance(log, _FioLog) or any(isinstance(record, Run) for record in log.records):
-                yield log  # other files are to be expected in a folder; given by name, they are an error
+        yield from _loose_logs(folder, but)
+
+
+def _loose_logs(folder: Path, but: Container[Path] = ()) -> Iterator[Log]:
+    """Read what is in a folder but for some files, given as paths without links."""
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith(".") or entry.resolve() in but:
+            continue
+        if entry.is_dir():
+            yield from _logs_in_folder(entry, but)
+            continue
+        log = _read_file(entry)
+        if isinstance(log, _FioLog) or any(isinstance(record, Run) for record in log.records):
+            yield log  # other files are to be expected in a folder; given by name, they are an error
 
 
 def _logs_of_study(folder: Path) -> Iterator[Log]:
     try:
         study = read_study(folder)
     except InputError as error:
-        diagnostic = Diagnostic(code="BAD_STUDY", message=error.what, line=error.line)
+        message = f"{error.what}. {error.hint}" if error.hint else error.what
+        diagnostic = Diagnostic(code="BAD_STUDY", message=message, line=error.line)
         yield Log(source=str(folder / STUDY_FILE), records=[diagnostic])
         return
+    lines = iter(_table_lines(folder, "log.run"))
     for facts in study.log:
-        yield _with_study(_read_file(folder / facts.file), folder, study, facts)
-    for entry in sorted(folder.iterdir()):
-        if _is_launched(entry):
-            yield from _logs_of_run(entry)
+        log = _read_file(folder / facts.file)
+        tables = [(table, next(lines, None)) for table in facts.run]
+        known, problems = _runs_of_log(log, facts, tables)
+        yield Log(source=str(folder / STUDY_FILE), records=problems)
+        yield from _with_study(log, folder, study, facts, known)
+    named = {
+        (folder / name).resolve() for name in (STUDY_FILE, *(log.file for log in study.log), *_companions(study))
+    }
+    for log in _loose_logs(folder, named):
+        if log.study is None and (isinstance(log, _FioLog) or any(isinstance(item, Run) for item in log.records)):
+            message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
+            unnamed = Diagnostic(code="UNNAMED_LOG", message=message)
+            yield from _with_study(replace(log, records=[unnamed, *log.records]), folder, study)
+        else:
+            yield log
 
 
-def _with_study(log: Log, folder: Path, study: Study, facts: LogFacts) -> Log:
-    """Add to a log what its study knows of it."""
-    commands: list[Setting] = []
-    if facts.command is not None:
-        commands += command_settings(facts.command, origin="command")
-    stated = facts.stated_command
-    if facts.stated_command_file is not None:
-        stated = (folder / facts.stated_command_file).read_text(encoding="utf-8")
-    if stated is not None:
-        commands += command_settings(stated, origin="stated")
-    return replace(
+def _runs_of_log(
+    log: Log, facts: LogFacts, tables: Sequence[tuple[RunOfLog, int | None]]
+) -> tuple[dict[int, _Known], list[Diagnostic]]:
+    """Return what ``[[log.run]]`` tables, each with its line, say of a file: start of a run -> facts."""
+    runs = runs_of(log)
+    known: dict[int, _Known] = {}
+    problems: list[Diagnostic] = []
+    for table, line in tables:
+        found = runs[table.number - 1 : table.number] if table.number else _runs_on_line(log, runs, table.line)
+        which = f"run {table.number}" if table.number else f"run on line {table.line}"
+        message = None
+        if len(found) > 1:
+            message = f"{facts.file} has more than one {which}: give the number of the one that is meant."
+        elif not found:
+            message = f"{facts.file} has no {which}; {_where(runs)}."
+        elif found[0][0].start in known:
+            message = f"An earlier [[log.run]] table names the same run of {facts.file}."
+        if message is not None:
+            problems.append(Diagnostic(code="NO_SUCH_RUN", message=message, line=line))
+            continue
+        given = {name: getattr(table, name) for name in table.model_fields_set & _Known.model_fields.keys()}
+        given["settings"] = {**facts.settings, **table.settings}
+        known |= dict.fromkeys((run.start for run in found[0]), facts.model_copy(update=given))
+    for printed in runs:
+        if tables and printed[0].start not in known:
+            message = f"No [[log.run]] table names the run of {facts.file} on line {printed[0].line}."
+            problems.append(Diagnostic(code="UNNAMED_RUN", message=message))
+    return known, problems
+
+
+def _runs_on_line(log: Log, runs: Sequence[list[Run]], line: int | None) -> list[list[Run]]:
+    """Return the run that begins on a line, or else those that have the line; runs of one table overlap."""
+    if line is None:
+        return []
+    return [printed for printed in runs if any(run.line == line for run in printed)] or [
+        printed
+        for printed in runs
+        if any(run.line <= line <= run.line + log.data[run.start : run.end].count(b"\n") for run in printed)
+    ]
+
+
+def _where(runs: Sequence[list[Run]]) -> str:
+    """Say where the runs of a file begin."""
+    lines = ", ".join(str(printed[0].line) for printed in runs)
+    match len(runs):
+        case 0:
+            return "no run was found in it"
+        case 1:
+            return f"its only run begins on line {lines}"
+    return f"its runs begin on lines {lines}"
+
+
+def _with_study(
+    log: Log,
+    folder: Path,
+    study: Study,
+    facts: LogFacts | None = None,
+    of_runs: Mapping[int, _Known] = MappingProxyType({}),
+) -> Iterator[Log]:
+    """Add to a log what its study knows of it, and to the part with a run what it knows of that run."""
+    whole = replace(
         log,
-        name=facts.file,
+        name=facts.file if facts is not None else Path(log.source).relative_to(folder).as_posix(),
         study=study.study.id,
         origin=_origin(folder),
         averaged_over=study.study.averaged_over,
-        tool_version=facts.tool_version,
-        filesystem=facts.filesystem,
-        host=study.system.get("host"),
-        settings=(*_settings(study.system, "study"), *_workload(study, facts.tool), *commands),
+    )
+    for run, records in _by_run(log.records):
+        known = of_runs.get(run.start) if run is not None else None
+        yield _with_facts(
+            replace(whole, records=records), folder, study, facts, known or facts or _Known(), run=run
+        )
+
+
+def _by_run(records: Sequence[Record]) -> Iterator[tuple[Run | None, list[Record]]]:
+    """Yield each run with what follows it, after what stands before the first."""
+    run: Run | None = None
+    part: list[Record] = []
+    for record in records:
+        if isinstance(record, Run):
+            yield run, part
+            run, part = record, []
+        part.append(record)
+    yield run, part
+
+
+def _with_facts(
+    log: Log, folder: Path, study: Study, facts: LogFacts | None, known: _Known, *, run: Run | None
+) -> Log:
+    made: list[Setting] = []
+    if known.command is not None:
+        made += command_settings(known.command, origin="command")
+    stated = known.stated_command
+    if known.stated_command_file is not None:
+        stated = (folder / known.stated_command_file).read_text(encoding="utf-8")
+    if stated is not None:
+        made += _stated(stated, run)
+    system = {**study.system, **({} if known.host is None else {"host": known.host}), **known.settings}
+    return replace(
+        log,
+        round=known.round,
+        tool_version=known.tool_version,
+        filesystem=known.filesystem,
+        host=system.get("host"),
+        settings=(
+            *_settings(system, "study"),
+            *(_workload(study, facts.tool) if facts is not None else ()),
+            *made,
+        ),
         filesystem_settings={
             name: tuple(_target_settings(_filesystem_words(table, folder), "study"))
             for name, table in study.filesystems.items()
         },
     )
+
+
+def _stated(text: str, run: Run | None) -> Iterator[Setting]:
+    """Yield the settings of a stated command; of several that of the run, or none where it is not clear."""
+    several = list(commands(Text(text)))
+    if len(several) > 1 and run is not None:
+        own = own_commands(several, run)
+        text = own[0].words if len({command.words for command in own}) == 1 else ""
+    return command_settings(text, origin="stated") if text else iter(())
 
 
 def _workload(study: Study, tool: str) -> Iterator[Setting]:
@@ -491,7 +670,8 @@ def _with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
         if found is None:
             run, sums, figures = run_of_logs(files, group[0].tool_version)
             source = group[0].source if len(group) == 1 else str(folder / f"{prefix}_*{rest}")
-            records: list[Record] = [run, *figures.blocks, *figures.checks] if run.measurements else []
+            records = list(group[0].records)
+            records += [run, *figures.blocks, *figures.checks] if run.measurements else []
             yield replace(group[0], source=source, data=sums, records=records)
         else:
             index, report = found

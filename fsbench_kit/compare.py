@@ -69,6 +69,8 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "value_candidate": pl.Float64,
     "n_baseline": pl.Int64,
     "n_candidate": pl.Int64,
+    "averaged_over_baseline": pl.Int64,
+    "averaged_over_candidate": pl.Int64,
     "n_pairs": pl.Int64,
     "ratio": pl.Float64,
     "rounding_low": pl.Float64,
@@ -130,7 +132,8 @@ def compare(
     -------
     pl.DataFrame
         One row for each cell, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is candidate
-        over baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``verdict`` follows
+        over baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``averaged_over_*`` is
+        how many runs each figure of a side is the mean of, where it is of several. ``verdict`` follows
         ``p_adjusted``, Holm's correction over the rows that share a metric and a statistic. There is no row
         where all runs are of one level.
 
@@ -176,12 +179,19 @@ def compare(
         pl.col(f"level{OTHER}").alias("level"),
         pl.col("n").alias("n_baseline"),
         pl.col(f"n{OTHER}").alias("n_candidate"),
+        _of_each_figure("averaged_over").alias("averaged_over_baseline"),
+        _of_each_figure(f"averaged_over{OTHER}").alias("averaged_over_candidate"),
     ).with_columns(**found.columns())
     rows = rows.with_columns(p_adjusted=_adjusted(rows))
     verdicts = _verdicts(rows, found.equivalent, 1 - confidence)
     return rows.with_columns(verdict=pl.Series(verdicts, dtype=pl.String)).select(
         pl.col(name).cast(kind) for name, kind in COLUMNS.items()
     )
+
+
+def _of_each_figure(runs: str) -> pl.Expr:
+    """Return how many runs each figure of a side is the mean of; null where it is of one, or where they differ."""
+    return pl.when(pl.col(runs).list.len() == 1, pl.col(runs).list.first() > 1).then(pl.col(runs).list.first())
 
 
 _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
@@ -235,10 +245,22 @@ def _before_figures(
             notes += [f"{runs} {stage} runs were left out." for stage, runs in before.items()]
         rules_a, rules_b, averaged_a, averaged_b = facts_of_row
         notes += [stopped_by(rule) for rule in sorted({*rules_a, *rules_b})]
-        notes += [
-            f"Each figure is the mean of {n} runs; their spread is not known."
-            for n in sorted({*averaged_a, *averaged_b})
-        ]
+        notes += _means_of_runs(a.level, averaged_a, b.level, averaged_b)
+
+
+def _means_of_runs(
+    level: str, averaged: Sequence[int], other_level: str, other_averaged: Sequence[int]
+) -> list[str]:
+    """Say whose figures are means of several runs."""
+    if averaged == other_averaged and len(averaged) == 1:
+        runs = averaged[0]
+        return [f"Each figure is the mean of {runs} runs; their spread is not known."] if runs > 1 else []
+    return [
+        f"{'Each figure' if len(runs) == 1 else 'A figure'} of {name} is the mean of "
+        f"{' or '.join(map(str, runs))} runs; their spread is not known."
+        for name, runs in ((level, averaged), (other_level, other_averaged))
+        if max(runs) > 1
+    ]
 
 
 def stopped_by(rule: str) -> str:

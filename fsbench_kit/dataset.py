@@ -273,6 +273,13 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     return frames.dataset([log.source for log in given])
 
 
+def runs_of(log: Log) -> list[list[Run]]:
+    """Return the runs of a file in their order, each with all its printings."""
+    sets, _ = same_runs(list(_printings(log)))
+    runs = [sorted((printing.run for printing in printings), key=lambda run: run.start) for printings in sets]
+    return sorted(runs, key=lambda printed: printed[0].start)
+
+
 UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"]).fill_null(value=False)
 """Whether a run was made before those that count. It is never compared."""
 

@@ -163,20 +163,28 @@ def estimate(pairs: pl.DataFrame, found: Findings, options: Options) -> None:
     _ratios(Sides(rows, _ragged(a, rows), _ragged(b, rows)), found)
     found.put(rows, estimand="ratio of geometric means")
 
+    k_a, k_b = (pairs[f"averaged_over{suffix}"].list.first().to_numpy() for suffix in ("", OTHER))
+    fewest, most = np.minimum(n_a, n_b), np.maximum(n_a, n_b)
+    of_means = ((n_a == 1) & (k_a > 1)) | ((n_b == 1) & (k_b > 1))
+    found.because(_where(usable & (fewest == 1) & ~of_means), "ONE_RUN_NO_REPLICATES")
+    found.because(_where(usable & (fewest == 1) & of_means), "ONE_RUN_NO_REPLICATES", _SINGLE_MEAN)
+
     alone = _where(usable & single)
-    found.because(alone, "ONE_RUN_NO_REPLICATES")
-    noise = stats.break_even(found.numbers["ratio"][alone], options.confidence).cv
+    noise = stats.break_even(
+        found.numbers["ratio"][alone], options.confidence, runs_a=k_a[alone], runs_b=k_b[alone]
+    ).cv
     found.put(alone, estimand="ratio of single figures", method="none", break_even_cv=noise)
 
-    fewest, most = np.minimum(n_a, n_b), np.maximum(n_a, n_b)
     one_sided = usable & (fewest == 1) & (most > 1)
-    found.because(_where(one_sided), "ONE_RUN_NO_REPLICATES")
     found.because(_where(one_sided & (most < MIN_FOR_PREDICTION)), "N_BELOW_METHOD_MIN")
     predicted = one_sided & (most >= MIN_FOR_PREDICTION)
     _predict(_where(predicted & (n_a == 1)), a, b, found, options, inverse=True)
     _predict(_where(predicted & (n_b == 1)), b, a, found, options, inverse=False)
 
     _intervals(pairs, _where(usable & (fewest > 1)), found, options)
+
+
+_SINGLE_MEAN: Final = "A side has a single mean of runs, which says nothing about the variation between them."
 
 
 def _where(mask: Bools) -> Rows:

@@ -111,7 +111,8 @@ _SIDE: Final = (
     (pl.col("value") <= 0).any().alias("zero"),
     (pl.col("state") == "censored").any().alias("censored"),
     pl.col("low", "high").first(),  # of the only run, where it is the only one
-    pl.col("stopping_rule", "averaged_over").drop_nulls().unique(),
+    pl.col("stopping_rule").drop_nulls().unique(),
+    pl.col("averaged_over").fill_null(1).unique().sort(),  # a log is of one run, unless its study says otherwise
     pl.col("value").sort_by("started_at").alias("in_time"),
     # A line over time means something where the times are known, and all runs were made on one machine.
     (pl.col("started_at").is_not_null().all() & (pl.col("host").n_unique() == 1)).alias("timed"),

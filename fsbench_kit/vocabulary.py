@@ -285,6 +285,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "PREPARATION": ("note", "The tool prepares its files or removes them, which is no run."),
     "SAME_RUN": ("note", "A run was read from several places or formats; it counts once."),
     "SAME_FIGURES": ("warning", "Two runs that are said to be different have the same figures."),
+    "COMMAND_LEFT_OUT": ("note", "A command line before a log does not fit it, and is not taken for its own."),
     "INTERIM_REPORT": ("note", "A report of a run that was still going on is part of its series, and no result."),
     "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
     "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
@@ -345,6 +346,12 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "EMPTY": ("error", "The file is empty."),
     "NOT_TEXT": ("error", "The file holds binary data."),
     "UNREADABLE": ("error", "The file cannot be read."),
+    "UNNAMED_LOG": ("warning", "The study's description does not name the file."),
+    "UNNAMED_RUN": (
+        "warning",
+        "The study's description tells the runs of a file apart, and does not name this one.",
+    ),
+    "NO_SUCH_RUN": ("error", "The study's description names a run that its file does not have."),
     "BAD_STUDY": ("error", "The study's description cannot be used."),
 }
 """Codes of diagnostics, with their severity and the sentence that explains the code."""

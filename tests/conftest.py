@@ -83,6 +83,8 @@ COMPARISON_ROW: dict[str, Any] = {
     "value_candidate": 184 * 2.0**20,
     "n_baseline": 5,
     "n_candidate": 5,
+    "averaged_over_baseline": None,
+    "averaged_over_candidate": None,
     "n_pairs": 5,
     "ratio": 1.84,
     "rounding_low": None,

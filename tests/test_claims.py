@@ -82,6 +82,9 @@ def test_the_figure_that_belongs_in_the_place_of_the_stated_one(audited: dict[st
     assert row["computed_high"] == pytest.approx(1 - 28.25 / 189.5)
     # ln(189 / 28.3) / (1.96 sqrt 2) = 0.685 as a log-sd; sqrt(exp(s^2) - 1) = 0.774
     assert row["break_even_cv"] == pytest.approx(0.774, abs=1e-3)
+    # The weakest of means of three: ln(99.82 / 92.77) / (1.96 sqrt 2) = 0.02643, times sqrt 3
+    assert audited["ext3-least-capacity"]["break_even_cv"] == pytest.approx(0.0458, abs=5e-5)
+    assert "Where runs vary by 5 % among themselves" in audited["ext3-least-capacity"]["footnotes"][1]
 
 
 def test_the_cells_that_contradict_are_named(audited: dict[str, dict[str, Any]]) -> None:
@@ -153,7 +156,10 @@ def test_footnotes_name_what_chance_could_do(audited: dict[str, dict[str, Any]])
         "as far apart as this.",
     ]
     assert audited["umount-cpu-2"]["footnotes"] == [
-        "Only means of several runs are printed; how much the runs varied is not known."
+        "Only means of several runs are printed; how much the runs varied is not known.",
+        # of three runs each: ln(37 / 27) / (1.96 sqrt 2) = 0.1137, as a cv 0.1140, times sqrt 3
+        "Where runs vary by 20 % among themselves, chance alone can set two equal filesystems as far apart as "
+        "this.",
     ]
 
 

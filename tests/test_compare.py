@@ -54,6 +54,7 @@ def _rates(*rates: float, filesystem: str, rounds: bool = False, **facts: object
                 target=facts.get("target"),  # type: ignore[arg-type]
                 host="h",
                 status=str(facts.get("status", "ok")),
+                averaged_over=facts.get("averaged_over"),  # type: ignore[arg-type]
                 started_at=facts.get("started_at", START + timedelta(minutes=order)),  # type: ignore[arg-type]
                 ended_at=facts.get("ended_at", START + timedelta(minutes=order, seconds=30)),  # type: ignore[arg-type]
             )
@@ -108,6 +109,26 @@ def test_single_runs_get_a_ratio_its_rounding_and_the_break_even_noise() -> None
     assert row["ci_low"] is row["ci_high"] is row["p"] is row["confidence"] is None
     assert row["verdict"] == "single runs"
     assert row["reasons"] == ["ONE_RUN_NO_REPLICATES"]
+
+
+def test_published_means_bear_more_noise_than_runs(published: Path) -> None:
+    table = fsb.compare(fsb.read(published / "fileserver-debian-2006"))
+    row = table.filter(operation="copy_large_file", metric="elapsed", level="jfs").row(0, named=True)
+    # 35.1 s against 38.2 s: ln(38.2 / 35.1) / (1.959964 sqrt 2) = 0.0305 for runs, times sqrt 3 for means of three
+    assert row["break_even_cv"] == pytest.approx(0.0529, abs=5e-5)
+    assert (row["averaged_over_baseline"], row["averaged_over_candidate"]) == (3, 3)
+    assert row["footnotes"] == [
+        "Each figure is the mean of 3 runs; their spread is not known.",
+        "A side has a single mean of runs, which says nothing about the variation between them.",
+    ]
+
+
+def test_a_mean_of_runs_beside_a_run() -> None:
+    row = _row(_rates(100, filesystem="ext4", averaged_over=3), _rates(200, filesystem="xfs"))
+    # (1 + c^2 / 3) (1 + c^2) = exp((ln 2 / 1.959964)^2) = 1.13323: c^2 = -2 + sqrt(4 + 3 * 0.13323) = 0.09754
+    assert row["break_even_cv"] == pytest.approx(0.3123, abs=1e-4)
+    assert (row["averaged_over_baseline"], row["averaged_over_candidate"]) == (3, None)
+    assert row["footnotes"][0] == "Each figure of ext4 is the mean of 3 runs; their spread is not known."  # type: ignore[index]
 
 
 def test_runs_of_the_same_rounds_are_pairs() -> None:

@@ -33,6 +33,7 @@ SINGLE: dict[str, Any] = {
     "reasons": ["ONE_RUN_NO_REPLICATES"],
     "footnotes": ["A side has a single run."],
 }
+MEANS = SINGLE | {"averaged_over_baseline": 3, "averaged_over_candidate": 3}
 OPEN: dict[str, Any] = {"ratio": 1.03, "ci_low": 0.94, "ci_high": 1.13, "verdict": "inconclusive"}
 BOUND: dict[str, Any] = {
     "ratio": None,
@@ -110,7 +111,7 @@ def test_what_all_rows_share_is_in_the_caption_alone(comparison: Compare) -> Non
 def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare) -> None:
     (row,) = tables.comparison_table(comparison(SINGLE)).groups[0].rows
     assert _plain(row[3]) == "1.97 (one run each; break-even CV 25 %)"
-    assert row[4] == "none (single runs)"
+    assert row[4] == "none (single figures)"
     assert row[5] == "1+1"
 
 
@@ -125,13 +126,24 @@ def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare)
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
             "1.97 (one run on a side; prediction 1.50 to 2.60)",
-            "none (single runs)",
+            "none (single figures)",
+        ),
+        (MEANS, "1.97 (one mean of 3 runs each; break-even CV 25 %)", "none (single figures)"),
+        (
+            MEANS | {"averaged_over_baseline": None},
+            "1.97 (one mean of 3 runs of xfs and one run of ext4; break-even CV 25 %)",
+            "none (single figures)",
+        ),
+        (
+            MEANS | {"n_baseline": 5, "break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
+            "1.97 (one mean of 3 runs on a side; prediction 1.50 to 2.60)",
+            "none (single figures)",
         ),
     ],
 )
 def test_ratio_and_verdict(comparison: Compare, change: dict[str, Any], ratio: str, verdict: str) -> None:
     (row,) = tables.comparison_table(comparison(change)).groups[0].rows
-    assert row[3:5] == (ratio, verdict)
+    assert (_plain(row[3]), row[4]) == (ratio, verdict)
 
 
 def test_footnotes_are_marked_once_each(comparison: Compare) -> None:
@@ -249,6 +261,11 @@ def test_a_table_without_rows_is_its_caption() -> None:
             SINGLE,
             "xfs/ext4 = 1.97× from one run each; no interval can be given. At a run-to-run CV of 25 % or more, "
             "chance alone could give this at the 5 % level.",
+        ),
+        (
+            MEANS,
+            "xfs/ext4 = 1.97× from one mean of 3 runs each; no interval can be given. At a run-to-run CV of 25 % "
+            "or more, chance alone could give this at the 5 % level.",
         ),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},

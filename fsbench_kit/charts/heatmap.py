@@ -83,7 +83,9 @@ def ratio_map(
         ),
     )
     single = "single runs" in set(rows["verdict"])
-    explained = "Of single runs: how much runs vary is not known." if single else "Ratios without their intervals."
+    explained = (
+        "Of single figures: how much runs vary is not known." if single else "Ratios without their intervals."
+    )
     return _drawn("Map of ratios.", data, colour, heading, explained)
 
 

@@ -228,7 +228,7 @@ def _explain(data: pl.DataFrame, every: pl.DataFrame) -> str:
         (bins and not pooled, "Each curve is one run; runs are not averaged."),
         (pooled, "The bins of all runs are added up: a run with more requests counts for more."),
         (bins, "A curve is as wide as the tool's bins: where in its bin a time lies is not known."),
-        (printed, "Points are percentiles as printed, of one run each; the lines only join them."),
+        (printed, "Points are percentiles as printed, of one log each; the lines only join them."),
         (every.height > data.height, f"Drawn: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
     ]
     return " ".join(text for holds, text in sentences if holds)

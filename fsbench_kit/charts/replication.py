@@ -21,7 +21,7 @@ _WIDE: Final = 50.0
 """The span of the axis from which on its ticks are powers of ten alone."""
 _DECADES: Final = tuple(10.0**power for power in range(-6, 7))
 
-PUBLISHED: Final = "published (one run each)"
+PUBLISHED: Final = "published (single figures)"
 HERE: Final = "here, with its interval"
 _LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), HERE: ("#0072b2", "circle")}
 
@@ -53,8 +53,8 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     if open_too.height:
         heading[0] += f", and in {open_too.height} of these intervals so does 1"
     explained = (
-        "Ratios of candidate to baseline. A published ratio of single runs has no confidence interval: its bar is "
-        "what the rounding of its digits allows, and mostly too short to be seen."
+        "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
+        "is what the rounding of its digits allows, and mostly too short to be seen."
     )
     ends = data.select(
         low=pl.min_horizontal("place", "low").min(), high=pl.max_horizontal("place", "high").max()

@@ -195,9 +195,9 @@ def _explain(means: pl.DataFrame, panels: int, most: int) -> str:
     repeated = means["low"].count() > 0
     sentences = [
         (True, "Dots are runs, lines join their geometric means."),
-        (repeated, "Bars are 95\N{NO-BREAK SPACE}% intervals of the mean, where there is more than one run."),
-        (not repeated, "One run each: nothing is known of how runs vary."),
-        (repeated and means["low"].null_count() > 0, "Without a bar: one run."),
+        (repeated, "Bars are 95\N{NO-BREAK SPACE}% intervals of the mean, where there is more than one figure."),
+        (not repeated, "One figure each: nothing is known of how runs vary."),
+        (repeated and means["low"].null_count() > 0, "Without a bar: one figure."),
         (panels > most, f"Drawn: {most} of {panels} cells."),
     ]
     return " ".join(text for holds, text in sentences if holds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
@@ -13,10 +12,10 @@ from fsbench_kit.claims.checks import band_of
 from fsbench_kit.vocabulary import REASONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fsbench_kit.archive import ClaimFacts
-    from fsbench_kit.claims.checks import Check
+    from fsbench_kit.claims.checks import Check, Figure
     from fsbench_kit.claims.words import Arithmetic, Evidence
     from fsbench_kit.confounders import Confounders
 
@@ -28,9 +27,10 @@ def judge(
 ) -> dict[str, Any]:
     """Return the columns of an audit for one claim, but for its study."""
     arithmetic = _arithmetic(claim, checks)
-    evidence = _evidence(claim, checks, figures)
+    averaged_over = dict(figures.select("run_id", "averaged_over").drop_nulls().rows())
+    evidence = _evidence(claim, checks, averaged_over)
     apart, besides = _confounders(checks, figures, confounders)
-    noise = _break_even(claim, checks)
+    noise = _break_even(claim, checks, averaged_over)
     verdict = _verdict(claim, arithmetic, evidence, apart)
     low, high = band_of(claim)
     single = [check.computed for check in checks if check.computed is not None]
@@ -83,7 +83,7 @@ def _arithmetic(claim: ClaimFacts, checks: Sequence[Check]) -> Arithmetic:
     return "within rounding" if "within rounding" in outcomes else "reproduces"
 
 
-def _evidence(claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame) -> Evidence:
+def _evidence(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping[str, int]) -> Evidence:
     """Tell how many runs stand behind the figures, or the settings."""
     pairs = [(check.of.runs, (check.than or check.of).runs) for check in checks if check.of is not None]
     pairs += [(check.runs, check.runs) for check in checks if check.runs and check.outcome != "not computable"]
@@ -92,7 +92,7 @@ def _evidence(claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame)
         return "none"
     if claim.relation == "setting":
         return "stated by the log"
-    if figures.filter(pl.col("run_id").is_in(list(runs)))["averaged_over"].drop_nulls().len():
+    if runs & averaged_over.keys():
         return "averaged"
     if all(check.than is not None for check in checks if check.of) and all(a == b for a, b in pairs):
         return "within-run only"
@@ -125,24 +125,35 @@ def _confounders(
     return list(found), list(besides)
 
 
-def _break_even(claim: ClaimFacts, checks: Sequence[Check]) -> float | None:
-    """Return the noise at which chance could explain the weakest of the checks that hold.
+def _break_even(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping[str, int]) -> float | None:
+    """Return the noise between runs at which chance could explain the weakest of the checks that hold.
 
     Where a size is claimed it is that of all checks: an effect of another size is an effect all the same.
     """
     if claim.relation not in {"ratio", "percent_less", "greater", "less", "difference"}:
         return None
-    ratios = [
-        check.of.value / check.than.value
+    pairs = [
+        (check.of, check.than)
         for check in checks
         if (check.outcome == "holds" or claim.size is not None)
-        if check.of is not None and check.than is not None
-        if check.of.value and check.than.value and check.of.runs != check.than.runs
+        if check.of is not None and check.than is not None and check.of.runs != check.than.runs
     ]
-    if not ratios:
-        return None
-    weakest = min(ratios, key=lambda ratio: abs(np.log(ratio)))
-    return float(stats.break_even(weakest, _CONFIDENCE).cv)
+    noise = [
+        stats.break_even(
+            of.value / than.value,
+            _CONFIDENCE,
+            runs_a=_runs_behind(than, averaged_over),
+            runs_b=_runs_behind(of, averaged_over),
+        ).cv
+        for of, than in pairs
+        if of.value and than.value
+    ]
+    return float(min(noise)) if noise else None
+
+
+def _runs_behind(figure: Figure, averaged_over: Mapping[str, int]) -> float:
+    """Return how many runs a mean would have to be of to be as noisy as a figure, itself a mean over logs."""
+    return len(figure.runs) ** 2 / sum(1 / averaged_over.get(run, 1) for run in figure.runs)
 
 
 def _verdict(claim: ClaimFacts, arithmetic: Arithmetic, evidence: Evidence, apart: list[str]) -> str:

@@ -53,15 +53,16 @@ def footnotes(
     yield from apart
     if arithmetic == "not computable" or (arithmetic == "differs" and claim.size is None):
         return
-    if noise is not None and evidence == "single figures":
-        least = f"{100 * noise:.0f} %" if noise >= 0.01 else "less than 1 %"
-        yield (
-            f"Each side ran once: where runs vary by {least} among themselves, chance alone can set two equal "
-            "filesystems as far apart as this."
-        )
-    elif evidence == "averaged":
+    if evidence == "averaged":
         yield "Only means of several runs are printed; how much the runs varied is not known."
-    elif evidence == "within-run only":
+    if noise is not None and evidence in {"averaged", "single figures"}:
+        least = f"{100 * noise:.0f} %" if noise >= 0.01 else "less than 1 %"
+        once = "Each side ran once: where" if evidence == "single figures" else "Where"
+        yield (
+            f"{once} runs vary by {least} among themselves, chance alone can set two equal filesystems as far "
+            "apart as this."
+        )
+    if evidence == "within-run only":
         yield "The figures compared are of one run each, which shows nothing of how runs vary."
 
 

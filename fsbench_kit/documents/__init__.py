@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fsbench_kit.documents.attribution import with_command
 from fsbench_kit.documents.encoding import decode, unpack
-from fsbench_kit.documents.pieces import Command, commands, pieces
+from fsbench_kit.documents.pieces import commands, pieces
 from fsbench_kit.documents.readings import readings
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.formats import name
@@ -52,7 +53,9 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
             match record:
                 case Run():
                     log_format = name(reading.log_format)
-                    yield replace(_with_command(record, given, all_runs, text), format=log_format)
+                    run, left_out = with_command(record, given, all_runs, text)
+                    yield replace(run, format=log_format)
+                    yield from left_out
                 case Diagnostic(code="UNREAD_FIGURE"):
                     yield _beside(record, reading, text)
                 case _:
@@ -65,26 +68,6 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
             line=1,
             excerpt=text.excerpt(0, len(text.chars)),
         )
-
-
-def _with_command(run: Run, given: Sequence[Command], others: Sequence[Run], text: Text) -> Run:
-    """Add to a run the command line that stands before it, unless the log itself has one.
-
-    Right before the log, or after a shell's prompt, it is the command that ran. With other text between them, or
-    another run, it is what the text says of the run.
-    """
-    if any(setting.key == "command" for setting in run.settings):
-        return run
-    before = [command for command in given if command.tool == run.tool and command.end <= run.start]
-    if not before:
-        return run
-    command = before[-1]
-    between = text.chars[text.position(command.end) : text.position(run.start)]
-    is_taken = any(
-        other.tool == run.tool and command.end <= other.start and other.end <= run.start for other in others
-    )
-    ran = not is_taken and (command.has_prompt or not between.strip("` \t\n"))
-    return replace(run, settings=(*run.settings, *command.settings("command" if ran else "stated")))
 
 
 def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:

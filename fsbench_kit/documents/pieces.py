@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats import Format, sniff
-from fsbench_kit.formats.commands import GOES_ON, command_settings
+from fsbench_kit.formats.commands import GOES_ON, command_line, command_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,8 +71,8 @@ def commands(text: Text) -> Iterator[Command]:
     if _SIGN.search(text.chars) is None:
         return
     for match in _COMMAND.finditer(text.chars):
-        words = match["words"].rstrip()
-        if _NO_RUN.search(words):
+        words = command_line(match["words"].rstrip())
+        if words is None or _NO_RUN.search(words):
             continue
         start = match.start("words")
         yield Command(

@@ -184,6 +184,106 @@ def command_settings(command: str, *, origin: Origin, line: int | None = None) -
         yield Setting(key=key, value=value, origin=origin, line=line)
 
 
+def command_line(text: str) -> str | None:
+    """Return the command line that a text begins with; ``None`` where it is a sentence about the tool.
+
+    The verb of sysbench ends its command, so that a sentence can go on behind it.
+
+    >>> command_line("sysbench fileio --threads=4 run and saw this:"), command_line("iozone -a runs all tests")
+    ('sysbench fileio --threads=4 run', None)
+    """
+    if not parses(text):
+        return None
+    ended = _UP_TO_VERB.match(text)
+    return ended[0] if ended is not None else text
+
+
+_UP_TO_VERB: Final = re.compile(
+    r"(?:\S*/)?sysbench\b.*?\s(?:run|prepare|cleanup)\b(?:[\s\\]+--?\w\S*)*", re.DOTALL
+)
+
+
+def parses(command: str) -> bool:
+    """Whether a text is a command line of which its tool takes every word.
+
+    >>> parses("$ iozone -a -s 1g -i 0 | tee log"), parses("iozone -a for a full automatic run; see below")
+    (True, False)
+    """
+    words = " ".join(_CONTINUATION.sub(" ", command).split())
+    tool = _TOOL.search(words)
+    if tool is None:
+        return False
+    arguments = words[tool.end() :]
+    if tool["name"] == "bonnie++":
+        return _bonnie_parses(arguments)
+    own = match[0] if (match := _OWN.match(arguments)) is not None else ""
+    own = re.split(r"\s\|(?:\s|$)", own)[0]
+    if arguments[len(own) :].startswith((">", "<")):
+        own = re.sub(r"\s\d$", "", own)  # 2>&1
+    return _PARSES[tool["name"]](own)
+
+
+_TESTS_OF_SYSBENCH: Final = frozenset({"cpu", "fileio", "memory", "mutex", "oltp", "threads"})
+_VERBS: Final = frozenset({"run", "prepare", "cleanup", "help", "version"})
+_PUNCTUATION: Final = ".,:;!?)"
+
+
+def _sysbench_parses(arguments: str) -> bool:
+    words = _words(arguments)
+    has_verb = False
+    for word in words:
+        if word.startswith("-"):
+            continue
+        if has_verb:
+            return True
+        has_verb = word.rstrip(_PUNCTUATION) in _VERBS
+        if not has_verb and word not in _TESTS_OF_SYSBENCH and not word.endswith(".lua"):
+            return False
+    return has_verb or any(word.startswith("-") for word in words)
+
+
+def _fio_parses(arguments: str) -> bool:
+    """Whether words are options of fio with their values, and names of job files."""
+    words = _words(arguments)
+    before = ""
+    for place, word in enumerate(words):
+        takes_next = before.startswith("-") and "=" not in before and before.lstrip("-") not in _FIO_FLAGS
+        is_file = re.search(r"[./_\d]", word) is not None and word[-1] not in _PUNCTUATION
+        is_only_one = place == len(words) - 1 and "=" in before and word[-1] not in _PUNCTUATION
+        if not (word.startswith("-") or takes_next or is_file or is_only_one):
+            return False
+        before = "" if takes_next and not word.startswith("-") else word
+    return bool(words)
+
+
+def _iozone_parses(arguments: str) -> bool:
+    try:
+        pairs, stray = _iozone_words(arguments)
+    except getopt.GetoptError:
+        return False
+    return (
+        bool(pairs)
+        and (not stray or "-F" in dict(pairs))
+        and all(_IOZONE_NUMBER.fullmatch(value) for flag, value in pairs if flag in _IOZONE_NUMBERS)
+    )
+
+
+_IOZONE_NUMBERS: Final = frozenset({"-g", "-i", "-j", "-l", "-n", "-q", "-r", "-s", "-t", "-u", "-y", "-S"})
+_IOZONE_NUMBER: Final = re.compile(r"\d+[kmgtKMGT]?|.*\$.*")
+
+
+def _bonnie_parses(arguments: str) -> bool:
+    try:
+        pairs, stray = _bonnie_words(arguments)
+    except getopt.GetoptError:
+        return False
+    numbers = (value for flag, value in pairs if flag in {"-c", "-n", "-r", "-s", "-x"})
+    return bool(pairs) and not stray and all(re.match(rf"\d|.*[${_UNKNOWN}]", value) for value in numbers)
+
+
+_PARSES: Final = {"fio": _fio_parses, "iozone": _iozone_parses, "sysbench": _sysbench_parses}
+
+
 def job_option(name: str, value: str) -> tuple[str, str]:
     """Return the key and the canonical value of a fio job's option, as job files and fio's JSON have them.
 
@@ -272,11 +372,9 @@ def has_stray_words(command: str) -> bool:
 
 
 def _bonnie_options(arguments: str) -> Iterator[tuple[str, str]]:
-    """Read the options of bonnie++, up to what a shell does with its output."""
-    known = _SUBSTITUTION.sub(_UNKNOWN, _SUBSTITUTION.sub(_UNKNOWN, arguments))
-    words = re.split(r"\s\d?[|<>;&]", f" {known} ")[0]
+    """Read the options of bonnie++."""
     try:
-        pairs, _ = getopt.gnu_getopt(_BONNIE_FAST.sub(r"\1", words).split(), _BONNIE_FLAGS)
+        pairs, _ = _bonnie_words(arguments)
     except getopt.GetoptError:
         return  # the command itself is kept
     for flag, value in pairs:
@@ -290,10 +388,23 @@ def _bonnie_options(arguments: str) -> Iterator[tuple[str, str]]:
             case "-b":
                 yield "fsync", "1"
             case "-f":
-                size_by_char = _BONNIE_FAST.search(words)
+                size_by_char = _BONNIE_FAST.search(arguments)
                 yield "bonnie++.-f", size_by_char[2] if size_by_char else "true"
             case _:
                 yield _setting("bonnie++", _BONNIE, flag, value or "true")
+
+
+def _bonnie_words(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options of bonnie++ with their values, up to what a shell does with its output, and other words.
+
+    Raises
+    ------
+    getopt.GetoptError
+        If bonnie++ has no such option.
+    """
+    known = _SUBSTITUTION.sub(_UNKNOWN, _SUBSTITUTION.sub(_UNKNOWN, arguments))
+    words = re.split(r"\s\d?[|<>;&]|;", f" {known} ")[0]
+    return getopt.gnu_getopt(_words(_BONNIE_FAST.sub(r"\1", words)), _BONNIE_FLAGS)
 
 
 def _bonnie_sizes(value: str) -> Iterator[tuple[str, str]]:

@@ -37,7 +37,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats import iozone_tables, iozone_throughput
-from fsbench_kit.formats.commands import command_settings, has_stray_words
+from fsbench_kit.formats.commands import command_settings, has_stray_words, parses
 from fsbench_kit.formats.iozone_figures import BANDWIDTH, Figures, table_measure
 from fsbench_kit.formats.iozone_tables import TableReader, with_lines
 from fsbench_kit.formats.iozone_throughput import ThroughputReader
@@ -255,7 +255,7 @@ def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
 
 def _parse(text: Text, host: str | None) -> Iterator[Record]:
     run: _OpenRun | None = None
-    for token in _LEXER.tokens(text):
+    for token in map(_without_sentences, _LEXER.tokens(text)):
         stage = _STAGES.get(token.name)
         if (stage is not None and run is None) or (run is not None and run.ends_before(token, stage)):
             table = run.tables.table if run is not None and token.name == "row" else None
@@ -272,6 +272,13 @@ def _parse(text: Text, host: str | None) -> Iterator[Record]:
             yield diagnostic
     if run is not None:
         yield from run.close()
+
+
+def _without_sentences(token: Token) -> Token:
+    """Take what only begins like a command line for other text."""
+    if token.name == "prompt" and not parses(token["command"] or ""):
+        return replace(token, name=UNREAD, match=None)
+    return token
 
 
 @dataclass

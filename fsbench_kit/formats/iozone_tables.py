@@ -38,7 +38,7 @@ _COLUMNS: Final = {
 }
 """Operation -> its name in the heading. A log has these columns from the left, up to some column."""
 
-_TESTS: Final = (
+TESTS: Final = (
     ("write", "rewrite"),
     ("read", "reread"),
     ("random_read", "random_write"),
@@ -298,9 +298,9 @@ def _fit(pieces: Sequence[str], ends: Sequence[int]) -> bool:
 def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
     """Return the operations that the options of a run ask for, or ``None`` where they ask for no certain ones."""
     tests = given.get("iozone.-i", "").split(",")
-    if not all(test.isdecimal() and int(test) < len(_TESTS) for test in tests):
+    if not all(test.isdecimal() and int(test) < len(TESTS) for test in tests):
         return None
-    return frozenset(operation for test in tests for operation in _TESTS[int(test)])
+    return frozenset(operation for test in tests for operation in TESTS[int(test)])
 
 
 def _can_be_sizes(file: str, record: str, given: Mapping[str, str]) -> bool:

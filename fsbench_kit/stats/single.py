@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Floats, RatioEstimate
 
 LABELS: Final = ("fragile", "weak", "fair", "robust to noise")
-"""How well the ratio of two single runs would stand noise between runs (not a biased set-up)."""
+"""How well the ratio of two single figures would stand noise between runs (not a biased set-up)."""
 
 LABEL_BOUNDS: Final = (0.03, 0.10, 0.25)
 """The break-even coefficients of variation between which the labels lie."""
@@ -54,11 +54,10 @@ class Bounds:
     high: Floats
 
 
-def break_even(ratio: ArrayLike, confidence: float = 0.95) -> BreakEven:
-    """Return how noisy runs must be for chance alone to give the ratio of two single runs.
-
-    With a spread s of logarithms between runs on either side, the log ratio of two runs has the spread
-    s sqrt(2), and exceeds z s sqrt(2) by chance at the level of z.
+def break_even(
+    ratio: ArrayLike, confidence: float = 0.95, *, runs_a: ArrayLike = 1, runs_b: ArrayLike = 1
+) -> BreakEven:
+    """Return how noisy runs must be for chance alone to give the ratio of two figures, each of a run or a mean.
 
     Parameters
     ----------
@@ -66,22 +65,43 @@ def break_even(ratio: ArrayLike, confidence: float = 0.95) -> BreakEven:
         Any shape, positive.
     confidence
         Two-sided.
+    runs_a, runs_b
+        How many runs each side's figure is the mean of; they broadcast.
 
     Raises
     ------
     ValueError
-        If a ratio has no logarithm.
+        If a ratio has no logarithm, or a figure is of less than one run.
+
+    Notes
+    -----
+    The mean of k runs with a coefficient of variation c has one of c / sqrt(k). Taken for lognormal, as the runs
+    are, its logarithm has the variance log(1 + c^2 / k). The log ratio of two such means has the sum of two of
+    these, and exceeds z times its root by chance at the level of z: so c^2 solves
+    (1 + c^2 / k_a) (1 + c^2 / k_b) = exp((log ratio / z)^2). Means of k runs on both sides bear sqrt(k) times the
+    noise that two runs do.
 
     Examples
     --------
     >>> noise = break_even([1.05, 2.0])
     >>> noise.log_sd.round(4), noise.cv.round(3), noise.label
     (array([0.0176, 0.2501]), array([0.018, 0.254]), array(['fragile', 'robust to noise'], dtype='<U15'))
+    >>> break_even(2.0, runs_a=4, runs_b=4).cv.round(3)
+    np.float64(0.508)
     """
     quantile = ndtri((1 + checked_confidence(confidence)) / 2)
-    log_sd = np.abs(np.log(positive(ratio, "ratio"))) / (quantile * np.sqrt(2))
-    cv = np.sqrt(np.expm1(log_sd**2))
-    return BreakEven(log_sd=log_sd, cv=cv, label=np.array(LABELS)[np.searchsorted(LABEL_BOUNDS, cv, side="right")])
+    a, b = np.asarray(runs_a, dtype=np.float64), np.asarray(runs_b, dtype=np.float64)
+    if not ((a >= 1) & (b >= 1)).all():
+        raise ValueError("a figure is of one run or more")
+    excess = np.expm1((np.log(positive(ratio, "ratio")) / quantile) ** 2)
+    half = (a + b) / 2
+    square = a * b * excess / (half + np.sqrt(half**2 + a * b * excess))  # of the cv
+    cv = np.sqrt(square)
+    return BreakEven(
+        log_sd=np.sqrt(np.log1p(square)),
+        cv=cv,
+        label=np.array(LABELS)[np.searchsorted(LABEL_BOUNDS, cv, side="right")],
+    )
 
 
 def rounding_ratio(

@@ -30,7 +30,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
 
     Notes
     -----
-    A ratio with a confidence interval is ``1.84 [1.71, 1.98]``; one of single runs names the run-to-run CV from
+    A ratio with a confidence interval is ``1.84 [1.71, 1.98]``; one of single figures names the run-to-run CV from
     which on chance alone could give it at the 5 % level. ``~`` stands where neither a difference nor its absence
     is shown.
     """
@@ -168,11 +168,29 @@ def interval_text(row: Mapping[str, Any]) -> str:
     if row["ci_low"] is not None:
         return ratio
     if row["break_even_cv"] is not None:
-        return f"{ratio} (one run each; break-even CV {percent(row['break_even_cv'])})"
+        return f"{ratio} ({_single_figures(row)}; break-even CV {percent(row['break_even_cv'])})"
     if row["prediction_low"] is not None:
         low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
-        return f"{ratio} (one run on a side; prediction {low} to {high})"
+        return f"{ratio} ({_single_figure(row)} on a side; prediction {low} to {high})"
     return f"{ratio} (no interval)"
+
+
+def _single_figures(row: Mapping[str, Any]) -> str:
+    """Say what the two single figures of a row are of."""
+    candidate, baseline = (_figure_of(row[f"averaged_over_{side}"]) for side in ("candidate", "baseline"))
+    if candidate == baseline:
+        return f"{candidate} each"
+    return f"{candidate} of {one_line(row['level'])} and {baseline} of {one_line(row['baseline'])}"
+
+
+def _single_figure(row: Mapping[str, Any]) -> str:
+    """Say what the only figure of one side is of, beside the several of the other."""
+    side = "candidate" if row["n_candidate"] == 1 else "baseline"
+    return _figure_of(row[f"averaged_over_{side}"])
+
+
+def _figure_of(averaged_over: int | None) -> str:
+    return "one run" if averaged_over is None else f"one mean of {averaged_over} runs"
 
 
 def _runs_text(row: Mapping[str, Any]) -> str:
@@ -184,7 +202,7 @@ def _runs_text(row: Mapping[str, Any]) -> str:
 
 def verdict_text(verdict: str) -> str:
     """Print a verdict for a table."""
-    return {"inconclusive": NOT_SHOWN, "single runs": "none (single runs)"}.get(verdict, verdict)
+    return {"inconclusive": NOT_SHOWN, "single runs": "none (single figures)"}.get(verdict, verdict)
 
 
 def sentence(row: Mapping[str, Any]) -> str:
@@ -202,13 +220,13 @@ def sentence(row: Mapping[str, Any]) -> str:
         return f"{ratio}, {_interval_sentence(row)}"
     if row["break_even_cv"] is not None:
         return (
-            f"{ratio} from one run each; no interval can be given. At a run-to-run CV of "
+            f"{ratio} from {_single_figures(row)}; no interval can be given. At a run-to-run CV of "
             f"{percent(row['break_even_cv'])} or more, chance alone could give this at the 5 % level."
         )
     if row["prediction_low"] is not None:
         low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
         return (
-            f"{ratio} with one run on a side: {low}–{high} if that side is as noisy as the other, "
+            f"{ratio} with {_single_figure(row)} on a side: {low}–{high} if that side is as noisy as the other, "
             "which these runs cannot tell."
         )
     return f"{ratio}; no interval can be given."
@@ -259,7 +277,7 @@ _SUMMARY: Final = {
     "worse": "worse",
     "equivalent": "equal within the margin",
     "inconclusive": "not decided",
-    "single runs": "no interval (single runs)",
+    "single runs": "no interval (single figures)",
     "bound only": "only a bound",
     "not comparable": "not comparable",
 }

@@ -40,7 +40,7 @@ def test_lines_join_geometric_means_and_repeats_have_student_s_interval() -> Non
     # t of one degree at 97.5 % is 12.706; the logs are ln 4 apart, their standard error is ln 4 / 2
     assert means[1.0]["high"] == pytest.approx(200 * math.exp(12.7062 * math.log(4) / 2), rel=1e-4)
     assert (means[8.0]["mean"], means[8.0]["low"]) == (pytest.approx(1000), None)
-    assert "Without a bar: one run." in explained_of(spec)
+    assert "Without a bar: one figure." in explained_of(spec)
 
 
 def test_the_title_says_how_much_more_it_gives() -> None:
@@ -49,7 +49,7 @@ def test_the_title_says_how_much_more_it_gives() -> None:
     )
     assert heading_of(spec) == "IOPS: ext4 goes from 100/s at 1 to 500/s at 8 threads, 5 times as much"
     assert "xfs goes from 100/s at 1 to 90/s at 8 threads, 0.9 times as much" in spec["description"]
-    assert "One run each" in explained_of(spec)
+    assert "One figure each" in explained_of(spec)
 
 
 def test_both_axes_are_logarithmic_and_sizes_have_their_prefix() -> None:

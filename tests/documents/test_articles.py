@@ -38,7 +38,7 @@ That was about what we expected from a disk of 7200 turns per minute.
 
 ## Mixed
 
-With `fio --name=mix --rw=randrw --bs=4k` we had these results on the first machine:
+With `fio --name=mix --rw=randrw --bs=8k` we had these results on the first machine:
 
 ```
 {FIO_REPORT}```
@@ -61,7 +61,7 @@ def test_an_article_has_its_logs_and_no_others() -> None:
     assert [run.tool for run in runs] == ["sysbench", "fio", "smallfiles"]
     sysbench, fio, smallfiles = runs
     assert _commands(sysbench) == [("sysbench fileio --file-num=4 --file-test-mode=seqwr run", "command")]
-    assert _commands(fio) == [("fio --name=mix --rw=randrw --bs=4k", "stated")]
+    assert _commands(fio) == [("fio --name=mix --rw=randrw --bs=8k", "stated")]
     assert _commands(smallfiles) == []
     for run, log in ((sysbench, SYSBENCH), (fio, FIO_REPORT)):
         (alone,) = _read(log.encode())[0]
@@ -77,9 +77,9 @@ def _commands(run: Run) -> list[tuple[str, str]]:
 
 IOZONE = (DATA / "iozone" / "3.489-direct.txt").read_text()
 COMMANDS = {
-    "fio": ("fio --name=mix --rw=randrw --bs=4k", FIO_REPORT),
+    "fio": ("fio --name=mix --rw=randrw --bs=8k", FIO_REPORT),
     "sysbench": ("sysbench fileio --file-num=4 --file-test-mode=seqwr run", SYSBENCH),
-    "iozone": ("iozone -a -i 0 -i 1", re.sub(r".*Command line.*\n", "", IOZONE)),
+    "iozone": ("iozone -a -i 0 -i 6", re.sub(r".*Command line.*\n", "", IOZONE)),
     "bonnie++": ("bonnie++ -d /mnt -u root", (DATA / "bonnie" / "2.00a-report.txt").read_text()),
 }
 SENTENCES = [

@@ -47,6 +47,23 @@ def test_at_break_even_chance_gives_the_ratio_in_5_percent() -> None:
     assert (np.abs(np.log(b / a)) > math.log(1.5)).mean() == pytest.approx(0.05, abs=0.003)
 
 
+def test_means_of_runs_bear_more_noise_than_runs() -> None:
+    # ln(38.2 / 35.1) / (1.959964 sqrt 2) = 0.03053 as a log-sd, 0.03054 as a cv; times sqrt 3 for means of three
+    assert break_even(38.2 / 35.1, runs_a=3, runs_b=3).cv == pytest.approx(0.05290, abs=1e-5)
+    # (1 + c^2 / 3) (1 + c^2) = exp((ln 2 / 1.959964)^2) = 1.13323: c^2 = -2 + sqrt(4 + 3 * 0.13323) = 0.09754
+    assert break_even(2.0, runs_a=[3, 1], runs_b=[1, 3]).cv == pytest.approx([0.3123, 0.3123], abs=1e-4)
+    with pytest.raises(ValueError, match="one run or more"):
+        break_even(2.0, runs_a=0)
+
+
+@pytest.mark.parametrize(("runs_a", "runs_b"), [(3, 3), (3, 1)])
+def test_at_break_even_chance_gives_the_ratio_of_means_in_5_percent(runs_a: int, runs_b: int) -> None:
+    rng = np.random.default_rng(11)
+    noise = break_even(1.5, runs_a=runs_a, runs_b=runs_b)
+    a, b = (rng.lognormal(0, noise.log_sd, (100_000, k)).mean(axis=1) for k in (runs_a, runs_b))
+    assert (np.abs(np.log(b / a)) > math.log(1.5)).mean() == pytest.approx(0.05, abs=0.003)
+
+
 def test_rounding() -> None:
     # 0.4 s against 0.8 s, printed with one decimal: anything from 0.75/0.45 to 0.85/0.35.
     bounds = rounding_ratio(0.35, 0.45, 0.75, 0.85)

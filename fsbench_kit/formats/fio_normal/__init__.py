@@ -55,16 +55,20 @@ In client mode a job's figures are those of a client (``<host>/<job>``), and ``A
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fsbench_kit.formats.commands import parses
 from fsbench_kit.formats.fio import TOOL, undescribed
 from fsbench_kit.formats.fio_normal.phrases import LEXER, MARKS
 from fsbench_kit.formats.fio_normal.reader import Reader
 from fsbench_kit.formats.fio_normal.reports import reports, runs
+from fsbench_kit.formats.lexer import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
 
@@ -78,5 +82,12 @@ def marks(chars: str) -> Iterator[int]:
 
 def parse(text: Text) -> Iterator[Record]:
     """Yield each run of a text, and diagnostics for what is odd in it or was not understood."""
-    for of_run in runs(reports(LEXER.tokens(text))):
+    for of_run in runs(reports(map(_without_sentences, LEXER.tokens(text)))):
         yield from Reader(of_run).records()
+
+
+def _without_sentences(token: Token) -> Token:
+    """Take what only begins like a command line for other text."""
+    if token.name == "command" and not parses(token.text.chars[token.start : token.end]):
+        return replace(token, name=UNREAD, match=None)
+    return token
