@@ -10,10 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fsbench_kit as fsb
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_json, fio_normal, sniff
 from fsbench_kit.formats.text import Text
@@ -421,6 +423,60 @@ def test_of_a_repeated_figure_the_first_one_counts() -> None:
     records = parse(text)
     assert figure(runs(records)[0], "all", "context_switches").value == 315
     assert [item.code for item in diagnostics(records)] == ["DUPLICATE_FIGURE"]
+
+
+# Numbers that are none
+
+
+@pytest.mark.parametrize("word", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity", "1e308", "1e-99999999"])
+def test_what_is_no_number_is_a_missing_figure(tmp_path: Path, word: str) -> None:
+    document = json.loads(DOCUMENT)
+    job = document["jobs"][0]
+    for block, key in ((job["read"], "bw_bytes"), (job["read"]["clat_ns"], "mean"), (job, "usr_cpu")):
+        block[key] = "@"
+    job["latency_us"]["250"] = "@"
+    job["read"]["clat_ns"]["percentile"]["99.000000"] = "@"
+    job["steadystate"] = {"data": {"bw": ["@", 5], "bw_mean": "@"}}
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(document).replace('"@"', word))
+    data = fsb.read(path)
+    (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
+    assert item["message"] == "These are no numbers: bw_bytes, mean, 99.000000, usr_cpu, 250, bw, bw_mean."
+    assert f"bw_bytes: {word}, mean: {word}" in item["excerpt"]
+    assert data.measurements.filter(~pl.all_horizontal(pl.col("value", "low", "high").is_finite())).is_empty()
+    assert data.distributions["share"].is_finite().all()
+    assert data.series.filter(statistic="steady")["value"].to_list() == [5.0]
+    of_bins = data.measurements.filter(operation="read", metric="completion_latency", statistic="p99")
+    p99 = json.loads(DOCUMENT)["jobs"][0]["read"]["clat_ns"]["percentile"]["99.000000"]
+    assert of_bins.select("text", "primary").rows() == [(str(p99), True)]
+    assert data.measurements.filter(
+        operation="read", metric="bandwidth", statistic="value", primary=True
+    ).is_empty()
+
+
+@pytest.mark.parametrize("count", [6 * 10**18, 10**19, 10**30])
+def test_bins_that_count_more_than_all_requests_are_refused(tmp_path: Path, count: int) -> None:
+    document = json.loads(DOCUMENT)
+    clat = document["jobs"][0]["read"]["clat_ns"]
+    first, second, *_ = clat["bins"]
+    honest = sum(clat["bins"].values()) - clat["bins"][first] - clat["bins"][second]
+    clat["bins"] |= {first: count, second: count}
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(document, indent=1))
+    data = fsb.read(path)
+    (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
+    assert item["excerpt"] == f"{first}: {count}, {second}: {count}"
+    of_read = data.distributions.filter(operation="read", metric="completion_latency")
+    assert of_read["count"].sum() == honest
+
+
+def test_bins_that_are_not_all_requests_are_named(tmp_path: Path) -> None:
+    document = json.loads(DOCUMENT)
+    document["jobs"][0]["read"]["clat_ns"]["bins"].popitem()
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(document))
+    messages = fsb.read(path).diagnostics.filter(code="FIGURES_DISAGREE")["message"]
+    assert any("The bins count" in message for message in messages)
 
 
 # Bins
