@@ -362,13 +362,15 @@ class _Frames:
         )
         settings = [*run.settings, *printing.settings]
         repeated = list(_repeated(run.measurements))
-        figures = _rows(run_id, run.measurements)
+        uncountable: list[Diagnostic] = []
+        figures = _rows(run_id, run.measurements, uncountable)
         for index, _ in repeated:
             figures[index]["primary"] = False
-        self._frames["settings"] += _rows(run_id, settings)
+        self._frames["settings"] += _rows(run_id, settings, uncountable)
         self._frames["measurements"] += figures
-        self._frames["distributions"] += _rows(run_id, run.bins)
+        self._frames["distributions"] += _rows(run_id, run.bins, uncountable)
         self._series += [_series_frame(run_id, block) for block in printing.blocks]
+        self.add_diagnostics(printing.source, uncountable)
         self.add_diagnostics(printing.source, _disagreements(settings))
         self.add_diagnostics(printing.source, _other_job(settings, run.measurements))
         self.add_diagnostics(printing.source, (diagnostic for _, diagnostic in repeated))
@@ -402,8 +404,29 @@ def _row(item: Bin | Diagnostic | Measurement | Setting) -> Row:
     return {name: getattr(item, name) for name in _COLUMNS[type(item)]}
 
 
-def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting]) -> list[Row]:
-    return [{"run_id": run_id, **_row(item)} for item in items]
+def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting], uncountable: list[Diagnostic]) -> list[Row]:
+    """Return the rows of records; whole numbers that no column holds are unknown, and said to be so once each."""
+    rows = [{"run_id": run_id, **_row(item)} for item in items]
+    known: set[tuple[str, int]] = set()
+    names = _COUNTED & rows[0].keys() if rows else set()
+    for row in rows:
+        for name in names:
+            number = row[name]
+            if number is None or number <= _LARGEST:
+                continue
+            row[name] = None
+            if (name, number) not in known:
+                known.add((name, number))
+                message = f"The {name.replace('_', ' ')} is larger than anything that can be counted."
+                uncountable.append(
+                    Diagnostic(code="UNREAD_FIGURE", message=message, line=row["line"], excerpt=str(number))
+                )
+    return rows
+
+
+_LARGEST: Final = 2**63 - 1
+_COUNTED: Final = {"block_size", "file_size", "threads", "samples", "count"}
+"""Columns of whole numbers that logs print."""
 
 
 _COLUMNS: Final[dict[type, list[str]]] = {

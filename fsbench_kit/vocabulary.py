@@ -305,6 +305,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_TERMINAL": ("note", "Colours and other controls of a terminal were removed."),
     "REPAIRED_WRAPS": ("note", "Words that were broken at the width of a terminal were joined."),
     "ZERO_BYTES": ("warning", "Zero bytes stand in the log, as a crash leaves them; what stood there is lost."),
+    "OVERLONG_NUMBER": ("warning", "A number has more digits than any figure can have, and was not read."),
     "DAMAGED_ARCHIVE": ("warning", "A packed file is cut off or damaged; what could be unpacked was read."),
     "TOO_LARGE": ("warning", "A packed file holds more than is unpacked; the rest was not read."),
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),

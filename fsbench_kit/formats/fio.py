@@ -131,11 +131,21 @@ def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[floa
     return (int(ends[index - 1]) if index else first) / per_second, int(label) / per_second
 
 
+_DEPTH_LABELS: Final = ("0", "1", "2", "4", "8", "16", "32", "64")
+
+
 def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     """Return above which and up to which depth or batch size a bucket lies.
 
     The depths' names are the lower ends (``4`` is 4 to 7), those of batches the upper ends (``4`` is 1 to 4).
+
+    Raises
+    ------
+    ValueError
+        If fio has no such bucket.
     """
+    if label.removeprefix(">=") not in _DEPTH_LABELS:
+        raise ValueError(f"fio has no bucket {label}")
     if label.startswith(">="):
         end = int(label[2:])
         return (end - 1, None) if metric == "depth" else (end, None)
