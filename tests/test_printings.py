@@ -298,6 +298,28 @@ def test_what_is_said_to_be_different_is_not_one_run(fact: str, values: tuple[ob
     assert "0.txt, line 1" in warning["message"]
 
 
+@pytest.mark.parametrize(
+    ("log", "own", "another"),
+    [
+        ("bonnie/2.00a-fast-no-files.txt", "1795261745", "1795269999"),
+        ("fio_normal/3.33-grouped.txt", "pid=19275", "pid=19299"),
+        ("fio_normal/3.33-grouped.txt", "10:16:30 2026", "10:16:31 2026"),
+        ("fio_json/3.33-grouped.json", '"timestamp_ms" : 1795256190805', '"timestamp_ms" : 1795256190806'),
+        ("fio_json/3.33-grouped.json", '"timestamp" : 1795256190', '"timestamp" : 1795256191'),
+    ],
+)
+def test_runs_whose_logs_name_them_differently_are_two(tmp_path: Path, log: str, own: str, another: str) -> None:
+    text = (FIO.parent / log).read_text()
+    assert own in text
+    for name, copy in (("a", text), ("b", text.replace(own, another)), ("c", text)):
+        (tmp_path / name).write_text(copy)
+    data = fsb.read(tmp_path)
+    assert [Path(source).name for source in data.runs["source"]] == ["a", "b"]
+    assert sorted(code for code in _codes(data) if code.startswith("SAME")) == ["SAME_FIGURES", "SAME_RUN"]
+    (tmp_path / "all").write_text(f"{text}\n\n{text.replace(own, another)}")
+    assert fsb.read(tmp_path / "all").runs.height == 2
+
+
 def test_a_fact_of_one_printing_is_known_of_the_run() -> None:
     data = _assembled(_run(*RATES), _run(*RATES, host="box"), filesystem=(None, "xfs"), study=(None, "s"))
     assert data.runs.select("filesystem", "host", "study").rows() == [("xfs", "box", "s")]

@@ -114,6 +114,9 @@ class Reader(JobReader):
             end=self.text.byte(self.document.end),
             line=self.text.line(self.start),
             ended_at=self._ended_at(),
+            identity=tuple(
+                (key, text) for key in ("timestamp", "timestamp_ms") if (text := text_of(self.content.get(key)))
+            ),
             duration=max(runtimes, default=None),
             status="failed" if self.failures else "ok" if self.document.is_whole else "partial",
             settings=tuple(self.settings),

@@ -91,6 +91,12 @@ class Reader(Summary):
             line=first.line,
             host=self.host or next((token["host"] for token in self.known if token.name == "command"), None),
             ended_at=self.ended_at,
+            identity=tuple(
+                (name, job[group] or "")
+                for name, group in (("process id", "pid"), ("date", "date"))
+                for job in self.jobs
+                if job[group] not in {None, "0"}
+            ),
             duration=max(runtimes, default=None),
             status=self._status(),
             settings=tuple(self.settings),
