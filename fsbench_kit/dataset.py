@@ -12,7 +12,7 @@ import polars as pl
 from fsbench_kit.errors import RequestError
 from fsbench_kit.printings import Printing, figure_key, fold, same_runs
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
-from fsbench_kit.vocabulary import ORIGINS, SCOPES, STAGES, STATES
+from fsbench_kit.vocabulary import EITHER_LATENCY, ORIGINS, SCOPES, STAGES, STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -373,6 +373,7 @@ class _Frames:
         self.add_diagnostics(printing.source, uncountable)
         self.add_diagnostics(printing.source, _disagreements(settings))
         self.add_diagnostics(printing.source, _other_job(settings, run.measurements))
+        self.add_diagnostics(printing.source, _unnamed_latency(run.measurements))
         self.add_diagnostics(printing.source, (diagnostic for _, diagnostic in repeated))
 
     def add_diagnostics(self, source: str, diagnostics: Iterable[Diagnostic]) -> None:
@@ -481,6 +482,18 @@ def _other_job(settings: Iterable[Setting], measurements: Iterable[Measurement])
     if stated and ran and not stated & ran.keys():
         message = f"job_name is {', '.join(ran)} by the log, and {', '.join(stated)} by what the article states."
         yield Diagnostic(code="SETTINGS_DISAGREE", message=message, line=next(iter(ran.values())))
+
+
+def _unnamed_latency(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic where neither the log nor another one of the same run names a latency."""
+    for item in measurements:
+        if item.metric == EITHER_LATENCY:
+            message = (
+                "Terse output does not say whether its percentiles are of the completion latency or, "
+                "with lat_percentiles, of the total one."
+            )
+            yield Diagnostic(code="UNNAMED_LATENCY", message=message, line=item.line)
+            return
 
 
 _ORIGIN_NAMES: Final = {

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fsbench_kit as fsb
@@ -46,6 +47,27 @@ def _one(data: Dataset, **columns: str) -> dict[str, object]:
 
 
 # Printings of one run
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@pytest.mark.parametrize("version", [2, 3, 4, 5])
+@pytest.mark.parametrize("engine", ["psync", "libaio"])
+def test_terse_percentiles_of_total_latency_are_named_by_the_other_formats(
+    tmp_path: Path, version: int, engine: str
+) -> None:
+    """Once with the total latency alone in the other format, and once with the completion latency beside it."""
+    options = ["--name=load", "--rw=randrw", "--bs=4k", "--size=4M", "--number_ios=1000", f"--ioengine={engine}"]
+    options += ["--iodepth=8", "--lat_percentiles=1", f"--terse-version={version}"]
+    for number, (formats, clat) in enumerate((("normal,terse,json+", 1), ("terse,json", 0), ("normal,terse", 1))):
+        command = ["fio", *options, f"--output-format={formats}", f"--clat_percentiles={clat}"]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+        (tmp_path / f"{number}.txt").write_text(result.stdout)
+        data = fsb.read(tmp_path / f"{number}.txt")
+        assert data.runs.height == 1
+        assert not {"UNNAMED_LATENCY", "SECOND_PRINTING_DIFFERS"} & set(_codes(data))
+        terse = data.measurements.filter(pl.col("statistic") == "p99.5", ~pl.col("primary"))
+        assert set(terse["metric"]) <= {"latency", "completion_latency"}
+        assert terse.filter(metric="latency", operation="read").height
 
 
 def test_formats_in_one_file_are_one_run_with_its_narrowest_figures() -> None:
