@@ -169,6 +169,22 @@ def uncut_share(measurements: list[Measurement]) -> None:
         measurements[-1] = replace(share, high=min(1.0, share.high * (whole + 1) / whole) if whole else 1.0)
 
 
+_RATES: Final = {"bandwidth", "iops", *LATENCIES.values()}
+
+
+def statistic_so_far(item: Measurement) -> str | None:
+    """Return what a figure of a report on a run that goes on is in the run's series, or ``None`` if nothing.
+
+    fio reports on all of the run up to then: amounts grow, and rates and latencies are those since its start,
+    which is not what they were between two reports.
+    """
+    if not item.primary or item.value is None or item.scope not in {"all", "job", "client"}:
+        return None
+    if item.metric in {"bytes", "operations"}:
+        return item.statistic
+    return f"cumulative_{item.statistic}" if item.metric in _RATES else None
+
+
 def report_time(text: str) -> datetime:
     """Read the time at which fio made its report, which is the end of the run; fio names no zone.
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import fsbench_kit as fsb
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_json, fio_normal, sniff
 from fsbench_kit.formats.text import Text
+from fsbench_kit.overtime import over_time
 from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
 
 if TYPE_CHECKING:
@@ -320,10 +322,40 @@ def test_reports_of_a_run_that_goes_on_are_its_series() -> None:
     assert [item.code for item in diagnostics(records)] == ["INTERIM_REPORT", "INTERIM_REPORT"]
     assert (run.start, run.end) == (text.index("{"), len(text.rstrip()))
     assert figure(run, "write", "bytes").value == reports[-1]["io_bytes"]
-    series = {record.metric: record for record in records if isinstance(record, Block)}
-    assert list(series["bytes"].values) == [report["io_bytes"] for report in reports]
-    assert list(series["operations"].values) == [report["total_ios"] for report in reports]
-    assert list(series["bytes"].times) == [report["runtime"] / 1000 for report in reports]
+    series = {(item.metric, item.statistic): item for item in records if isinstance(item, Block)}
+    assert {tuple(item.times) for item in series.values()} == {
+        tuple(report["runtime"] / 1000 for report in reports)
+    }
+    for key, values in {
+        ("bytes", "value"): [report["io_bytes"] for report in reports],
+        ("operations", "value"): [report["total_ios"] for report in reports],
+        ("bandwidth", "cumulative_value"): [report["bw_bytes"] for report in reports],
+        ("iops", "cumulative_value"): [report["iops"] for report in reports],
+        ("completion_latency", "cumulative_mean"): [report["clat_ns"]["mean"] / 1e9 for report in reports],
+        ("latency", "cumulative_max"): [report["lat_ns"]["max"] / 1e9 for report in reports],
+        ("completion_latency", "cumulative_p99"): [
+            report["clat_ns"]["percentile"]["99.000000"] / 1e9 for report in reports
+        ],
+    }.items():
+        assert list(series[key].values) == pytest.approx(values)
+
+
+def test_what_is_no_number_in_a_report_of_a_run_that_goes_on_is_named(tmp_path: Path) -> None:
+    first, second, third = documents("status-interval")
+    first["jobs"][0]["write"]["bw_bytes"] = "@"
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, (first, second, third))).replace('"@"', "1e999"))
+    data = fsb.read(path)
+    assert data.runs.height == 1
+    assert data.diagnostics.filter(code="UNREAD_FIGURE")["excerpt"].to_list() == ["bw_bytes: 1e999"]
+    assert data.series.filter(metric="bandwidth", statistic="cumulative_value").height == 2
+
+
+def test_cumulative_figures_are_no_series_that_comes_to_rest() -> None:
+    data = fsb.read(DATA / "fio_json" / "3.33-status-interval.json")
+    runs_with_filesystem = data.runs.with_columns(filesystem=pl.lit("ext4"))
+    looked_at = over_time(replace(data, runs=runs_with_filesystem))
+    assert looked_at.runs.is_empty()
 
 
 @pytest.mark.parametrize("clock", ["timestamp_ms", "timestamp", None])

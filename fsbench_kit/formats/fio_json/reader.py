@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.fio import TOOL, beside, part_names_with_idle, report_time
+from fsbench_kit.formats.fio import TOOL, beside, part_names_with_idle, report_time, statistic_so_far
 from fsbench_kit.formats.fio_json.contents import amount_of, has_worked, object_, objects, text_of
 from fsbench_kit.formats.fio_json.jobs import JobReader
 from fsbench_kit.formats.fio_requests import over_requests
@@ -28,29 +28,28 @@ def series(text: Text, documents: list[Decoded]) -> Iterator[Record]:
     """Yield what had been done by when, as the reports of a run have it."""
     if len(documents) == 1:
         return
-    points: dict[tuple[str | None, str, str], dict[float, Measurement]] = {}
+    points: dict[tuple[str | None, str, str, str], dict[float, Measurement]] = {}
     for document in documents:
         reader = Reader(text, document)
         if document is not documents[-1]:
             yield reader.diagnostic("INTERIM_REPORT", "The run went on after this report.", document.start)
         reader.read()
+        if document is not documents[-1]:
+            yield from reader.leftovers()
         times = {(m.part, m.operation): m.value for m in reader.measurements if m.metric == "runtime"}
         for item in reader.measurements:
             time = times.get((item.part, item.operation))
-            if (
-                item.metric in {"bytes", "operations"}
-                and item.primary
-                and item.scope in {"job", "client"}
-                and time
-            ):
-                points.setdefault((item.part, item.operation, item.metric), {})[time] = item
-    for (part, operation, metric), at in points.items():
+            statistic = statistic_so_far(item)
+            if statistic is not None and item.part is not None and time:
+                points.setdefault((item.part, item.operation, item.metric, statistic), {})[time] = item
+    for (part, operation, metric, statistic), at in points.items():
         yield Block(
             operation=operation,
             metric=metric,
+            statistic=statistic,
             part=part,
             times=list(at),
-            values=[item.value or 0.0 for item in at.values()],
+            values=[item.value for item in at.values() if item.value is not None],
             lines=[item.line for item in at.values()],
         )
 
@@ -85,7 +84,7 @@ class Reader(JobReader):
         yield from self.over_requests
         yield from cross_checks(self.measurements, self.depths)
         yield from totals.checks(self.measurements, self.wholes, has_all_parts=self.document.is_whole)
-        yield from self._leftovers()
+        yield from self.leftovers()
 
     def read(self) -> None:
         """Read the figures and settings of the document."""
@@ -130,7 +129,7 @@ class Reader(JobReader):
         except ValueError:
             return None
 
-    def _leftovers(self) -> Iterator[Diagnostic]:
+    def leftovers(self) -> Iterator[Diagnostic]:
         """Name the numbers that were not read, but for zeros and what is no figure."""
         lost: dict[str, Number] = {}
         broken: dict[str, Number] = {}
