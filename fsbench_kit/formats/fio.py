@@ -245,7 +245,7 @@ _AROUND: Final = Lexer(
     prefix=r"^[>+|#*/\s]+$",
     command=rf"{COMMAND}(?:{GOES_ON}|[^\n`])*",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
-    trouble=r"^[^\S\n]*fio(?::|\s+exited)\s[^\n]*",
+    trouble=r"^[^\S\n]*(?:fio(?::|\s+exited)\s|error: (?:maximum number of jobs|failed to setup shm))[^\n]*",
     header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",
     layout=r"^[^\n:]{1,100}: Laying out IO file[^\n]*",
 )

@@ -540,6 +540,19 @@ def test_what_is_no_bin_is_not_read(right: str, wrong: str) -> None:
     assert {"75267", "55340"}.isdisjoint(item.text for run in runs(records) for item in run.measurements)
 
 
+def test_a_percentile_that_fio_cannot_print_is_that_of_the_bins(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(DOCUMENT.replace('"50.000000" : 75264', '"50.000000" : 75267', 1))
+    data = fsb.read(path)
+    (item,) = data.diagnostics.filter(severity="warning").rows(named=True)
+    assert (item["message"], item["excerpt"]) == (
+        "75267 is no value of p50 that fio can print.",
+        "50.000000: 75267",
+    )
+    median = data.measurements.filter(operation="read", metric="completion_latency", statistic="p50", primary=True)
+    assert median["text"].to_list() == ["75264"]
+
+
 def test_bins_that_go_by_their_index() -> None:
     """Of fio 3.0 and before: 64 bins for an octave, the first 128 of one unit each."""
     records = parse((DATA / "fio_json" / "3.0-bins-by-index.json").read_text())

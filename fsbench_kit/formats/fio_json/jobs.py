@@ -215,12 +215,23 @@ class JobReader(Kept):
             # µs were cut from a finer clock, ns are the clock's own
             rounding = rounding_of(block.get(key), whole="down" if self.is_old else "exact")
             self._figure(place, block, key, metric, statistic, unit=unit, rounding=rounding, samples=samples)
+        wrong: list[Number] = []
         for rank, number in object_(block.get("percentile")).items():
-            value = count_of(number)
-            if value is not None and self._is_bin(value) and (known := _rank(rank)) is not None:
+            value, known = count_of(number), _rank(rank)
+            if value is None or known is None:
+                continue
+            if self._is_bin(value):
                 number.is_read = True
                 self._percentile(place, metric, known, self._bin_bounds(value), number)
+            else:
+                wrong.append(number)
+                message = f"{number.text} is no value of p{known:g} that fio can print."
+                self.contradictions.append(
+                    self.diagnostic("UNREAD_FIGURE", message, number.position, f"{rank}: {number.text}")
+                )
         self._read_bins(block, place, metric)
+        for number in wrong:
+            number.is_read = True  # it was named, and its bins had to tell it first
 
     def _percentile(
         self, place: Object, metric: str, rank: float, bounds: Bounds, number: Number, *, primary: bool = True
