@@ -18,7 +18,7 @@ from fsbench_kit.confounders import Confounders
 from fsbench_kit.errors import RequestError
 from fsbench_kit.methods import Findings, Options, estimate, shape_of_sides
 from fsbench_kit.sides import OTHER, figures_of, left_out, side_by_side, sides_of
-from fsbench_kit.vocabulary import METRICS, REASONS
+from fsbench_kit.vocabulary import EITHER_LATENCY, METRICS, REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "file_rate": ("value",),
     "latency": ("mean", "p50", "p95", "p99"),
     "completion_latency": ("mean", "p50", "p95", "p99"),
+    EITHER_LATENCY: ("p50", "p95", "p99"),
     "phase_latency": ("max",),
     "elapsed": ("value",),
     "elapsed_with_sync": ("value",),

@@ -11,7 +11,7 @@ import polars as pl
 
 from fsbench_kit.settings import NOT_KNOWN, Facts, integer, wide
 from fsbench_kit.units import humanise, quantity
-from fsbench_kit.vocabulary import setting_kind
+from fsbench_kit.vocabulary import EITHER_LATENCY, setting_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +120,7 @@ class Confounders:
             past_direct=past_direct & direct.fill_null(value=False),
             unsynced=pl.col("run_id").is_in(self._not_told_of_sync)
             & (with_sync | pl.col("operation").str.ends_with("_sync")),
-            submission=pl.when(metric="completion_latency").then("submission"),
+            submission=pl.when(pl.col("metric").is_in(["completion_latency", EITHER_LATENCY])).then("submission"),
             unit_assumed=pl.col("run_id").is_in(self._unit_assumed) & (pl.col("metric") == "bandwidth"),
         )
 

@@ -12,7 +12,7 @@ import polars as pl
 from fsbench_kit.errors import RequestError
 from fsbench_kit.printings import Printing, figure_key, fold, same_runs
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
-from fsbench_kit.vocabulary import ORIGINS, SCOPES, STAGES, STATES
+from fsbench_kit.vocabulary import EITHER_LATENCY, ORIGINS, SCOPES, STAGES, STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -369,15 +369,18 @@ class _Frames:
         )
         settings = [*run.settings, *printing.settings]
         repeated = list(_repeated(run.measurements))
-        figures = _rows(run_id, run.measurements)
+        uncountable: list[Diagnostic] = []
+        figures = _rows(run_id, run.measurements, uncountable)
         for index, _ in repeated:
             figures[index]["primary"] = False
-        self._frames["settings"] += _rows(run_id, settings)
+        self._frames["settings"] += _rows(run_id, settings, uncountable)
         self._frames["measurements"] += figures
-        self._frames["distributions"] += _rows(run_id, run.bins)
+        self._frames["distributions"] += _rows(run_id, run.bins, uncountable)
         self._series += [_series_frame(run_id, block) for block in printing.blocks]
+        self.add_diagnostics(printing.source, uncountable)
         self.add_diagnostics(printing.source, _disagreements(settings))
         self.add_diagnostics(printing.source, _other_job(settings, run.measurements))
+        self.add_diagnostics(printing.source, _unnamed_latency(run.measurements))
         self.add_diagnostics(printing.source, (diagnostic for _, diagnostic in repeated))
 
     def add_diagnostics(self, source: str, diagnostics: Iterable[Diagnostic]) -> None:
@@ -409,8 +412,29 @@ def _row(item: Bin | Diagnostic | Measurement | Setting) -> Row:
     return {name: getattr(item, name) for name in _COLUMNS[type(item)]}
 
 
-def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting]) -> list[Row]:
-    return [{"run_id": run_id, **_row(item)} for item in items]
+def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting], uncountable: list[Diagnostic]) -> list[Row]:
+    """Return the rows of records; whole numbers that no column holds are unknown, and said to be so once each."""
+    rows = [{"run_id": run_id, **_row(item)} for item in items]
+    known: set[tuple[str, int]] = set()
+    names = _COUNTED & rows[0].keys() if rows else set()
+    for row in rows:
+        for name in names:
+            number = row[name]
+            if number is None or number <= _LARGEST:
+                continue
+            row[name] = None
+            if (name, number) not in known:
+                known.add((name, number))
+                message = f"The {name.replace('_', ' ')} is larger than anything that can be counted."
+                uncountable.append(
+                    Diagnostic(code="UNREAD_FIGURE", message=message, line=row["line"], excerpt=str(number))
+                )
+    return rows
+
+
+_LARGEST: Final = 2**63 - 1
+_COUNTED: Final = {"block_size", "file_size", "threads", "samples", "count"}
+"""Columns of whole numbers that logs print."""
 
 
 _COLUMNS: Final[dict[type, list[str]]] = {
@@ -465,6 +489,18 @@ def _other_job(settings: Iterable[Setting], measurements: Iterable[Measurement])
     if stated and ran and not stated & ran.keys():
         message = f"job_name is {', '.join(ran)} by the log, and {', '.join(stated)} by what the article states."
         yield Diagnostic(code="SETTINGS_DISAGREE", message=message, line=next(iter(ran.values())))
+
+
+def _unnamed_latency(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic where neither the log nor another one of the same run names a latency."""
+    for item in measurements:
+        if item.metric == EITHER_LATENCY:
+            message = (
+                "Terse output does not say whether its percentiles are of the completion latency or, "
+                "with lat_percentiles, of the total one."
+            )
+            yield Diagnostic(code="UNNAMED_LATENCY", message=message, line=item.line)
+            return
 
 
 _ORIGIN_NAMES: Final = {

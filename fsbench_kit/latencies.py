@@ -15,14 +15,14 @@ from fsbench_kit import settings
 from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.errors import RequestError
 from fsbench_kit.stats import binned_quantile, merged
-from fsbench_kit.vocabulary import SCOPES
+from fsbench_kit.vocabulary import EITHER_LATENCY, SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.dataset import Dataset
 
-METRICS: Final = ("completion_latency", "latency", "submission_latency")
+METRICS: Final = ("completion_latency", "latency", EITHER_LATENCY, "submission_latency")
 """The metrics that have such curves; the first that a run has does, where none is asked for."""
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {

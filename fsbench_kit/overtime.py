@@ -94,7 +94,8 @@ def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | Non
     factor
         A column of the runs or the key of a setting; what ``level`` holds.
     metric
-        By default, the first of `PREFERRED` that a run has.
+        By default, the first of `PREFERRED` that a run has. What was taken over all of the run up to then, as in
+        fio's ``--status-interval``, is left out: it comes to rest whatever the run does.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | Non
     wanted = [metric] if metric is not None else list(PREFERRED)
     rank = pl.col("metric").replace_strict(wanted, range(len(wanted)), return_dtype=pl.Int64)
     known = (
-        dataset.series.filter(pl.col("metric").is_in(wanted))
+        dataset.series.filter(pl.col("metric").is_in(wanted), ~pl.col("statistic").str.starts_with("cumulative_"))
         .filter(rank == rank.min().over("run_id", "operation"))
         .join(settings.operations(dataset, factor).filter(~UNMEASURED, status="ok"), on=["run_id", "operation"])
         .sort("study", "order", "started_at", "source", nulls_last=True, maintain_order=True)

@@ -118,6 +118,9 @@ class Run:
         As printed, without a time zone where the tool prints none.
     duration
         Seconds.
+    identity
+        What the tool prints of this run alone, as pairs of what it is and its value: the number of a process,
+        the time to the millisecond. Runs that differ in it are two, however equal their figures.
     """
 
     tool: str
@@ -133,6 +136,7 @@ class Run:
     duration: float | None = None
     status: Status = "ok"
     exit_code: int | None = None
+    identity: tuple[tuple[str, str], ...] = ()
     settings: tuple[Setting, ...] = ()
     measurements: tuple[Measurement, ...] = ()
     bins: tuple[Bin, ...] = ()

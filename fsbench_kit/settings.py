@@ -206,7 +206,7 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     else:
         level = wide(dataset.settings, [factor]).rename({factor: "level"})
     parts = pl.col("part").n_unique().over("run_id", "scope")
-    printed = dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
+    printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
     figures = (
         pl.concat([printed, _with_sync(printed)])
         .join(dataset.runs.drop("line"), on="run_id")
@@ -221,6 +221,29 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
     figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+_LARGEST: Final = 1e100
+"""Ratios of figures up to here, and down to its inverse, are numbers that a float holds."""
+
+
+def _computable(figures: pl.DataFrame) -> pl.DataFrame:
+    """Let figures be missing that are nan or infinite, or near it, and bounds unknown that make no sense."""
+
+    def usable(name: str) -> pl.Expr:
+        return (pl.col(name) == 0) | pl.col(name).abs().is_between(1 / _LARGEST, _LARGEST)
+
+    value = pl.when(usable("value")).then("value")
+    bounds = {name: pl.when(usable(name)).then(name) for name in ("low", "high")}
+    in_order = pl.all_horizontal(bounds["low"] >= 0, bounds["low"] <= bounds["high"]).fill_null(value=True)
+    state = pl.when((pl.col("state") == "measured") & value.is_null()).then(
+        pl.lit("missing", figures.schema["state"])
+    )
+    return figures.with_columns(
+        value.alias("value"),
+        *(pl.when(in_order).then(bound).alias(name) for name, bound in bounds.items()),
+        state.otherwise("state").alias("state"),
+    )
 
 
 _WRITES: Final = "write|copy|remove|delete"

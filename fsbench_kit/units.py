@@ -47,6 +47,8 @@ the module that knows that tool, because the same letters mean different things 
 
 _COUNT_SUFFIXES: Final = {"": 1, "K": 10**3, **_DECIMAL}
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)([kKMGTPE]?)")
+MOST_DIGITS: Final = 150
+"""A number with as many, before or behind its point, measures nothing, and comes near what a float cannot hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
     Raises
     ------
     ValueError
-        If `text` is not a number, or `unit` is unknown.
+        If `text` is not a number, or one like ``1e999``, or if `unit` is unknown.
 
     Examples
     --------
@@ -107,6 +109,8 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
     if unit not in _UNITS:
         raise ValueError(f"{unit!r} is not a unit that this package knows")
     number = Decimal(match[1])
+    if abs(number.adjusted()) >= MOST_DIGITS:
+        raise ValueError(f"{text!r} is far too large or too small to be a figure")
     base, factor = _UNITS[unit]
     factor *= _COUNT_SUFFIXES[match[2]]
     step = _last_place(number, digits)

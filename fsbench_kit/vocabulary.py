@@ -31,6 +31,8 @@ class Metric:
     meaning: str
 
 
+EITHER_LATENCY: Final = "completion_or_total_latency"
+
 METRICS: Final[dict[str, Metric]] = {
     # what a filesystem delivers
     "bandwidth": Metric("B/s", "higher", "Bytes moved per second."),
@@ -40,6 +42,9 @@ METRICS: Final[dict[str, Metric]] = {
     "latency": Metric("s", "lower", "Time of one request, from its issue to its completion."),
     "submission_latency": Metric("s", "lower", "The part of a request's latency spent in submitting it."),
     "completion_latency": Metric("s", "lower", "The part of a request's latency from submission to completion."),
+    EITHER_LATENCY: Metric(
+        "s", "lower", "The completion latency or the total one, where a log does not say which of the two."
+    ),
     "phase_latency": Metric("s", "lower", "The longest single operation of a bonnie++ phase."),
     "elapsed": Metric("s", "lower", "Time that a task took."),
     "elapsed_with_sync": Metric(
@@ -282,6 +287,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "OTHER_TEXT": ("note", "Text with figures in it stands beside the logs and belongs to none of them."),
     "NOT_FILEIO": ("note", "The log is of another sysbench test than fileio."),
     "AMBIGUOUS_RUNS": ("note", "The log does not show whether its jobs are of one run or of several."),
+    "UNNAMED_LATENCY": ("note", "The log does not say whether percentiles are of completion or total latency."),
     "PREPARATION": ("note", "The tool prepares its files or removes them, which is no run."),
     "SAME_RUN": ("note", "A run was read from several places or formats; it counts once."),
     "SAME_FIGURES": ("warning", "Two runs that are said to be different have the same figures."),
@@ -306,6 +312,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_TERMINAL": ("note", "Colours and other controls of a terminal were removed."),
     "REPAIRED_WRAPS": ("note", "Words that were broken at the width of a terminal were joined."),
     "ZERO_BYTES": ("warning", "Zero bytes stand in the log, as a crash leaves them; what stood there is lost."),
+    "OVERLONG_NUMBER": ("warning", "A number has more digits than any figure can have, and was not read."),
     "DAMAGED_ARCHIVE": ("warning", "A packed file is cut off or damaged; what could be unpacked was read."),
     "TOO_LARGE": ("warning", "A packed file holds more than is unpacked; the rest was not read."),
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),

@@ -331,6 +331,24 @@ def test_zero_has_no_ratio() -> None:
     assert row["verdict"] == "not comparable"
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e308, 5e-324])
+@pytest.mark.parametrize("column", ["value", "low", "high"])
+def test_a_figure_that_is_none_takes_nothing_from_the_others(value: float, column: str) -> None:
+    data = fsb.read("raw_results/published/fio-nvme-2021")
+    of_broken = pl.col("metric") == "bandwidth"
+    broken = pl.when(of_broken).then(pl.lit(value)).otherwise(column).alias(column)
+    found = fsb.compare(replace(data, measurements=data.measurements.with_columns(broken)))
+    whole = fsb.compare(data)
+    assert_frame_equal(found.filter(~of_broken), whole.filter(~of_broken))
+    assert found.height == whole.height
+    if column == "value":
+        assert found.filter(of_broken).select("ratio", "verdict", "reasons").unique().rows() == [
+            (None, "not comparable", ["CONFIG_MISMATCH", "ZERO_OR_FAILED"])
+        ]
+    else:
+        assert found.filter(of_broken)["ratio"].to_list() == whole.filter(of_broken)["ratio"].to_list()
+
+
 def test_each_study_has_a_baseline_of_its_own() -> None:
     sides = [
         *_rates(100, filesystem="ext4"),

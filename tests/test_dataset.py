@@ -5,9 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import fsbench_kit as fsb
 from fsbench_kit.dataset import FIGURE_KEY, Dataset, Log, assemble
 from fsbench_kit.errors import RequestError
 from fsbench_kit.records import Block, Measurement, Run
+
+DATA = Path(__file__).parent / "data"
 
 
 def _measurement(text: str, **changes: object) -> Measurement:
@@ -88,3 +91,30 @@ def test_primary_figures_of_the_published_studies_are_unique(published: Path) ->
     assert primary.height > 1000
     assert primary.select(FIGURE_KEY).is_duplicated().sum() == 0
     assert "DUPLICATE_FIGURE" not in data.diagnostics["code"].to_list()
+
+
+@pytest.mark.parametrize("digits", [20, 40, 149, 150, 400])
+@pytest.mark.parametrize(
+    ("log", "number"), [("bonnie/1.96-report.txt", "101525"), ("fio_json/3.33-idleness.json", "0.000000")]
+)
+def test_a_number_beyond_all_counting_costs_no_other_figure(
+    tmp_path: Path, log: str, number: str, digits: int
+) -> None:
+    whole = (DATA / log).read_text()
+    path = tmp_path / "log.txt"
+    path.write_text(whole.replace(number, "9" * digits, 1))
+    data = fsb.read(path)
+    assert data.runs.height == 1
+    assert data.measurements.height >= fsb.read(DATA / log).measurements.height - 1
+    assert data.measurements.filter(pl.any_horizontal(~pl.col("value", "low", "high").is_finite())).is_empty()
+    assert data.diagnostics.filter(severity="warning").height
+
+
+def test_a_size_beyond_all_counting_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text((DATA / "fio_json" / "3.33-idleness.json").read_text().replace(': "4k"', f': "{"9" * 20}"'))
+    data = fsb.read(path)
+    assert data.measurements["block_size"].null_count() == data.measurements.height
+    (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
+    assert item["message"] == "The block size is larger than anything that can be counted."
+    assert item["excerpt"] == "9" * 20

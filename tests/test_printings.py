@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fsbench_kit as fsb
@@ -46,6 +47,27 @@ def _one(data: Dataset, **columns: str) -> dict[str, object]:
 
 
 # Printings of one run
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@pytest.mark.parametrize("version", [2, 3, 4, 5])
+@pytest.mark.parametrize("engine", ["psync", "libaio"])
+def test_terse_percentiles_of_total_latency_are_named_by_the_other_formats(
+    tmp_path: Path, version: int, engine: str
+) -> None:
+    """Once with the total latency alone in the other format, and once with the completion latency beside it."""
+    options = ["--name=load", "--rw=randrw", "--bs=4k", "--size=4M", "--number_ios=1000", f"--ioengine={engine}"]
+    options += ["--iodepth=8", "--lat_percentiles=1", f"--terse-version={version}"]
+    for number, (formats, clat) in enumerate((("normal,terse,json+", 1), ("terse,json", 0), ("normal,terse", 1))):
+        command = ["fio", *options, f"--output-format={formats}", f"--clat_percentiles={clat}"]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+        (tmp_path / f"{number}.txt").write_text(result.stdout)
+        data = fsb.read(tmp_path / f"{number}.txt")
+        assert data.runs.height == 1
+        assert not {"UNNAMED_LATENCY", "SECOND_PRINTING_DIFFERS"} & set(_codes(data))
+        terse = data.measurements.filter(pl.col("statistic") == "p99.5", ~pl.col("primary"))
+        assert set(terse["metric"]) <= {"latency", "completion_latency"}
+        assert terse.filter(metric="latency", operation="read").height
 
 
 def test_formats_in_one_file_are_one_run_with_its_narrowest_figures() -> None:
@@ -296,6 +318,28 @@ def test_what_is_said_to_be_different_is_not_one_run(fact: str, values: tuple[ob
     assert warning["code"] == "SAME_FIGURES"
     assert warning["source"] == "1.txt"
     assert "0.txt, line 1" in warning["message"]
+
+
+@pytest.mark.parametrize(
+    ("log", "own", "another"),
+    [
+        ("bonnie/2.00a-fast-no-files.txt", "1795261745", "1795269999"),
+        ("fio_normal/3.33-grouped.txt", "pid=19275", "pid=19299"),
+        ("fio_normal/3.33-grouped.txt", "10:16:30 2026", "10:16:31 2026"),
+        ("fio_json/3.33-grouped.json", '"timestamp_ms" : 1795256190805', '"timestamp_ms" : 1795256190806'),
+        ("fio_json/3.33-grouped.json", '"timestamp" : 1795256190', '"timestamp" : 1795256191'),
+    ],
+)
+def test_runs_whose_logs_name_them_differently_are_two(tmp_path: Path, log: str, own: str, another: str) -> None:
+    text = (FIO.parent / log).read_text()
+    assert own in text
+    for name, copy in (("a", text), ("b", text.replace(own, another)), ("c", text)):
+        (tmp_path / name).write_text(copy)
+    data = fsb.read(tmp_path)
+    assert [Path(source).name for source in data.runs["source"]] == ["a", "b"]
+    assert sorted(code for code in _codes(data) if code.startswith("SAME")) == ["SAME_FIGURES", "SAME_RUN"]
+    (tmp_path / "all").write_text(f"{text}\n\n{text.replace(own, another)}")
+    assert fsb.read(tmp_path / "all").runs.height == 2
 
 
 def test_a_fact_of_one_printing_is_known_of_the_run() -> None:

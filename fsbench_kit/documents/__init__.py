@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.documents.attribution import with_command
 from fsbench_kit.documents.encoding import decode, unpack
@@ -74,7 +75,7 @@ def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
     """Tell an unread part of a log from other text that stands beside the logs.
 
     What touches a log, without an empty line between them, may be a part of it that was damaged; so may what is
-    made of more digits than letters. Logs of another test alone have no figures to lose.
+    made of more digits than letters. A heading is neither. Logs of another test alone have no figures to lose.
     """
     start, end, runs = diagnostic.start, diagnostic.end, reading.runs
     other = replace(diagnostic, code="OTHER_TEXT", message="This text holds a figure and is no part of a log.")
@@ -88,8 +89,32 @@ def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
         after is not None and not _has_empty_line(text, end, after)
     )
     chars = text.chars[text.position(start) : text.position(end)]
+    if all(map(_is_heading, chars.splitlines())):
+        return other
     is_figures = sum(map(str.isdigit, chars)) > sum(map(str.isalpha, chars))
     return diagnostic if touches or is_figures else other
+
+
+_TITLE: Final = re.compile(
+    r"[\W_]*(?:\d{1,3}[.):/]|(?:test|run|case|round|pass|step|part|phase|benchmark|results?|starting|running)\b)|[#=*-]{2,}\s",
+    re.IGNORECASE,
+)
+"""How a heading begins: with a sign, its number, or what it is of."""
+_RESULT: Final = re.compile(
+    r"(?<![\d.])\d+\.\d+(?![\d.])|(?<![\d.:/-])\d{5,}"
+    r"|\d\s*(?:%|[kmgt]?i?b(?:it)?/s|[kmg]?\s*iops|[mun]?s(?:ec)?\b|/\s*s)|(?:bw|iops|lat)\w*\s*[=:]",
+    re.IGNORECASE,
+)
+"""What is no number of a heading: a fraction, a large number, one with the unit of a rate or a time."""
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line says what comes next, and its numbers are no results.
+
+    >>> _is_heading("Test 3: 4k random read, 2 threads"), _is_heading("Test 3: 4k random read, 512 MB/s")
+    (True, False)
+    """
+    return not re.search(r"\d", line) or bool(_TITLE.match(line) and not _RESULT.search(line))
 
 
 def _has_empty_line(text: Text, start: int, end: int) -> bool:

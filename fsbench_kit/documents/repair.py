@@ -19,6 +19,7 @@ from fsbench_kit.documents import mails, markup, prefixes
 from fsbench_kit.documents.numerals import numerals
 from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit, Text
+from fsbench_kit.units import MOST_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -255,6 +256,15 @@ def _markdown(chars: str) -> Iterator[Edit]:
             yield Edit(match.start(), match.end(), "")
 
 
+_OVERLONG: Final = re.compile(rf"\d{{{MOST_DIGITS},}}")
+
+
+def _overlong_numbers(chars: str) -> Iterator[Edit]:
+    """Put what is no number, as tools print it, for one that has more digits than can be computed with."""
+    for match in _OVERLONG.finditer(chars):
+        yield Edit(match.start(), match.end(), "nan".rjust(len(match[0])))
+
+
 _REPAIRS: Final[tuple[_Search, ...]] = (
     ("REPAIRED_CODING", mails.base64_parts),
     ("ZERO_BYTES", _zero_bytes),
@@ -270,5 +280,6 @@ _REPAIRS: Final[tuple[_Search, ...]] = (
     ("REPAIRED_MARKDOWN", _markdown),
     ("REPAIRED_WRAPS", _wraps),
     ("REPAIRED_NUMBERS", numerals),
+    ("OVERLONG_NUMBER", _overlong_numbers),
 )
 _REPAIRS_OF_LOGS: Final[tuple[_Search, ...]] = (("REPAIRED_NUMBERS", numerals),)

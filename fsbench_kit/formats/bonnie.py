@@ -211,6 +211,7 @@ class _Printed:
             line=text.line(self.start),
             host=hosts[0] if hosts else None,
             status="ok" if self._is_whole else "partial",
+            identity=tuple(("seed", row.seed) for row in rows if row.seed is not None),
             settings=settings,
             measurements=measurements,
         )

@@ -99,6 +99,7 @@ def row(token: Token) -> Row:
     found.settings = size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell()))
     found.settings |= {name: values[name] for name in _SETTINGS if name in values}
     found.threads = found.number("threads")
+    found.seed = values.get("seed", Cell()).chars or None
     found.phases = phases_of(values, UNITS)
     return found
 

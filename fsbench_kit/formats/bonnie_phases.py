@@ -100,6 +100,8 @@ class Row:
         Key of a setting -> its cell, as printed.
     threads
         The concurrency, where the printing tells: also by leaving out a 1.
+    seed
+        That of its random numbers, which is the time at its start (epoch) unless it was given.
     phases
         Those that ran.
     """
@@ -113,6 +115,7 @@ class Row:
     glued: Cell | None = None
     settings: dict[str, Cell] = field(default_factory=dict)
     threads: int | None = None
+    seed: str | None = None
     phases: dict[str, Phase] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 

@@ -131,11 +131,21 @@ def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[floa
     return (int(ends[index - 1]) if index else first) / per_second, int(label) / per_second
 
 
+_DEPTH_LABELS: Final = ("0", "1", "2", "4", "8", "16", "32", "64")
+
+
 def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     """Return above which and up to which depth or batch size a bucket lies.
 
     The depths' names are the lower ends (``4`` is 4 to 7), those of batches the upper ends (``4`` is 1 to 4).
+
+    Raises
+    ------
+    ValueError
+        If fio has no such bucket.
     """
+    if label.removeprefix(">=") not in _DEPTH_LABELS:
+        raise ValueError(f"fio has no bucket {label}")
     if label.startswith(">="):
         end = int(label[2:])
         return (end - 1, None) if metric == "depth" else (end, None)
@@ -157,6 +167,22 @@ def uncut_share(measurements: list[Measurement]) -> None:
     if share.metric == "group_share" and share.high is not None and mean is not None and mean.low is not None:
         whole = mean.low // 1024
         measurements[-1] = replace(share, high=min(1.0, share.high * (whole + 1) / whole) if whole else 1.0)
+
+
+_RATES: Final = {"bandwidth", "iops", *LATENCIES.values()}
+
+
+def statistic_so_far(item: Measurement) -> str | None:
+    """Return what a figure of a report on a run that goes on is in the run's series, or ``None`` if nothing.
+
+    fio reports on all of the run up to then: amounts grow, and rates and latencies are those since its start,
+    which is not what they were between two reports.
+    """
+    if not item.primary or item.value is None or item.scope not in {"all", "job", "client"}:
+        return None
+    if item.metric in {"bytes", "operations"}:
+        return item.statistic
+    return f"cumulative_{item.statistic}" if item.metric in _RATES else None
 
 
 def report_time(text: str) -> datetime:
@@ -219,7 +245,7 @@ _AROUND: Final = Lexer(
     prefix=r"^[>+|#*/\s]+$",
     command=rf"{COMMAND}(?:{GOES_ON}|[^\n`])*",
     progress=r"(?:Jobs: \d+ \(f= [^)\n]*\)(?:[^\n]{0,400}?\[ eta [\ddhms:]+\]?)? )+",
-    trouble=r"^[^\S\n]*fio(?::|\s+exited)\s[^\n]*",
+    trouble=r"^[^\S\n]*(?:fio(?::|\s+exited)\s|error: (?:maximum number of jobs|failed to setup shm))[^\n]*",
     header=r"^[^\n:]{1,100}: \(g=\d+\): rw=[^\n]*|^\.\.\.$|^fio-\d[^\n]*|^Starting \d+ (?:process|thread)[^\n]*",
     layout=r"^[^\n:]{1,100}: Laying out IO file[^\n]*",
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from fsbench_kit.printings.printing import Key, Printing, Remark, figure_key, place
 from fsbench_kit.printings.sheets import Sheet, agree
 from fsbench_kit.records import Diagnostic
+from fsbench_kit.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,13 +25,35 @@ def fold(printings: Sequence[Printing]) -> tuple[Printing, list[Remark]]:
     Of each figure the narrowest print is primary. Settings are united; bins and series come from one printing
     each. A figure from another file than the main printing's has no line.
     """
-    main, *others = printings
+    main, *others = _with_latencies_named(printings)
     if not others:
         return main, []
     folder = _Folder(main)
     for other in others:
         folder.add(other)
     return folder.folded(), folder.remarks
+
+
+def _with_latencies_named(printings: Sequence[Printing]) -> list[Printing]:
+    """Let a latency that one printing does not name be the one of which another printing has percentiles.
+
+    Where there are both, it is the total one: fio's terse output has them if it was asked for.
+    """
+    named: dict[Key, str] = {}
+    for item in chain.from_iterable(printing.run.measurements for printing in printings):
+        if item.metric in {"latency", "completion_latency"} and item.statistic.startswith("p"):
+            key = item.scope, item.part, item.operation
+            named[key] = "latency" if "latency" in {item.metric, named.get(key)} else item.metric
+
+    def with_name(item: Measurement) -> Measurement:
+        if item.metric != EITHER_LATENCY:
+            return item
+        return replace(item, metric=named.get((item.scope, item.part, item.operation), item.metric))
+
+    return [
+        replace(printing, run=replace(printing.run, measurements=tuple(map(with_name, printing.run.measurements))))
+        for printing in printings
+    ]
 
 
 class _Folder:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.printings.printing import NAME, Key, Printing, figure_key
+from fsbench_kit.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +34,7 @@ ENOUGH_OF_COPIES: Final = 15.0
 _THROUGHPUT: Final = {"bandwidth", "iops", "file_rate", "elapsed"}
 _RATES: Final = {"bandwidth", "iops", "file_rate"}
 _WORK: Final = {"runtime", "elapsed", "operations", "bytes"}
-_LATENCY: Final = {"latency", "submission_latency", "completion_latency", "phase_latency"}
+_LATENCY: Final = {"latency", "submission_latency", "completion_latency", EITHER_LATENCY, "phase_latency"}
 _THREADS: Final = {"thread_events", "thread_time"}
 _TELLING: Final = _THROUGHPUT | _LATENCY | _THREADS
 _LITTLE: Final = 2.0

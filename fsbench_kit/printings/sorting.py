@@ -190,23 +190,24 @@ class _Known:
             "end": run.ended_at,
         }
         self._facts = {name: value for name, value in facts.items() if value is not None}
-        self._settings: dict[str, set[str]] = defaultdict(set)
-        for setting in printing.settings:
-            self._settings[setting.key].add(setting.value)
+        # What can have several values, of which some are known of a printing that is not whole.
+        self._values: dict[str, set[str]] = defaultdict(set)
+        for name, value in (*run.identity, *((item.key, item.value) for item in printing.settings)):
+            self._values[name].add(value)
 
     def add(self, other: _Known) -> None:
         self._facts = {**other._facts, **self._facts}
-        for key, values in other._settings.items():
-            self._settings[key] |= values
+        for name, values in other._values.items():
+            self._values[name] |= values
 
     def difference(self, other: _Known) -> str | None:
         """Name what is known of both and differs."""
         for name in self._facts:
             if name in other._facts and not _is_same_fact(name, self._facts[name], other._facts[name]):
                 return name
-        for key in self._settings:
-            if key in other._settings and self._settings[key].isdisjoint(other._settings[key]):
-                return key
+        for name, values in self._values.items():
+            if name in other._values and values.isdisjoint(other._values[name]):
+                return name
         return None
 
 

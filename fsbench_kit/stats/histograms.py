@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -49,6 +49,10 @@ class BinnedQuantile:
     high: float
 
 
+_MOST: Final = 2**53
+"""Up to here a float is every whole number."""
+
+
 def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
     """Merge the bins of any number of histograms into one histogram.
 
@@ -61,8 +65,9 @@ def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
     Raises
     ------
     ValueError
-        If all bins are empty, a count is negative or broken, an end is out of order, or two bins overlap in part:
-        then the histograms are of different kinds, and cannot be merged without guessing.
+        If all bins are empty, a count is negative or broken, the counts come to more than 2^53, an end is out of
+        order, or two bins overlap in part: then the histograms are of different kinds, and cannot be merged
+        without guessing.
     """
     lows, highs = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     counts = figures(count, "count", at_least=1).values
@@ -77,6 +82,8 @@ def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
     if not filled.any():
         raise ValueError("all bins are empty")
     bins, place = np.unique(np.stack([lows, highs], axis=-1)[filled], axis=0, return_inverse=True)
+    if counts[filled].sum() > _MOST:
+        raise ValueError(f"the bins hold {counts[filled].sum():.3g} figures, more than can be counted exactly")
     added = np.bincount(place.reshape(-1), weights=counts[filled]).astype(np.int64)
     overlapping = np.flatnonzero(bins[1:, 0] < bins[:-1, 1])
     if overlapping.size:

@@ -5,8 +5,10 @@ import os
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import fsbench_kit as fsb
 from fsbench_kit.documents import read_document
 from fsbench_kit.records import Diagnostic, Run
 
@@ -150,3 +152,43 @@ def test_nothing_stops_the_reading_of_real_logs() -> None:
             if isinstance(record, Run):
                 assert 0 <= record.start < record.end <= len(data)
                 assert data[: record.start].count(b"\n") + 1 == record.line
+
+
+@pytest.mark.parametrize(
+    ("line", "is_heading"),
+    [
+        ("Test 3: 4k random read, 2 threads", True),
+        ("### 4. sysbench rndrd, 8M files, run 2 of 3", True),
+        ("11. again, 2nd pass 2024-01-15 10:20:30", True),
+        ("=== 12/12: fio, iodepth=8 (took 3 minutes) ===", True),
+        ("Starting Run 06/22/2015 for 60 seconds", True),
+        ("## Results on ext4 (512 GB SSD, kernel 5.15.0-91)", True),
+        ("Test 3: 4k random read, 512 MB/s", False),
+        ("Test 3: 90 % of the rest", False),
+        ("Result: 123.45", False),
+        ("Run 2: 48123", False),
+        ("Run 2: 7353 IOPS", False),
+        ("Test 4: lat=250", False),
+        ("RandRead: 7353 - RandWrite: 3432", False),
+    ],
+)
+def test_a_heading_above_a_log_is_no_figure_that_was_lost(tmp_path: Path, line: str, is_heading: bool) -> None:
+    log = Path("tests/data/fio_normal/3.33-grouped.txt").read_text()
+    path = tmp_path / "page.txt"
+    path.write_text(f"{log}{line}\n{log.replace('pid=19275', 'pid=19276')}")
+    data = fsb.read(path)
+    assert data.runs.height == 2
+    (item,) = data.diagnostics.filter(pl.col("excerpt") == line).rows(named=True)
+    assert item["code"] == ("OTHER_TEXT" if is_heading else "UNREAD_FIGURE")
+
+
+@pytest.mark.parametrize("limit", ["", " (4096)"])
+def test_fio_s_own_error_is_understood(tmp_path: Path, limit: str) -> None:
+    message = f"error: maximum number of jobs{limit} reached.\n"
+    for name, status in (("fio_normal/3.33-grouped.txt", "failed"), ("fio_json/3.33-grouped.json", "ok")):
+        path = tmp_path / "log.txt"
+        path.write_text(message + Path("tests/data", name).read_text())
+        data = fsb.read(path)
+        assert data.runs["status"].to_list() == [status]
+        assert "UNREAD_FIGURE" not in data.diagnostics["code"]
+        assert data.diagnostics.filter(pl.col("excerpt") == message.strip()).height == 1

@@ -72,9 +72,13 @@ def only_run(records: list[Record], allowed: set[str]) -> Run:
 
 
 def figures(run: Run) -> dict[Key, Measurement]:
-    """Return what is printed of jobs and disks; the groups are in the report for people only."""
+    """Return what is printed of jobs and disks; the groups are in the report for people only.
+
+    Percentiles that terse output does not name are of the completion latency, unless fio was told otherwise.
+    """
+    unnamed = {"completion_or_total_latency": "completion_latency"}
     return {
-        (item.scope, item.part, item.operation, item.metric, item.statistic): item
+        (item.scope, item.part, item.operation, unnamed.get(item.metric, item.metric), item.statistic): item
         for item in run.measurements
         if item.primary and item.scope != "group"
     }

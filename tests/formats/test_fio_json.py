@@ -6,17 +6,21 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fsbench_kit as fsb
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_json, fio_normal, sniff
 from fsbench_kit.formats.text import Text
+from fsbench_kit.overtime import over_time
 from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
 
 if TYPE_CHECKING:
@@ -318,10 +322,40 @@ def test_reports_of_a_run_that_goes_on_are_its_series() -> None:
     assert [item.code for item in diagnostics(records)] == ["INTERIM_REPORT", "INTERIM_REPORT"]
     assert (run.start, run.end) == (text.index("{"), len(text.rstrip()))
     assert figure(run, "write", "bytes").value == reports[-1]["io_bytes"]
-    series = {record.metric: record for record in records if isinstance(record, Block)}
-    assert list(series["bytes"].values) == [report["io_bytes"] for report in reports]
-    assert list(series["operations"].values) == [report["total_ios"] for report in reports]
-    assert list(series["bytes"].times) == [report["runtime"] / 1000 for report in reports]
+    series = {(item.metric, item.statistic): item for item in records if isinstance(item, Block)}
+    assert {tuple(item.times) for item in series.values()} == {
+        tuple(report["runtime"] / 1000 for report in reports)
+    }
+    for key, values in {
+        ("bytes", "value"): [report["io_bytes"] for report in reports],
+        ("operations", "value"): [report["total_ios"] for report in reports],
+        ("bandwidth", "cumulative_value"): [report["bw_bytes"] for report in reports],
+        ("iops", "cumulative_value"): [report["iops"] for report in reports],
+        ("completion_latency", "cumulative_mean"): [report["clat_ns"]["mean"] / 1e9 for report in reports],
+        ("latency", "cumulative_max"): [report["lat_ns"]["max"] / 1e9 for report in reports],
+        ("completion_latency", "cumulative_p99"): [
+            report["clat_ns"]["percentile"]["99.000000"] / 1e9 for report in reports
+        ],
+    }.items():
+        assert list(series[key].values) == pytest.approx(values)
+
+
+def test_what_is_no_number_in_a_report_of_a_run_that_goes_on_is_named(tmp_path: Path) -> None:
+    first, second, third = documents("status-interval")
+    first["jobs"][0]["write"]["bw_bytes"] = "@"
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, (first, second, third))).replace('"@"', "1e999"))
+    data = fsb.read(path)
+    assert data.runs.height == 1
+    assert data.diagnostics.filter(code="UNREAD_FIGURE")["excerpt"].to_list() == ["bw_bytes: 1e999"]
+    assert data.series.filter(metric="bandwidth", statistic="cumulative_value").height == 2
+
+
+def test_cumulative_figures_are_no_series_that_comes_to_rest() -> None:
+    data = fsb.read(DATA / "fio_json" / "3.33-status-interval.json")
+    runs_with_filesystem = data.runs.with_columns(filesystem=pl.lit("ext4"))
+    looked_at = over_time(replace(data, runs=runs_with_filesystem))
+    assert looked_at.runs.is_empty()
 
 
 @pytest.mark.parametrize("clock", ["timestamp_ms", "timestamp", None])
@@ -423,6 +457,60 @@ def test_of_a_repeated_figure_the_first_one_counts() -> None:
     assert [item.code for item in diagnostics(records)] == ["DUPLICATE_FIGURE"]
 
 
+# Numbers that are none
+
+
+@pytest.mark.parametrize("word", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity", "1e308", "1e-99999999"])
+def test_what_is_no_number_is_a_missing_figure(tmp_path: Path, word: str) -> None:
+    document = json.loads(DOCUMENT)
+    job = document["jobs"][0]
+    for block, key in ((job["read"], "bw_bytes"), (job["read"]["clat_ns"], "mean"), (job, "usr_cpu")):
+        block[key] = "@"
+    job["latency_us"]["250"] = "@"
+    job["read"]["clat_ns"]["percentile"]["99.000000"] = "@"
+    job["steadystate"] = {"data": {"bw": ["@", 5], "bw_mean": "@"}}
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(document).replace('"@"', word))
+    data = fsb.read(path)
+    (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
+    assert item["message"] == "These are no numbers: bw_bytes, mean, 99.000000, usr_cpu, 250, bw, bw_mean."
+    assert f"bw_bytes: {word}, mean: {word}" in item["excerpt"]
+    assert data.measurements.filter(~pl.all_horizontal(pl.col("value", "low", "high").is_finite())).is_empty()
+    assert data.distributions["share"].is_finite().all()
+    assert data.series.filter(statistic="steady")["value"].to_list() == [5.0]
+    of_bins = data.measurements.filter(operation="read", metric="completion_latency", statistic="p99")
+    p99 = json.loads(DOCUMENT)["jobs"][0]["read"]["clat_ns"]["percentile"]["99.000000"]
+    assert of_bins.select("text", "primary").rows() == [(str(p99), True)]
+    assert data.measurements.filter(
+        operation="read", metric="bandwidth", statistic="value", primary=True
+    ).is_empty()
+
+
+@pytest.mark.parametrize("count", [6 * 10**18, 10**19, 10**30])
+def test_bins_that_count_more_than_all_requests_are_refused(tmp_path: Path, count: int) -> None:
+    document = json.loads(DOCUMENT)
+    clat = document["jobs"][0]["read"]["clat_ns"]
+    first, second, *_ = clat["bins"]
+    honest = sum(clat["bins"].values()) - clat["bins"][first] - clat["bins"][second]
+    clat["bins"] |= {first: count, second: count}
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(document, indent=1))
+    data = fsb.read(path)
+    (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
+    assert item["excerpt"] == f"{first}: {count}, {second}: {count}"
+    of_read = data.distributions.filter(operation="read", metric="completion_latency")
+    assert of_read["count"].sum() == honest
+
+
+def test_bins_that_are_not_all_requests_are_named(tmp_path: Path) -> None:
+    document = json.loads(DOCUMENT)
+    document["jobs"][0]["read"]["clat_ns"]["bins"].popitem()
+    path = tmp_path / "broken.json"
+    path.write_text(json.dumps(document))
+    messages = fsb.read(path).diagnostics.filter(code="FIGURES_DISAGREE")["message"]
+    assert any("The bins count" in message for message in messages)
+
+
 # Bins
 
 
@@ -450,6 +538,19 @@ def test_what_is_no_bin_is_not_read(right: str, wrong: str) -> None:
     records = parse(DOCUMENT.replace(right, wrong, 1))
     assert [item.code for item in diagnostics(records)] == ["UNREAD_FIGURE"]
     assert {"75267", "55340"}.isdisjoint(item.text for run in runs(records) for item in run.measurements)
+
+
+def test_a_percentile_that_fio_cannot_print_is_that_of_the_bins(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(DOCUMENT.replace('"50.000000" : 75264', '"50.000000" : 75267', 1))
+    data = fsb.read(path)
+    (item,) = data.diagnostics.filter(severity="warning").rows(named=True)
+    assert (item["message"], item["excerpt"]) == (
+        "75267 is no value of p50 that fio can print.",
+        "50.000000: 75267",
+    )
+    median = data.measurements.filter(operation="read", metric="completion_latency", statistic="p50", primary=True)
+    assert median["text"].to_list() == ["75264"]
 
 
 def test_bins_that_go_by_their_index() -> None:

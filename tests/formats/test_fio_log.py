@@ -435,6 +435,41 @@ def test_damaged_histograms_are_named(write: Write) -> None:
     assert data.distributions.select("operation", "count").rows() == [("write", 21)]
 
 
+@pytest.mark.parametrize("count", [6 * 10**18, 2 * 10**19, 2 * 10**9])
+def test_a_window_that_counts_more_than_its_time_allows_is_refused(write: Write, count: int) -> None:
+    """A second has 10^9 ns; and two counts of 6 x 10^18 together are more than 64 bits hold."""
+    honest = _histogram_row(1000, 0, {1592: 6, 1603: 1}, 1856)
+    path = write(honest + _histogram_row(1000, 0, {1592: count, 1603: count}, 1856) + honest, "x_clat_hist.1.log")
+    data = fsb.read(path)
+    (item,) = data.diagnostics.rows(named=True)
+    assert (item["code"], item["line"]) == ("UNREAD_FIGURE", 2)
+    assert f"counts {2 * count} requests" in item["message"]
+    assert item["excerpt"].startswith("1000, 0, 4096")
+    assert data.distributions["count"].to_list() == [12, 2]
+    assert set(data.measurements["samples"]) == {14}
+
+
+def test_histograms_that_come_to_more_than_a_run_can_make_give_no_percentiles(write: Write) -> None:
+    """Each row passes by its time, which is that of an epoch; all of them together do not fit into 64 bits."""
+    row = _histogram_row(1_700_000_000_000, 0, {200: 10**18}, 1856)
+    path = write(row * 20, "x_clat_hist.1.log")
+    with pytest.raises(InputError, match="20000000000000000000 requests"):
+        fsb.merged_histogram(fsb.scan_fio_histograms(path))
+    with pytest.raises(InputError, match="20000000000000000000 requests"):
+        fsb.read(path)
+
+
+def test_a_histogram_is_held_against_a_log_of_its_requests(tmp_path: Path) -> None:
+    """The histogram of a window counts the requests until its end: five of the seven that were logged."""
+    requests = "".join(f"{time}, 52000, 0, 4096, 0, 0\n" for time in (10, 20, 30, 40, 90, 150, 180))
+    (tmp_path / "x_clat.1.log").write_text(requests)
+    for count, codes in ((5, set()), (4, {"FIGURES_DISAGREE"}), (6, {"FIGURES_DISAGREE"})):
+        (tmp_path / "x_clat_hist.1.log").write_text(_histogram_row(100, 0, {700: count}, 1856))
+        found = fsb.read(tmp_path).diagnostics
+        assert set(found["code"]) == codes
+        assert found["source"].to_list() == [str(tmp_path / "x_clat_hist.1.log")] * len(codes)
+
+
 def test_no_histograms(write: Write) -> None:
     with pytest.raises(InputError, match="no histogram log"):
         fsb.scan_fio_histograms(write("1, 2, 0, 4096\n"))

@@ -4,10 +4,12 @@ import os
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fsbench_kit as fsb
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_terse, sniff
 from fsbench_kit.formats.text import Text
@@ -84,8 +86,9 @@ def test_each_layout_has_its_own_order(log: str, first: int, size: int, order: l
         for metric, at in (("submission_latency", 4), ("completion_latency", 8), ("latency", 32)):
             if any(float(field) for field in fields[at : at + 4]):
                 expected |= {(metric, s): f for s, f in zip(statistics, fields[at:], strict=False)}
+        percentiles = "completion_latency" if log == "3.33-v3-two-jobs" else "completion_or_total_latency"
         for rank, field in zip(RANKS, fields[12:], strict=False):
-            expected[("completion_latency", f"p{rank}")] = field.partition("=")[2]
+            expected[(percentiles, f"p{rank}")] = field.partition("=")[2]
         if float(fields[37]):
             low, high, share, mean, deviation = fields[36:41]
             expected |= {
@@ -128,7 +131,8 @@ def test_figures_of_a_line() -> None:
 def test_a_percentile_is_known_to_its_bin() -> None:
     """6520 µs was cut from the middle of a bin: of 64 per octave, those from 4194304 ns on are 65536 ns wide."""
     line = re.sub(r"99\.900000%=\d+", "99.900000%=6520", TWO_JOBS, count=1)
-    item = figure(only_run(line), "read", "completion_latency", "p99.9", part="load.0")
+    run = only_run(f"$ fio --lat_percentiles=1 --minimal load.fio\n{line}")
+    item = figure(run, "read", "latency", "p99.9", part="load.0")
     assert (item.low, item.high) == pytest.approx((6488064e-9, 6553600e-9))
 
 
@@ -138,6 +142,38 @@ def test_percentiles_of_the_total_latency_if_the_command_says_so() -> None:
     assert not [
         item for item in run.measurements if (item.metric, item.statistic) == ("completion_latency", "p50")
     ]
+
+
+@pytest.mark.parametrize(
+    ("change", "metric"),
+    [
+        ({}, "completion_or_total_latency"),
+        ({12: "0%=0"}, "completion_or_total_latency"),
+        ({31: "100.000000%=1892"}, "latency"),  # above 1000, the longest completion
+        ({12: "1.000000%=98"}, "completion_latency"),  # below 500, the shortest request
+        ({12: "1.000000%=98", 31: "100.000000%=1892"}, "completion_or_total_latency"),  # cannot be either
+        ({32: "0", 33: "0", 34: "0.000000", 35: "0.000000"}, "completion_latency"),
+        ({8: "0", 9: "0", 10: "0.000000", 11: "0.000000"}, "latency"),
+    ],
+)
+def test_which_latency_the_percentiles_are_of(tmp_path: Path, change: dict[int, str], metric: str) -> None:
+    """Completions take 90 to 1000 µs, and whole requests 500 to 1900: what lies in both can be of either."""
+    fields = ["4000", "4000", "1000", "1000", "5", "1500", "400.0", "9.0", "90", "1000", "500.0", "9.0"]
+    fields += [f"{rank}.000000%=716" for rank in range(1, 21)]
+    fields += ["500", "1900", "900.0", "9.0", "0", "0", "0.0%", "0.0", "0.0"]
+    for place, text in change.items():
+        fields[place] = text
+    idle = ["0"] * 4 + ["0", "0", "0.0", "0.0"] * 2 + ["0%=0"] * 20 + ["0", "0", "0.0", "0.0"]
+    idle += ["0", "0", "0.0%", "0.0", "0.0"]
+    rest = ["1.0%", "2.0%", "10", "0", "20", *["0.1%"] * 29]
+    path = tmp_path / "log.terse"
+    path.write_text(";".join(["3", "fio-3.33", "load", "0", "0", *fields, *idle, *rest]) + "\n")
+    data = fsb.read(path)
+    percentiles = data.measurements.filter(pl.col("statistic").str.starts_with("p"))
+    assert percentiles["metric"].unique().to_list() == [metric]
+    assert percentiles["primary"].all()
+    unnamed = metric == "completion_or_total_latency"
+    assert ("UNNAMED_LATENCY" in data.diagnostics["code"]) == unnamed
 
 
 def test_a_job_that_only_writes_has_no_reads() -> None:

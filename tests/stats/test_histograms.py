@@ -54,6 +54,12 @@ def test_jobs_are_merged() -> None:
     assert binned_quantile(histogram, 1).high == np.inf
 
 
+def test_counts_that_a_float_cannot_add_up_are_refused() -> None:
+    """Two of 6 x 10^18 are beyond 64 bits, and made a negative total."""
+    with pytest.raises(ValueError, match="more than can be counted exactly"):
+        merged([0, 10], [10, 20], [6 * 10**18, 6 * 10**18])
+
+
 def test_a_share_that_is_met_exactly_is_met() -> None:
     histogram = merged([1, 2], [1, 2], [99, 1])
     assert binned_quantile(histogram, 0.99).value == 1  # 0.99 * 100 is not 99 in floating point

@@ -18,8 +18,9 @@ Blocks of a direction in which nothing was done are filled with zeros, and are l
 over no samples. Numbers for which there is no place are named in one diagnostic for each run.
 
 Each document is a run. But documents of the same jobs whose counts grow from one to the next by as much as time
-passed between them are reports of one run (``--status-interval``): the last one is its result, and the others are
-its series.
+passed between them are reports of one run (``--status-interval``): the last one is its result, and all of them
+are its series. Amounts are those until then, and rates and latencies are taken over all of the run until then, too
+(``cumulative_mean``, ``cumulative_p99``, ...).
 
 A document that breaks off, or has lines missing, is read up to there: a number counts when the comma or bracket
 after it has been seen. Lines of fio, the kernel or a shell inside of a document are passed over.

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.loose_json import Number, Object
+from fsbench_kit.units import quantity
+
+if TYPE_CHECKING:
+    from fsbench_kit.units import Quantity, Rounding
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
 
@@ -46,8 +50,16 @@ def text_of(value: object) -> str:
 
 
 def count_of(value: object) -> int | None:
-    """Return a whole number."""
-    return int(value.text) if isinstance(value, Number) and re.fullmatch(r"\d{1,19}", value.text) else None
+    """Return a whole number, unless fio's own counters could not hold it."""
+    return int(value.text) if isinstance(value, Number) and re.fullmatch(r"\d{1,18}", value.text) else None
+
+
+def amount_of(number: Number, unit: str = "", rounding: Rounding = "nearest") -> Quantity | None:
+    """Return a number as a quantity, or ``None`` where it is none: NaN, Infinity, 1e999."""
+    try:
+        return quantity(number.text, unit, rounding=rounding)
+    except ValueError:
+        return None
 
 
 def is_work(block: Object) -> bool:

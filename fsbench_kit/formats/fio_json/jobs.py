@@ -20,6 +20,7 @@ from fsbench_kit.formats.fio import (
 )
 from fsbench_kit.formats.fio_json.contents import (
     DIRECTIONS,
+    amount_of,
     count_of,
     is_sum,
     is_work,
@@ -31,7 +32,6 @@ from fsbench_kit.formats.fio_json.contents import (
 from fsbench_kit.formats.fio_json.kept import Kept, block_sizes, rounding_of
 from fsbench_kit.formats.loose_json import Number, Object
 from fsbench_kit.records import Bin, Block, Measurement
-from fsbench_kit.units import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,9 +114,14 @@ class JobReader(Kept):
             self._figure(place, data, f"{key}_mean", metric, "steady_mean", unit=unit, rounding="down")
             points = data.get("lat_ns" if key == "lat" else key)
             numbers = [item for item in points if isinstance(item, Number)] if isinstance(points, list) else []
-            if not numbers:
+            known = {
+                second: (number, amount.value)
+                for second, number in enumerate(numbers, 1)
+                if (amount := amount_of(number, unit)) is not None
+            }
+            if not known:
                 continue
-            for number in numbers:
+            for number, _ in known.values():
                 number.is_read = True
             self.blocks.append(
                 Block(
@@ -124,9 +129,9 @@ class JobReader(Kept):
                     metric=metric,
                     statistic="steady",
                     part=place["part"],
-                    times=[float(second) for second in range(1, len(numbers) + 1)],
-                    values=[quantity(number.text, unit).value for number in numbers],
-                    lines=[self.text.line(number.position) for number in numbers],
+                    times=[float(second) for second in known],
+                    values=[value for _, value in known.values()],
+                    lines=[self.text.line(number.position) for number, _ in known.values()],
                 )
             )
         for number in block.values():
@@ -137,14 +142,15 @@ class JobReader(Kept):
         for label, number in block.items():
             if not isinstance(number, Number):
                 continue
+            share = amount_of(number, "%")
             try:
                 low, high = bounds(label)
-                share = quantity(number.text, "%").value
-            except (ValueError, ArithmeticError):
-                continue  # it is named with the numbers that found no place
-            number.is_read = True
-            line = self.text.line(number.position)
-            self.bins.append(Bin(low=low, high=high, share=share, line=line, **place))
+            except ValueError:
+                continue  # it is named with the numbers that were not read
+            if share is not None:
+                number.is_read = True
+                line = self.text.line(number.position)
+                self.bins.append(Bin(low=low, high=high, share=share.value, line=line, **place))
 
     def _read_direction(self, block: Object, place: Object) -> None:
         if is_work(work(block)):
@@ -209,12 +215,23 @@ class JobReader(Kept):
             # µs were cut from a finer clock, ns are the clock's own
             rounding = rounding_of(block.get(key), whole="down" if self.is_old else "exact")
             self._figure(place, block, key, metric, statistic, unit=unit, rounding=rounding, samples=samples)
+        wrong: list[Number] = []
         for rank, number in object_(block.get("percentile")).items():
-            value = count_of(number)
-            if value is not None and self._is_bin(value) and (known := _rank(rank)) is not None:
+            value, known = count_of(number), _rank(rank)
+            if value is None or known is None:
+                continue
+            if self._is_bin(value):
                 number.is_read = True
                 self._percentile(place, metric, known, self._bin_bounds(value), number)
+            else:
+                wrong.append(number)
+                message = f"{number.text} is no value of p{known:g} that fio can print."
+                self.contradictions.append(
+                    self.diagnostic("UNREAD_FIGURE", message, number.position, f"{rank}: {number.text}")
+                )
         self._read_bins(block, place, metric)
+        for number in wrong:
+            number.is_read = True  # it was named, and its bins had to tell it first
 
     def _percentile(
         self, place: Object, metric: str, rank: float, bounds: Bounds, number: Number, *, primary: bool = True
@@ -249,15 +266,15 @@ class JobReader(Kept):
     def _read_bins(self, block: Object, place: Object, metric: str) -> None:
         """Keep the bins, and the percentiles that they make: for figures of their own where fio printed none."""
         bins: list[tuple[int, int, Number]] = []
-        named = object_(block.get("bins"))
+        named, requests = object_(block.get("bins")), count_of(block.get("N"))
         goes_by_index = "FIO_IO_U_PLAT_BITS" in named  # up to fio 3.0
         for name, number in named.items():
             count = count_of(number)
             if count is None or not re.fullmatch(r"[0-9]{1,19}", name):
                 continue
             value = bin_value(int(name)) if goes_by_index else int(name)
-            if not self._is_bin(value):
-                continue  # it is named with the numbers that found no place
+            if not self._is_bin(value) or (requests is not None and count > requests):
+                continue  # it is named with the numbers that were not read
             number.is_read = True
             if count:
                 bins.append((value, count, number))
@@ -267,13 +284,21 @@ class JobReader(Kept):
             line = self.text.line(number.position)
             self.bins.append(Bin(metric=metric, low=low, high=high, count=count, line=line, **of))
         total = sum(count for _, count, _ in bins)
-        if not bins or total != count_of(block.get("N")):
+        all_read = all(number.is_read for number in named.values() if isinstance(number, Number))
+        if bins and requests is not None and total != requests and all_read:
+            message = f"The bins count {total} requests of {place['operation']}, and N is {requests}."
+            self.contradictions.append(self.diagnostic("FIGURES_DISAGREE", message, bins[0][2].position))
+        if not bins or total != requests:
             return
-        printed = [rank for rank in map(_rank, object_(block.get("percentile"))) if rank is not None]
-        for rank in printed or _RANKS:
+        printed = {
+            rank: number.is_read
+            for key, number in object_(block.get("percentile")).items()
+            if isinstance(number, Number) and (rank := _rank(key)) is not None
+        }
+        for rank, is_read in (printed or dict.fromkeys(_RANKS, False)).items():
             value, number = _at_rank(bins, Fraction(rank) / 100 * total)
             text = Number(str(value), number.position)
-            self._percentile(place, metric, rank, self._bin_bounds(value), text, primary=not printed)
+            self._percentile(place, metric, rank, self._bin_bounds(value), text, primary=not is_read)
 
 
 def _rank(text: str) -> float | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fsbench_kit.formats.commands import job_option
 from fsbench_kit.formats.fio_json.contents import (
     DIRECTIONS,
+    amount_of,
     count_of,
     is_sum,
     jobs_of,
@@ -18,7 +19,7 @@ from fsbench_kit.formats.fio_json.contents import (
 )
 from fsbench_kit.formats.loose_json import Decoded, Number, Object
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Setting
-from fsbench_kit.units import quantity, size
+from fsbench_kit.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,7 @@ class Kept:
         self.measurements: list[Measurement] = []
         self.bins: list[Bin] = []
         self.blocks: list[Block] = []
+        self.contradictions: list[Diagnostic] = []
         self.over_requests: list[Diagnostic] = []
         self.failures: list[str] = []
         self.depths: dict[str | None, int] = {}
@@ -63,10 +65,9 @@ class Kept:
         if not isinstance(number, Number):
             return
         how = {"unit": "", "rounding": rounding_of(number), "samples": None, "primary": True} | how
-        try:
-            amount = quantity(number.text, how["unit"], rounding=how["rounding"])
-        except (ValueError, ArithmeticError):
-            return  # NaN, or beyond all bounds; it is named with the numbers that found no place
+        amount = amount_of(number, how["unit"], how["rounding"])
+        if amount is None:
+            return  # it is named with the numbers that were not read
         number.is_read = True
         self.measurements.append(
             Measurement(
@@ -82,6 +83,17 @@ class Kept:
                 primary=how["primary"],
                 **place,
             )
+        )
+
+    def diagnostic(self, code: str, message: str, position: int, excerpt: str | None = None) -> Diagnostic:
+        """Say something about the document."""
+        return Diagnostic(
+            code=code,
+            message=message,
+            line=self.text.line(position),
+            start=self.text.byte(self.document.start),
+            end=self.text.byte(self.document.end),
+            excerpt=excerpt,
         )
 
     def _options(self, job: Object) -> dict[str, str]:
@@ -134,7 +146,7 @@ class Kept:
             value = count_of(job.get(f"latency_{key}"))
             if value is not None:
                 known[f"fio.latency_{key}"] = str(value / per_second) if value else "0"
-        if isinstance(percentile, Number):
+        if isinstance(percentile, Number) and amount_of(percentile) is not None:
             known["fio.latency_percentile"] = str(float(percentile.text) / 100)
         if isinstance(depth, Number):
             known["fio.latency_depth"] = depth.text

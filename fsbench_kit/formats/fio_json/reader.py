@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.fio import TOOL, beside, part_names_with_idle, report_time
-from fsbench_kit.formats.fio_json.contents import has_worked, object_, objects, text_of
+from fsbench_kit.formats.fio import TOOL, beside, part_names_with_idle, report_time, statistic_so_far
+from fsbench_kit.formats.fio_json.contents import amount_of, has_worked, object_, objects, text_of
 from fsbench_kit.formats.fio_json.jobs import JobReader
 from fsbench_kit.formats.fio_requests import over_requests
 from fsbench_kit.records import Block, Diagnostic, Run
@@ -28,29 +28,28 @@ def series(text: Text, documents: list[Decoded]) -> Iterator[Record]:
     """Yield what had been done by when, as the reports of a run have it."""
     if len(documents) == 1:
         return
-    points: dict[tuple[str | None, str, str], dict[float, Measurement]] = {}
+    points: dict[tuple[str | None, str, str, str], dict[float, Measurement]] = {}
     for document in documents:
         reader = Reader(text, document)
         if document is not documents[-1]:
             yield reader.diagnostic("INTERIM_REPORT", "The run went on after this report.", document.start)
         reader.read()
+        if document is not documents[-1]:
+            yield from reader.leftovers()
         times = {(m.part, m.operation): m.value for m in reader.measurements if m.metric == "runtime"}
         for item in reader.measurements:
             time = times.get((item.part, item.operation))
-            if (
-                item.metric in {"bytes", "operations"}
-                and item.primary
-                and item.scope in {"job", "client"}
-                and time
-            ):
-                points.setdefault((item.part, item.operation, item.metric), {})[time] = item
-    for (part, operation, metric), at in points.items():
+            statistic = statistic_so_far(item)
+            if statistic is not None and item.part is not None and time:
+                points.setdefault((item.part, item.operation, item.metric, statistic), {})[time] = item
+    for (part, operation, metric, statistic), at in points.items():
         yield Block(
             operation=operation,
             metric=metric,
+            statistic=statistic,
             part=part,
             times=list(at),
-            values=[item.value or 0.0 for item in at.values()],
+            values=[item.value for item in at.values() if item.value is not None],
             lines=[item.line for item in at.values()],
         )
 
@@ -81,10 +80,11 @@ class Reader(JobReader):
         for number in self.document.repeated:
             message = f"A figure is printed twice, the second time as {number.text}."
             yield self.diagnostic("DUPLICATE_FIGURE", message, number.position)
+        yield from self.contradictions
         yield from self.over_requests
         yield from cross_checks(self.measurements, self.depths)
         yield from totals.checks(self.measurements, self.wholes, has_all_parts=self.document.is_whole)
-        yield from self._leftovers()
+        yield from self.leftovers()
 
     def read(self) -> None:
         """Read the figures and settings of the document."""
@@ -113,6 +113,9 @@ class Reader(JobReader):
             end=self.text.byte(self.document.end),
             line=self.text.line(self.start),
             ended_at=self._ended_at(),
+            identity=tuple(
+                (key, text) for key in ("timestamp", "timestamp_ms") if (text := text_of(self.content.get(key)))
+            ),
             duration=max(runtimes, default=None),
             status="failed" if self.failures else "ok" if self.document.is_whole else "partial",
             settings=tuple(self.settings),
@@ -126,30 +129,25 @@ class Reader(JobReader):
         except ValueError:
             return None
 
-    def diagnostic(self, code: str, message: str, position: int) -> Diagnostic:
-        """Say something about the document."""
-        return Diagnostic(
-            code=code,
-            message=message,
-            line=self.text.line(position),
-            start=self.text.byte(self.document.start),
-            end=self.text.byte(self.document.end),
-        )
-
-    def _leftovers(self) -> Iterator[Diagnostic]:
-        """Name the numbers that found no place, but for zeros and what is no figure."""
+    def leftovers(self) -> Iterator[Diagnostic]:
+        """Name the numbers that were not read, but for zeros and what is no figure."""
         lost: dict[str, Number] = {}
+        broken: dict[str, Number] = {}
         for number in self.document.numbers:
             if number.is_read or not number.text.strip("-0."):
                 continue
             before = self.text.chars[max(self.document.start, number.position - 200) : number.position]
             match = _KEY_BEFORE.search(before)
             key = match[1] if match is not None else "?"
-            if key not in _NO_FIGURES:
+            if amount_of(number) is None:
+                broken.setdefault(key, number)
+            elif key not in _NO_FIGURES:
                 lost.setdefault(key, number)
-        if lost:
-            message = f"There is no place for the figures {', '.join(lost)}."
-            yield self.diagnostic("UNREAD_FIGURE", message, next(iter(lost.values())).position)
+        for numbers, words in ((lost, "There is no place for the figures"), (broken, "These are no numbers:")):
+            if numbers:
+                first = next(iter(numbers.values())).position
+                excerpt = ", ".join(f"{key}: {number.text}" for key, number in numbers.items())
+                yield self.diagnostic("UNREAD_FIGURE", f"{words} {', '.join(numbers)}.", first, excerpt[:_EXCERPT])
 
     def _read_idleness(self, block: Object) -> None:
         """Keep which share of the processors' time was left, by ``--idle-prof``."""
@@ -181,7 +179,8 @@ class Reader(JobReader):
             whole(f"{prefix}util", "disk_utilisation", most, unit="%")
 
 
-_KEY_BEFORE: Final = re.compile(r'"([^"\n]*)"\s*:\s*\Z')
+_EXCERPT: Final = 120
+_KEY_BEFORE: Final = re.compile(r'"([^"\n]*)"\s*:\s*(?:\[[^"\]]*)?\Z')
 _NO_FIGURES: Final = {
     "FIO_IO_U_PLAT_BITS",
     "FIO_IO_U_PLAT_NR",

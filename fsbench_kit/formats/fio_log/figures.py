@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from fsbench_kit.errors import InputError
 from fsbench_kit.formats.fio import LATENCIES
 from fsbench_kit.formats.fio_log.histograms import (
     Bins,
@@ -21,6 +22,7 @@ from fsbench_kit.formats.fio_log.histograms import (
     merged_histogram,
     recognise_histograms,
     scan_counts,
+    why_unread,
 )
 from fsbench_kit.formats.fio_log.rows import (
     LATENCY_KINDS,
@@ -30,6 +32,7 @@ from fsbench_kit.formats.fio_log.rows import (
     LogName,
     base_units,
     latency_unit,
+    operation_of,
     pieces,
     read_head,
     recognise,
@@ -92,6 +95,10 @@ class LogFile:
             return self.bins.unit
         return self.layout.unit(self.kind) if self.layout is not None else None
 
+    def is_of_requests(self, job: int | None) -> bool:
+        """Whether it is a log of all single requests of a job."""
+        return self.layout is not None and not self.layout.windowed and self.name.job == job
+
 
 def log_file(path: Path) -> LogFile | None:
     """Look at a file's head, and return what kind of log of fio it is, or ``None`` where it is none."""
@@ -143,7 +150,7 @@ def read_figures(files: Sequence[LogFile], version: str | None, place_of: PlaceO
     unit = latency_unit(version) or next((file.unit for file in files if file.unit is not None), None)
     figures = Figures()
     for file in files:
-        reader = _Reader(file, unit, place_of(file.name.job), figures)
+        reader = _Reader(file, files, unit, place_of(file.name.job), figures)
         if file.bins is not None:
             reader.read_histograms(file.bins)
         elif file.layout is not None:
@@ -166,8 +173,15 @@ def _without_repeats(measurements: Iterable[Measurement]) -> Iterator[Measuremen
 class _Reader:
     """Reads one file into the figures of its run."""
 
-    def __init__(self, file: LogFile, unit: LatencyUnit | None, place: Place, figures: Figures) -> None:
-        self.file, self.unit, self.figures = file, unit, figures
+    def __init__(
+        self,
+        file: LogFile,
+        others: Sequence[LogFile],
+        unit: LatencyUnit | None,
+        place: Place,
+        figures: Figures,
+    ) -> None:
+        self.file, self.others, self.unit, self.figures = file, others, unit, figures
         self.scope, self.part = place
 
     def read_rows(self, layout: Layout) -> None:
@@ -332,9 +346,15 @@ class _Reader:
         """Read a histogram log."""
         counts = scan_counts(self.file.path, bins)
         unread = counts.filter(pl.col("unread").is_not_null()).select("line", "unread").collect(engine="streaming")
-        self._say_unread(unread.height, unread.head(_LINES_NAMED))
+        self._say_unread(unread.height, unread.head(_LINES_NAMED), lambda line: why_unread(line, bins))
         metric, unit = _METRICS["clat"]
-        for (name,), histogram in merged_histogram(counts).group_by("operation", maintain_order=True):
+        try:
+            merged = merged_histogram(counts)
+        except InputError as error:
+            self._say("UNREAD_FIGURE", f"{error.what[0].upper()}{error.what[1:]}.")
+            return
+        self._hold_against_requests(counts, merged)
+        for (name,), histogram in merged.group_by("operation", maintain_order=True):
             operation = str(name)
             if self._has_bins(operation, metric):
                 continue
@@ -363,6 +383,32 @@ class _Reader:
                     unit,
                     bounds=(low, high),
                     samples=number,
+                )
+
+    def _hold_against_requests(self, counts: pl.LazyFrame, merged: pl.DataFrame) -> None:
+        """Compare the number of requests with that in a log of the job's single requests, up to the same time."""
+        requests = next((file for file in self.others if file.is_of_requests(self.file.name.job)), None)
+        if requests is None or requests.layout is None:
+            return
+        ends = counts.filter(pl.col("unread").is_null()).group_by("operation").agg(pl.col("time").max())
+        # A time is cut to ms, so that requests of the window's last one can be in this window or in the next.
+        end = pl.col("time_of_window") * 1000
+        logged = (
+            scan_rows(requests.path, requests.layout)
+            .filter(pl.col("unread").is_null())
+            .select(pl.col("time"), operation=operation_of(pl.col("direction")))
+            .join(ends, on="operation", suffix="_of_window")
+            .group_by("operation")
+            .agg(fewest=(pl.col("time") < end - 1).sum(), most=(pl.col("time") <= end + 1).sum())
+            .collect(engine="streaming")
+        )
+        counted = dict(merged.group_by("operation").agg(pl.col("count").sum()).rows())
+        for operation, fewest, most in logged.sort("operation").rows():
+            if not fewest <= counted[operation] <= most:
+                self._say(
+                    "FIGURES_DISAGREE",
+                    f"The histogram counts {counted[operation]} requests of {operation}, "
+                    f"and {requests.path.name} has {most} until then.",
                 )
 
     def _has_bins(self, operation: str, metric: str) -> bool:
@@ -410,9 +456,14 @@ class _Reader:
         item = Diagnostic(code=code, message=message, line=line, excerpt=excerpt)
         self.figures.diagnostics[self.file.path].append(item)
 
-    def _say_unread(self, number: int, lines: pl.DataFrame) -> None:
+    def _say_unread(
+        self,
+        number: int,
+        lines: pl.DataFrame,
+        why: Callable[[str], str] = lambda _: "This line is no row of the log.",
+    ) -> None:
         for line, text in lines.rows():
-            self._say("UNREAD_FIGURE", "This line is no row of the log.", line, text)
+            self._say("UNREAD_FIGURE", why(text), line, text)
         if number > lines.height:
             self._say(
                 "UNREAD_FIGURE", f"{number} lines are no rows of the log; the first {lines.height} are named."

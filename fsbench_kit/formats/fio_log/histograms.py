@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.errors import InputError
-from fsbench_kit.formats.fio_log.rows import OPERATIONS, read_head, scan_lines
+from fsbench_kit.formats.fio_log.rows import OPERATIONS, operation_of, read_head, scan_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,12 @@ _PER_SECOND: Final[dict[LatencyUnit, int]] = {"us": 10**6, "ns": 10**9}
 _KEYS: Final = 3
 """Columns before the counts: time, direction, block size."""
 
-_ROW: Final = re.compile(r"\s*\d{1,19}(?:\s*,\s*\d{1,19}){21,}\s*")
+_ROW: Final = re.compile(r"\s*\d{1,40}(?:\s*,\s*\d{1,40}){21,}\s*")
+
+_PER_MS: Final = 10**6
+"""A job makes its requests one after the other, which takes no less than 1 ns each."""
+_MOST_REQUESTS: Final = 2**53
+"""A run that made as many, one each ns, would have taken 104 days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,8 @@ def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
     polars.LazyFrame
         For each window and bin that counts anything: ``line``; ``time`` (s) of the window's end; ``operation``;
         ``block_size``; ``low`` and ``high`` of the bin (s), of which the last bin has no ``high``; ``count``.
-        A line that is no row has nulls, and its text in ``unread``.
+        A line that is no row, or counts more requests than its time allows, has nulls, and its text in
+        ``unread``.
 
     Raises
     ------
@@ -126,6 +132,7 @@ def scan_counts(path: Path, bins: Bins) -> pl.LazyFrame:
     """Return the counts of a histogram log whose bins are known; see `scan_fio_histograms`."""
     cells = pl.col("text").str.replace_all(r"\s", "").str.split(",")
     cell = pl.col("cells").list
+    requests = cell.slice(_KEYS).list.eval(pl.element().cast(pl.Float64)).list.sum()
 
     def of_row(cells: pl.Expr) -> pl.Expr:
         return pl.when("is_row").then(cells).otherwise(pl.lit([None], dtype=pl.List(pl.Int64)))
@@ -142,14 +149,13 @@ def scan_counts(path: Path, bins: Bins) -> pl.LazyFrame:
             & (cell.len() == bins.number + _KEYS)
             & (cell.min() >= 0)
             & (cell.get(1, null_on_oob=True) < len(OPERATIONS))
+            & (requests <= (cell.get(0, null_on_oob=True).cast(pl.Float64) + 1) * _PER_MS)
         )
         .with_columns(cells=pl.when("is_row").then("cells"))
         .select(
             "line",
             time=cell.get(0) / 1000,
-            operation=cell.get(1).replace_strict(
-                range(len(OPERATIONS)), OPERATIONS, return_dtype=pl.Enum(OPERATIONS)
-            ),
+            operation=operation_of(cell.get(1)),
             block_size=cell.get(2),
             **{name: of_row(column) for name, column in bounds.items()},
             count=of_row(cell.slice(_KEYS)),
@@ -158,6 +164,17 @@ def scan_counts(path: Path, bins: Bins) -> pl.LazyFrame:
         .explode("low", "high", "count")
         .filter((pl.col("count") > 0) | pl.col("unread").is_not_null())
     )
+
+
+def why_unread(line: str, bins: Bins) -> str:
+    """Say why a line of a histogram log was not read."""
+    cells = [cell.strip() for cell in line.split(",")]
+    if len(cells) != bins.number + _KEYS or not all(cell.isdecimal() for cell in cells):
+        return "This line is no row of the log."
+    time, direction, _, *counts = map(int, cells)
+    if direction >= len(OPERATIONS):
+        return f"This line is no row of the log: there is no direction {direction}."
+    return f"The row counts {sum(counts)} requests, more than a job can make in {time} ms."
 
 
 def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.DataFrame:
@@ -172,16 +189,25 @@ def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.Da
     -------
     polars.DataFrame
         ``operation``, ``low``, ``high``, ``count``, in the order of the bins.
+
+    Raises
+    ------
+    InputError
+        If they count more requests than a run can make.
     """
     frames = [histograms] if isinstance(histograms, pl.LazyFrame) else list(histograms)
-    return (
+    merged = (
         pl.concat(frames)
         .filter(pl.col("unread").is_null())
         .group_by("operation", "low", "high")
-        .agg(pl.col("count").sum())
+        .agg(pl.col("count").cast(pl.Int128).sum())
         .sort("operation", "low")
         .collect(engine="streaming")
     )
+    total = merged["count"].sum()
+    if total > _MOST_REQUESTS:
+        raise InputError(f"the histograms count {total} requests, more than any run can make")
+    return merged.cast({"count": pl.Int64})
 
 
 def bin_of_rank(counts: Sequence[int], percentile: float) -> tuple[int, int]:

@@ -97,6 +97,8 @@ class Layout:
         Whether only fio 3 writes such columns.
     too_long_in_us
         Whether, if the values were latencies in µs, most requests had taken longer than the run had lasted.
+    windowed
+        Whether rows are windows, as far as the head shows, and not single requests.
     counts_requests
         Whether rows are single requests of value 1, as in an IOPS log without windows.
     doubled
@@ -109,6 +111,7 @@ class Layout:
     prefix: str
     is_new: bool
     too_long_in_us: bool
+    windowed: bool
     counts_requests: bool
     doubled: bool
     in_sectors: bool
@@ -177,6 +180,7 @@ def recognise(head: bytes, *, is_whole: bool) -> Layout | None:
         prefix,
         is_new=is_new or "largest" in columns,
         too_long_in_us=_takes_too_long(values),
+        windowed=windowed,
         counts_requests=not windowed and set(values["value"]) == {"1"},
         in_sectors=all(int(size) % _SECTOR == 0 for size in values["block_size"]),
         doubled=_are_doubled(rows),
@@ -351,10 +355,13 @@ def scaled_rows(rows: pl.LazyFrame, kind: Kind, unit: LatencyUnit | None) -> pl.
         pl.col("value") * factor,
         pl.col("largest") * factor,
         pl.col("issue_time") / 10**9,
-        operation=pl.col("direction").replace_strict(
-            range(len(OPERATIONS)), OPERATIONS, return_dtype=pl.Enum(OPERATIONS)
-        ),
+        operation=operation_of(pl.col("direction")),
     )
+
+
+def operation_of(direction: pl.Expr) -> pl.Expr:
+    """Return the names of directions."""
+    return direction.replace_strict(range(len(OPERATIONS)), OPERATIONS, return_dtype=pl.Enum(OPERATIONS))
 
 
 def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str | None = None) -> pl.LazyFrame:

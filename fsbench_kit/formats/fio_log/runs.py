@@ -13,7 +13,7 @@ from fsbench_kit.formats.fio_log.figures import Figures, LogFile, Place, PlaceOf
 from fsbench_kit.records import Bin, Diagnostic, Measurement, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 _PREFIX_OPTIONS: Final = ("fio.write_bw_log", "fio.write_iops_log", "fio.write_lat_log", "fio.write_hist_log")
@@ -73,12 +73,14 @@ def with_logs(run: Run, files: Sequence[LogFile], version: str | None) -> tuple[
     figures = read_figures(files, run.tool_version or version, _places(run, files))
     report = [item for item in run.measurements if item.primary]
     logs = [*figures.measurements, *_pooled(run, figures.measurements)]
-    partial = list(_of_a_part(report, logs))
-    added = [replace(item, primary=False) for item in logs if item not in partial]
+    others = list(_of_others(report, logs))
+    left_out = [item for item, _ in others]
+    added = [replace(item, primary=False) for item in logs if item not in left_out]
     known = {_place(item) for item in run.bins if item.count is not None}
+    known |= {_place(item) for item, number in others if (item.samples or 0) > number}
     bins = [item for item in figures.bins if _place(item) not in known]
     figures.checks += [
-        *_incomplete(partial),
+        *_against_totals(others),
         *second_printings([*report, *added]),
         *_series_against_report(report, added),
     ]
@@ -152,24 +154,29 @@ def _pooled(run: Run, measurements: Sequence[Measurement]) -> Iterator[Measureme
         yield replace(pooled, operation=operation, metric=metric, samples=sum(samples for _, samples in values))
 
 
-def _of_a_part(report: Sequence[Measurement], logs: Sequence[Measurement]) -> Iterator[Measurement]:
-    """Yield the percentiles that are over fewer requests than the report's: fio does not log the last window."""
+def _of_others(report: Sequence[Measurement], logs: Sequence[Measurement]) -> Iterator[tuple[Measurement, float]]:
+    """Yield the percentiles that are over another number of requests than the report's, and that number.
+
+    fio does not log the last window.
+    """
     done = {(item.scope, item.part, item.operation): item.value for item in report if item.metric == "operations"}
     for item in logs:
         number = done.get((item.scope, item.part, item.operation))
         if item.statistic.startswith("p") and number is not None and item.samples != number:
-            yield item
+            yield item, number
 
 
-def _incomplete(partial: Sequence[Measurement]) -> Iterator[Diagnostic]:
-    for operation, metric, samples in dict.fromkeys(
-        (item.operation, item.metric, item.samples) for item in partial
+def _against_totals(others: Iterable[tuple[Measurement, float]]) -> Iterator[Diagnostic]:
+    """Say which percentiles of logs are over fewer or more requests than the report's."""
+    for operation, metric, samples, number in dict.fromkeys(
+        (item.operation, item.metric, item.samples or 0, number) for item, number in others
     ):
+        besides = "others besides" if samples < number else f"only {number:.0f}"
         message = (
-            f"The log counts {samples} requests of {operation}, and the report others besides, "
+            f"The log counts {samples} requests of {operation}, and the report {besides}, "
             f"so that the percentiles of its {metric} are left out."
         )
-        yield Diagnostic(code="INCOMPLETE_LOG", message=message)
+        yield Diagnostic(code="INCOMPLETE_LOG" if samples < number else "FIGURES_DISAGREE", message=message)
 
 
 def _series_against_report(report: Sequence[Measurement], logs: Sequence[Measurement]) -> Iterator[Diagnostic]:

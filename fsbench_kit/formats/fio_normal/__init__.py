@@ -48,7 +48,8 @@ Counts of a direction in which nothing was done are left out, as fio's other lin
 Neither a job's line nor a status group's is needed: excerpts are read too, and a note says what they lack.
 
 With ``--status-interval`` fio reports over and over on one run: same jobs, same pids, more bytes. The last
-complete report is the run's; how the bytes and operations grew is a series.
+complete report is the run's; how the bytes and operations grew is a series, and so are rates and latencies, which
+are taken over all of the run until then (``cumulative_mean``, ``cumulative_p99``, ...).
 
 In client mode a job's figures are those of a client (``<host>/<job>``), and ``All clients`` is their sum.
 """

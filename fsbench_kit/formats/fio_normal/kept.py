@@ -64,7 +64,7 @@ class Kept:
         self.given: set[tuple[str, str, str | None]] = set()
         self.measurements: list[Measurement] = []
         self.bins: list[Bin] = []
-        self.series: dict[tuple[str | None, str, str], dict[float, tuple[float, int]]] = {}
+        self.series: dict[tuple[str | None, str, str, str], dict[float, tuple[float, int]]] = {}
         self.diagnostics: list[Diagnostic] = []
         self.failed = False
         self.stopped = False

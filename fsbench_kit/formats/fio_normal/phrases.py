@@ -75,6 +75,7 @@ LEXER: Final = Lexer(
         r"pid= \d+, got signal= \d+)|"
         r"client <[^>\n]{1,100}>: exited with (?:error|signal) \d+|"
         r"\S{1,100}: you need to specify size=|"
+        r"error: (?:maximum number of jobs(?: \(\d+\))? reached|failed to setup shm segment)\.?|"
         r"(?:^[^\S\n]*[\w-]{1,20}:\s(?:bad\s(?:magic\s)?header|verify\sfailed)[^\n]{1,1000}$\s*)+"
     ),
     stopped=r"fio: terminating on signal \d+",

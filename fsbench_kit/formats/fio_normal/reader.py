@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.fio import TOOL
+from fsbench_kit.formats.fio import TOOL, statistic_so_far
 from fsbench_kit.formats.fio_normal.kept import JobPlace
 from fsbench_kit.formats.fio_normal.phrases import ONLY_MARKS
 from fsbench_kit.formats.fio_normal.summary import Summary
@@ -67,9 +67,10 @@ class Reader(Summary):
         }
         for item in measurements:
             time = runtimes.get((item.part, item.operation))
-            if item.metric in {"bytes", "operations"} and item.scope != "group" and None not in (time, item.value):
-                points = self.series.setdefault((item.part, item.operation, item.metric), {})
-                points[time] = (item.value, item.line)  # type: ignore[index,assignment]
+            statistic = statistic_so_far(item)
+            if statistic is not None and time is not None:
+                points = self.series.setdefault((item.part, item.operation, item.metric, statistic), {})
+                points[time] = (item.value, item.line)  # type: ignore[assignment]
 
     def _note_interim(self, report: Report) -> None:
         if report.printed_rates == report.result.printed_rates:
@@ -91,6 +92,12 @@ class Reader(Summary):
             line=first.line,
             host=self.host or next((token["host"] for token in self.known if token.name == "command"), None),
             ended_at=self.ended_at,
+            identity=tuple(
+                (name, job[group] or "")
+                for name, group in (("process id", "pid"), ("date", "date"))
+                for job in self.jobs
+                if job[group] not in {None, "0"}
+            ),
             duration=max(runtimes, default=None),
             status=self._status(),
             settings=tuple(self.settings),
@@ -124,11 +131,12 @@ class Reader(Summary):
         return sum(map(int, re.findall(r"\d+", started[0]))) if started else 0, sum(counts)
 
     def _blocks(self) -> Iterator[Block]:
-        for (part, operation, metric), points in self.series.items():
+        for (part, operation, metric, statistic), points in self.series.items():
             times = sorted(points)
             yield Block(
                 operation=operation,
                 metric=metric,
+                statistic=statistic,
                 part=part,
                 times=times,
                 values=[points[time][0] for time in times],

@@ -28,8 +28,10 @@ fields.
 
 Rules of its printing, from fio's ``stat.c``: KiB, rates, and latencies without a fraction are cut; what has a
 fraction is rounded. Percentiles are middles of bins (see `fsbench_kit.formats.fio`), cut to µs. They are of the
-completion latency, or with ``lat_percentiles`` of the total one, which the line does not say. ``0%=0`` stands for
-none, and zeros everywhere for a direction in which nothing was done, or for statistics over no samples.
+completion latency, or with ``lat_percentiles`` of the total one, which the line does not say: where its other
+figures do not tell either, they have a metric of their own until another format of the same run names them.
+``0%=0`` stands for none, and zeros everywhere for a direction in which nothing was done, or for statistics over
+no samples.
 
 Where a run ends
 ----------------

@@ -30,6 +30,7 @@ from fsbench_kit.formats.fio_terse.lines import (
 )
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.units import quantity
+from fsbench_kit.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ class Reader:
         # Since 3.0 latencies are taken in ns. Layout 2 does not name the version.
         is_old = (version or "").startswith(("1.", "2.")) and not (version or "").startswith("2.99")
         self.clocks = (10**6, 10**9) if version is None else (10**6,) if is_old else (10**9,)
-        self.percentiles = "lat" if _LAT_PERCENTILES.search(text.chars) else "clat"
+        self.has_total_percentiles = _LAT_PERCENTILES.search(text.chars) is not None
 
     def records(self) -> Iterator[Record]:
         """Yield the run, its series and the diagnostics."""
@@ -203,15 +204,17 @@ class Reader:
         if line.description is not None:
             self._set("description", line.description, line)
         place = {"scope": "job", "part": part}
+        told = [self._latency_of_percentiles(fields) for fields in line.directions.values()]
+        percentiles = next(filter(None, told), EITHER_LATENCY)
         for operation, fields in line.directions.items():
-            self._read_direction(place | {"operation": operation}, fields)
+            self._read_direction(place | {"operation": operation}, fields, percentiles)
         if line.cpu:
             self._read_cpu(place | {"operation": "all"}, line)
         if line.errors:
             self._figure(place | {"operation": "all"}, line.errors[0], "errors", rounding="exact")
         self._read_shares(place, line)
 
-    def _read_direction(self, place: dict[str, Any], fields: dict[str, Field]) -> None:
+    def _read_direction(self, place: dict[str, Any], fields: dict[str, Field], percentiles: str) -> None:
         if is_work(fields[name] for name in RATES[:3] if name in fields):
             # The oldest layout divides bytes by ms.
             unit = "KiB/s" if "iops" in fields else "kB/s"
@@ -221,7 +224,7 @@ class Reader:
             self._figure(place, fields["runtime"], "runtime", unit="ms", rounding="exact")
         for kind in ("slat", "clat", "lat"):
             self._read_statistics(place, fields, kind, LATENCIES[kind], "us")
-        self._read_percentiles(place, fields)
+        self._read_percentiles(place, fields, percentiles)
         self._read_statistics(place, fields, "bw", "bandwidth", "KiB/s")
         self._read_statistics(place, fields, "iops", "iops", "1/s")
 
@@ -249,8 +252,9 @@ class Reader:
                 group = float(mean.text) / item.value
                 self.measurements[known] = replace(item, low=item.low * group / (group + 1))
 
-    def _read_percentiles(self, place: dict[str, Any], fields: dict[str, Field]) -> None:
-        if not is_work(fields[name] for name in statistics(self.percentiles)):
+    def _read_percentiles(self, place: dict[str, Any], fields: dict[str, Field], metric: str) -> None:
+        kinds = [kind for kind in ("clat", "lat") if metric in {LATENCIES[kind], EITHER_LATENCY}]
+        if not is_work(fields[name] for kind in kinds for name in statistics(kind)):
             return  # over no samples
         for name in PERCENTILES:
             if name not in fields:
@@ -267,7 +271,7 @@ class Reader:
             low, high = _percentile_bounds(int(value), self.clocks)
             self.measurements.append(
                 Measurement(
-                    metric=LATENCIES[self.percentiles],
+                    metric=metric,
                     statistic=f"p{float(rank):g}",
                     value=int(value) / 10**6 if high is not None else None,
                     unit="s",
@@ -279,6 +283,21 @@ class Reader:
                     **place,
                 )
             )
+
+    def _latency_of_percentiles(self, fields: dict[str, Field]) -> str | None:
+        """Return which latency the percentiles are of, if it is certain.
+
+        They are of the total one where ``lat_percentiles`` was on, which fio 2.x does not have.
+        """
+        has = {kind: is_work(fields[name] for name in statistics(kind)) for kind in ("clat", "lat")}
+        if self.has_total_percentiles or has == {"clat": False, "lat": True}:
+            return LATENCIES["lat"]
+        if self.clocks == (10**6,) or has == {"clat": True, "lat": False}:
+            return LATENCIES["clat"]
+        values = (int(fields[name].text.split("%=")[1]) for name in PERCENTILES if name in fields)
+        spans = [_percentile_bounds(value, self.clocks) for value in values if value]
+        possible = [kind for kind in ("clat", "lat") if _lie_between(spans, fields, kind)]
+        return LATENCIES[possible[0]] if len(possible) == 1 else None
 
     def _read_cpu(self, place: dict[str, Any], line: Line) -> None:
         user, system, switches, major, minor = line.cpu
@@ -342,6 +361,12 @@ _LAT_PERCENTILES: Final = re.compile(r"\blat_percentiles(?:=(?:1|true|yes|on)\b|
 _DEPTH_LABELS: Final = ("1", "2", "4", "8", "16", "32", ">=64")
 _US_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
 _MS_LABELS: Final = (*_US_LABELS, "2000", ">=2000")
+
+
+def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict[str, Field], kind: str) -> bool:
+    """Whether percentiles can be of a latency with this minimum and maximum, which were cut to µs."""
+    least, most = int(fields[f"{kind}_min"].text) / 10**6, (int(fields[f"{kind}_max"].text) + 1) / 10**6
+    return all(low <= most and (high is None or high >= least) for low, high in percentiles)
 
 
 def _percentile_bounds(microseconds: int, clocks: Iterable[int]) -> tuple[float, float | None]:
