@@ -124,14 +124,25 @@ def test_given_parameters_are_completed_with_defaults(project: Path, write: Writ
 def test_an_unknown_name_is_an_error_that_knows_what_was_meant(project: Path, write: WriteNotebook) -> None:
     with pytest.raises(RequestError) as caught:
         check_parameters(project / write("a.ipynb", PARAMETERS), {"confidense": 0.9})
-    assert "Did you mean 'confidence'?" in str(caught.value)
+    assert "Did you mean 'confidence'? There are: data, confidence, runs," in str(caught.value)
+
+
+def test_where_a_list_is_meant_a_single_item_is_a_list_of_one(project: Path, write: WriteNotebook) -> None:
+    path = write(
+        "a.ipynb", PARAMETERS + "\nwhere: dict[str, list[str | int | None]] = {}\nmetrics = ['bandwidth']"
+    )
+    given = {"data": "raw_results/published", "where": {"operation": "read", "threads": 4}, "metrics": "iops"}
+    complete = check_parameters(project / path, given)
+    assert complete["data"] == ["raw_results/published"]
+    assert complete["where"] == {"operation": ["read"], "threads": [4]}
+    assert complete["metrics"] == ["iops"]
 
 
 @pytest.mark.parametrize(
     "given",
     [
-        {"data": "raw_results"},
         {"data": [1]},
+        {"data": None},
         {"runs": 2.5},
         {"runs": "3"},
         {"runs": True},
@@ -481,7 +492,7 @@ def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_on
         subprocess.Popen([*command, ROOT / "notebooks" / name, there / f"{number}.ipynb", *given], cwd=here)
         for number, (name, given) in enumerate(
             [
-                ("02_ingest.ipynb", ["-f", "given.yaml"]),
+                ("02_ingest.ipynb", ["-p", "data", study]),
                 ("03_compare.ipynb", ["-f", "given.yaml", "-p", "baseline", "jfs", "-p", "margin", "1.5"]),
             ]
         )
@@ -489,10 +500,21 @@ def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_on
     assert [process.wait(300) for process in started] == [0, 0]
     assert {path.name for path in here.iterdir()} == {"given.yaml"}
     ingested, compared = ((there / f"{number}.ipynb").read_text() for number in range(2))
-    assert f'data = [\\"{study}\\"]' in ingested
-    assert "filetree" in ingested
+    assert f'data = \\"{study}\\"' in ingested  # a string, which is one path
+    assert "4 runs of filetree" in ingested
     assert "against jfs" in compared
     assert "margin = 1.5" in compared
+
+
+@pytest.mark.slow
+def test_plain_papermill_ends_with_a_sentence_where_a_parameter_is_wrong(tmp_path: Path) -> None:
+    command = [Path(sys.executable).with_name("papermill"), ROOT / "notebooks" / "03_compare.ipynb", "out.ipynb"]
+    given = ["--no-progress-bar", "-p", "basline", "xfs"]
+    result = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    _, said, hint = result.stderr.rpartition("Exception encountered at")[2].strip().splitlines()
+    assert said == "this notebook has no parameter 'basline'"
+    assert hint.startswith("Did you mean 'baseline'? There are: data, factor, baseline,")
 
 
 @pytest.fixture
