@@ -32,6 +32,7 @@ from fsbench_kit import notebooks
 from fsbench_kit.errors import ReportError, RequestError
 from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters, shown
 from fsbench_kit.notebooks.progress import Event
+from fsbench_kit.report import read_spec
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 WriteNotebook = Callable[..., str]
@@ -515,6 +516,32 @@ def test_plain_papermill_ends_with_a_sentence_where_a_parameter_is_wrong(tmp_pat
     _, said, hint = result.stderr.rpartition("Exception encountered at")[2].strip().splitlines()
     assert said == "this notebook has no parameter 'basline'"
     assert hint.startswith("Did you mean 'baseline'? There are: data, factor, baseline,")
+
+
+@pytest.mark.slow
+def test_a_recorded_replication_is_told_from_what_would_run_here(tmp_path: Path) -> None:
+    command = [Path(sys.executable).with_name("papermill"), ROOT / "notebooks" / "05_replicate.ipynb", "out.ipynb"]
+    given = ["--no-progress-bar", "-p", "study", "raw_results/published/fio-nvme-2021"]
+    result = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    said = {
+        cell.id: "".join(output.get("text", "") or output["data"]["text/plain"] for output in cell.outputs)
+        for cell in nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
+        if cell.cell_type == "code"
+    }
+    assert said["launch"] == 'Nothing was run on this machine: the parameter where is "recorded".\n'
+    assert said["finding"].startswith("Not run on this machine: recorded on the host vm on 2026-11-22. Published")
+    recorded, planned = "10 MiB instead of 10 GiB", "640 MiB instead of 10 GiB"  # file_scale is 0.0625 by default
+    assert [name for name, text in said.items() if recorded in text] == ["recorded-changes"]
+    assert [name for name, text in said.items() if planned in text] == ["planned-changes"]
+    assert not [name for name, text in said.items() if re.search(r"\b(ours?|here)\b", text)]
+
+
+def test_only_what_runs_on_this_machine_is_called_that_in_the_report() -> None:
+    """A study that is run again can be a recorded one, where this machine lacks something."""
+    spec = read_spec(ROOT / "notebooks" / "report.toml")
+    called = {notebook.file for notebook in spec.notebook if "This machine" in (notebook.title or "")}
+    assert called == {"notebooks/01_launch.ipynb", "notebooks/03_compare.ipynb"}
 
 
 @pytest.fixture
