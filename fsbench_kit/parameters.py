@@ -177,7 +177,8 @@ def of_kernel(inputs: Sequence[str]) -> tuple[dict[str, Parameter], list[str]]:
         injected = following if following.startswith(_INJECTED) else ""
         with suppress(ReportError):
             cell = declared(source)
-            if cell and (injected or any(isinstance(node, ast.AnnAssign) for node in ast.walk(ast.parse(source)))):
+            typed = any(isinstance(node, ast.AnnAssign) for node in ast.parse(source).body)
+            if cell and (injected or (typed and not given)):
                 known, given = cell, _assigned(injected)
     return known, given
 

@@ -111,6 +111,13 @@ def test_a_parameter_that_is_changed_by_hand_is_checked_too(kernel: InteractiveS
         display.setup()
 
 
+def test_a_type_that_is_named_further_down_hides_no_parameter(kernel: InteractiveShell) -> None:
+    for cell in ("data: list[str] = []", "# Parameters\nbogus = 1\n", "threshold: float = 0.3"):
+        kernel.run_cell(cell, store_history=True).raise_error()
+    with pytest.raises(RequestError, match="no parameter 'bogus'"):
+        display.setup()
+
+
 def test_in_a_notebook_an_error_is_its_message_alone(kernel: InteractiveShell) -> None:
     kernel.user_ns["error"] = RequestError("no such level", hint="There are: ext4, xfs.")
     with capture_output() as captured:
