@@ -162,7 +162,8 @@ def compare(
     Raises
     ------
     RequestError
-        If the factor, the baseline or a value of ``where`` is not in the data.
+        If the factor, the baseline or a value of ``where`` is not in the data, or the confidence or the margin is
+        out of its range.
     """
     figures = figures_of(dataset, factor, baseline, wanted_of(metrics), where=where, include_failed=include_failed)
     confounders = Confounders(dataset.select(pl.col("run_id").is_in(figures["run_id"].unique().implode())), factor)

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+from IPython import get_ipython
 
 from fsbench_kit.charts.drawing import THEME, png
 from fsbench_kit.errors import RequestError
+from fsbench_kit.parameters import checked, of_kernel
 from fsbench_kit.tables import one_line
 
 if TYPE_CHECKING:
@@ -31,11 +33,21 @@ FACETS: Final = ("study", "tool", "filesystem", "verdict")
 
 
 def setup() -> None:
-    """Begin a notebook: work in the project's root, and have Altair draw with this kit's renderer and theme.
+    """Begin a notebook: check its parameters, work in the project's root, and have Altair draw as this kit does.
 
+    A single item becomes a list where a parameter is a list.
     The renderer needs no network: JupyterLab draws the chart live, whatever cannot do that shows the image, and a
     terminal shows the chart's description.
+
+    Raises
+    ------
+    RequestError
+        If papermill gave a parameter that the notebook does not have, or one has a value of another type.
     """
+    if (kernel := get_ipython()) is not None:
+        known, given = of_kernel(kernel.history_manager.input_hist_parsed)
+        values = {name: kernel.user_ns[name] for name in [*known, *given] if name in kernel.user_ns}
+        kernel.user_ns.update(checked(known, values))
     os.chdir(project_root())
     alt.renderers.register("fsbench", mimebundle)
     alt.renderers.enable("fsbench")

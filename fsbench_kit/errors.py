@@ -64,6 +64,10 @@ class FsbenchError(Exception):
             parts.append(self.hint)
         return "\n".join(parts)
 
+    def _render_traceback_(self) -> list[str]:
+        """Show the message in a notebook, where IPython asks for it, instead of a traceback."""
+        return str(self).splitlines()
+
 
 class InputError(FsbenchError):
     """A file or folder that was given cannot be read, or is not what it has to be."""
@@ -71,6 +75,10 @@ class InputError(FsbenchError):
 
 class RequestError(FsbenchError):
     """What was asked for does not exist or does not fit together: a level, a parameter, a column."""
+
+
+class RangeError(RequestError, ValueError):
+    """A number is out of its range: a confidence of 95, a margin of 0.05."""
 
 
 class LaunchError(FsbenchError):

@@ -16,6 +16,7 @@ from fsbench_kit.stats.medians import MIN_FOR_MEDIAN
 from fsbench_kit.stats.robust import MIN_PAIRS, MIN_RUNS
 from fsbench_kit.stats.single import MIN_FOR_PREDICTION
 from fsbench_kit.stats.steady import WINDOW
+from fsbench_kit.stats.values import checked_confidence, checked_log
 from fsbench_kit.vocabulary import REASONS
 
 if TYPE_CHECKING:
@@ -127,6 +128,10 @@ class Options:
     factor: str
     confidence: float
     margin: float
+
+    def __post_init__(self) -> None:
+        checked_confidence(self.confidence)
+        checked_log(self.margin)
 
 
 class Sides(NamedTuple):

@@ -1,4 +1,4 @@
-"""Runs a published study's workload again here, at a scale of one's own, and sets its effect beside ours.
+"""Runs a published study's workload again, at a scale of one's own, and sets both effects beside each other.
 
 ::
 
@@ -31,7 +31,7 @@ from fsbench_kit.units import humanise
 from fsbench_kit.vocabulary import SETTINGS, setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from fsbench_kit.dataset import Dataset
 
@@ -52,7 +52,7 @@ class Replication:
     plan
         What is to be run.
     changes
-        Sentences on what the plan does otherwise than the study did, and on what is not sure about that.
+        What `departures` says of the plan.
     """
 
     study: str
@@ -97,34 +97,21 @@ def replication(
     for name, scale in (("file_scale", file_scale), ("time_scale", time_scale)):
         if not 0 < scale <= 1:
             raise RequestError(f"{name} is {scale:g}", hint="A scale is above 0, and 1 at most: 0.1 is a tenth.")
-    changes: dict[str, None] = {}
-    known = _known(published)
-    workloads: list[Made] = []
-    for run, tool in published.runs.select("run_id", "tool").rows():
-        if tool not in _TABLES:
-            hint = f"Those that can are of: {', '.join(sorted(_TABLES))}."
-            raise RequestError(f"runs of {tool} cannot be run again from their logs yet", hint=hint)
-        table = _TABLES[tool](known[run], _Scale(file_scale, time_scale, changes))
-        if table not in workloads:
-            workloads.append(table)
-    changes |= dict.fromkeys(_only_stated(published))
-    targets = list(_directories(directories)) if directories else list(_images(published, known))
+    workloads = [_smaller(table, file_scale, time_scale) for table in _workloads(published)]
     plan = {
         "id": f"{studies[0]}{_AGAIN}",
-        "title": f"{studies[0]}, run again at a smaller scale" if changes else f"{studies[0]}, run again",
+        "title": f"{studies[0]}, run again{' at a smaller scale' if min(file_scale, time_scale) < 1 else ''}",
         "repeats": repeats,
         "seed": seed,
-        "target": targets,
-        "workload": list(_named(workloads)),
+        "target": list(_directories(directories)) if directories else [_ANYWHERE],
+        "workload": workloads,
     }
     if not directories:
-        space = max(workload.space or 0 for workload in _plan({**plan, "target": [_ANYWHERE]}).workload)
+        space = max(workload.space or 0 for workload in _plan(plan).workload)
         size = max(_LEAST_IMAGE, 2**20 * math.ceil(space / _FILLED / 2**20))
-        plan["target"] = [{**target, "size": size} for target in targets]
-        changes[f"Each filesystem is on an image of {humanise(size, 'B')}, made anew for each run."] = None
-        if any("mount_options" in values for values in known.values()):
-            changes["It is mounted with the options that are usual here, and not with those of the study."] = None
-    return Replication(studies[0], _plan(plan), tuple(changes))
+        plan["target"] = [{**target, "size": size} for target in _images(published)]
+    made = _plan(plan)
+    return Replication(studies[0], made, departures(published, made))
 
 
 _AGAIN: Final = "-again"
@@ -146,24 +133,56 @@ def _known(dataset: Dataset) -> dict[str, Values]:
     return known
 
 
-def _named(workloads: Sequence[Made]) -> Iterator[Made]:
-    """Name each workload by its pattern, with a number where several have it."""
-    times = Counter(table["name"] for table in workloads)
-    seen: Counter[str] = Counter()
-    for table in workloads:
-        seen[table["name"]] += 1
-        name = table["name"] if times[table["name"]] == 1 else f"{table['name']}-{seen[table['name']]}"
-        yield {**table, "name": name}
-
-
-def lacking(plan: Plan, root: Path) -> str | None:
-    """Say what this machine lacks to run a plan; ``None`` where it lacks nothing. Nothing is run.
+def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
+    """Say what a plan does otherwise than a study did, and what is not sure about that.
 
     Parameters
     ----------
+    published
+        The study's data.
+    plan
+        One that `replication` derived from it, at any scale; also as a launch of it wrote it down.
+    """
+    study = {table["name"]: table for table in _workloads(published)}
+    said: dict[str, None] = {}
+    for workload in plan.workload:
+        then = study.get(workload.name, {})
+        now = workload.model_dump()
+        size, what, _, time = _SCALED[now["tool"]]
+        if size in then and now[size] != then[size]:
+            said[f"{what}: {humanise(now[size], 'B')} instead of {humanise(then[size], 'B')}."] = None
+        if time in then and now[time] != then[time]:
+            said[f"Each run: {now[time]:g} s instead of {then[time]} s."] = None
+    said |= dict.fromkeys(_only_stated(published))
+    images = dict.fromkeys(getattr(target, "size", None) for target in plan.target)
+    for image in filter(None, images):
+        said[f"Each filesystem is on an image of {humanise(image, 'B')}, made anew for each run."] = None
+        if any("mount_options" in values for values in _known(published).values()):
+            said["It is mounted with the usual options, and not with those of the study."] = None
+    return tuple(said)
+
+
+def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
+    """Say why a plan is not run on this machine; ``None`` where it can be. Nothing is run.
+
+    Parameters
+    ----------
+    where
+        ``recorded`` where nothing is to be run, else ``images`` or ``directories``.
+    plan
+        What would be run.
     root
         The project's root.
+
+    Raises
+    ------
+    RequestError
+        If `where` is another.
     """
+    if where == "recorded":
+        return 'the parameter where is "recorded".'
+    if where not in ("images", "directories"):
+        raise RequestError(f"where cannot be {where!r}", hint='It is "recorded", "images" or "directories".')
     missing = sorted({str(table.program) for table in plan.workload if is_missing(table.program)})
     if missing:
         return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed here."
@@ -174,35 +193,62 @@ def lacking(plan: Plan, root: Path) -> str | None:
     return None
 
 
-def recorded(study: str) -> Path:
-    """Return the folder of the replication of a study that comes with the kit, from the project's root."""
-    return Path("raw_results", "replicated", f"{study}{_AGAIN}")
+def recorded(study: str, root: Path) -> Path:
+    """Return the folder of the replication of a study that comes with the kit, from the project's root.
+
+    Raises
+    ------
+    RequestError
+        If there is none.
+    """
+    folder = Path("raw_results", "replicated", f"{study}{_AGAIN}")
+    if not (root / folder).is_dir():
+        raise RequestError(
+            f"no replication of {study} comes with the kit",
+            hint='To run it on this machine, say where = "images" (as root) or "directories".',
+        )
+    return folder
 
 
 # ---- from settings to a plan's tables
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """Makes sizes and times smaller, and says so."""
+def _workloads(published: Dataset) -> list[Made]:
+    """Return what the study ran, each once and named by its pattern, with a number where several have it."""
+    known = _known(published)
+    tables: list[Made] = []
+    for run, tool in published.runs.select("run_id", "tool").rows():
+        if tool not in _TABLES:
+            hint = f"Those that can are of: {', '.join(sorted(_TABLES))}."
+            raise RequestError(f"runs of {tool} cannot be run again from their logs yet", hint=hint)
+        table = _TABLES[tool](known[run])
+        if table not in tables:
+            tables.append(table)
+    times = Counter(table["name"] for table in tables)
+    seen: Counter[str] = Counter()
+    for table in tables:
+        name = table["name"]
+        seen[name] += 1
+        if times[name] > 1:
+            table["name"] = f"{name}-{seen[name]}"
+    return tables
 
-    files: float
-    time: float
-    changes: dict[str, None]
 
-    def bytes(self, value: int, unit: int, what: str) -> int:
-        """Return a size as a whole number of units, of which it holds one at least."""
-        scaled = max(unit, math.floor(value * self.files / unit) * unit)
-        if scaled != value:
-            self.changes[f"{what}: {humanise(scaled, 'B')} instead of {humanise(value, 'B')}."] = None
-        return scaled
+def _smaller(table: Made, file_scale: float, time_scale: float) -> Made:
+    """Return a workload whose files are a whole number of units, one at least, and whose time of whole seconds."""
+    size, _, of_unit, time = _SCALED[table["tool"]]
+    unit = math.prod(table[key] for key in of_unit)
+    smaller = {size: max(unit, math.floor(table[size] * file_scale / unit) * unit)}
+    if time in table:
+        smaller[time] = max(1, round(table[time] * time_scale))
+    return table | smaller
 
-    def seconds(self, value: int) -> int:
-        """Return a time in whole seconds, of which it lasts one at least."""
-        scaled = max(1, round(value * self.time))
-        if scaled != value:
-            self.changes[f"Each run: {scaled} s instead of {value} s."] = None
-        return scaled
+
+_SCALED: Final = {
+    "sysbench": ("file_total_size", "All files together", ("file_num", "file_block_size"), "time"),
+    "fio": ("size", "The file of each job", ("bs",), "runtime"),
+}
+"""A tool's key for a size, what has it, the keys whose product is the least of it, and the key for a time."""
 
 
 def _needed(values: Values, *keys: str) -> list[str]:
@@ -216,7 +262,7 @@ def _needed(values: Values, *keys: str) -> list[str]:
     return [values[key] for key in keys]
 
 
-def _sysbench(values: Values, scale: _Scale) -> Made:
+def _sysbench(values: Values) -> Made:
     pattern, total, files, block, seconds = _needed(
         values, "pattern", "total_size", "files", "block_size", "time_limit"
     )
@@ -225,10 +271,10 @@ def _sysbench(values: Values, scale: _Scale) -> Made:
         "tool": "sysbench",
         "name": pattern,
         "file_test_mode": pattern,
-        "file_total_size": scale.bytes(int(total), int(files) * int(block), "All files together"),
+        "file_total_size": int(total),
         "file_num": int(files),
         "file_block_size": int(block),
-        "time": scale.seconds(int(seconds)),
+        "time": int(seconds),
     }
     if flags:
         table["file_extra_flags"] = ",".join(flags)
@@ -242,23 +288,22 @@ def _sysbench(values: Values, scale: _Scale) -> Made:
     )
 
 
-def _fio(values: Values, scale: _Scale) -> Made:
+def _fio(values: Values) -> Made:
     pattern, size, block = _needed(values, "pattern", "file_size", "block_size")
     table: Made = {
         "tool": "fio",
         "name": pattern,
         "rw": pattern,
         "bs": int(block),
-        "size": scale.bytes(int(size), int(block), "The file of each job"),
+        "size": int(size),
     }
-    if "time_limit" in values:
-        table["runtime"] = scale.seconds(int(values["time_limit"]))
     if values.get("grouped") == "true":
         table["options"] = {"group_reporting": True}
     return table | _where_known(
         values,
         ("ioengine", "engine", str),
         ("iodepth", "iodepth", int),
+        ("runtime", "time_limit", int),
         ("numjobs", "threads", int),
         ("direct", "direct", _truth),
         ("fsync", "fsync", int),
@@ -297,8 +342,9 @@ def _directories(directories: Sequence[str]) -> Iterator[Made]:
         yield {"kind": "directory", "name": f"directory-{number}", "directory": directory}
 
 
-def _images(published: Dataset, known: Mapping[str, Values]) -> Iterator[Made]:
+def _images(published: Dataset) -> Iterator[Made]:
     """Yield a target without its size for each filesystem, with the study's own options where they are known."""
+    known = _known(published)
     for (filesystem,), runs in published.runs.drop_nulls("filesystem").group_by("filesystem", maintain_order=True):
         values = known[runs["run_id"][0]]
         if filesystem != "zfs":
@@ -350,13 +396,13 @@ _SAME: Final = tuple(COLUMNS)[:10]
 
 
 def beside(
-    published: Dataset, ours: Dataset, baseline: str | None = None, *, metrics: Sequence[str] | None = None
+    published: Dataset, replicated: Dataset, baseline: str | None = None, *, metrics: Sequence[str] | None = None
 ) -> pl.DataFrame:
     """Set the ratios of a published study beside those of its replication.
 
     Parameters
     ----------
-    published, ours
+    published, replicated
         The runs of both.
     baseline, metrics
         As in `fsbench_kit.compare.compare`.
@@ -366,31 +412,31 @@ def beside(
     pl.DataFrame
         One row for each cell that both have; the columns are `COLUMNS`. ``published_low`` and ``published_high``
         are what the rounding of single runs allows, which is no confidence interval. ``finding`` is ``inside``
-        where the published ratio lies in our interval, and ``inside, as 1`` where 1 does so too; ``same
-        direction`` where it lies outside of it and both are on one side of 1, else ``other direction``; ``open``
-        where our interval holds 1 and not the published ratio; and ``no interval`` where we have none.
+        where the published ratio lies in the replication's interval, and ``inside, as 1`` where 1 does so too;
+        ``same direction`` where it lies outside of it and both are on one side of 1, else ``other direction``;
+        ``open`` where the interval holds 1 and not the published ratio; and ``no interval`` where there is none.
     """
-    theirs, here = (compare(data, baseline=baseline, metrics=metrics) for data in (published, ours))
+    theirs, again = (compare(data, baseline=baseline, metrics=metrics) for data in (published, replicated))
     both = theirs.drop_nulls("ratio").join(
-        here.drop_nulls("ratio"), on=_SAME, how="inner", nulls_equal=True, maintain_order="left", suffix="_here"
+        again.drop_nulls("ratio"), on=_SAME, how="inner", nulls_equal=True, maintain_order="left", suffix="_again"
     )
-    inside = (pl.col("rounding_high") >= pl.col("ci_low_here")) & (
-        pl.col("rounding_low") <= pl.col("ci_high_here")
+    inside = (pl.col("rounding_high") >= pl.col("ci_low_again")) & (
+        pl.col("rounding_low") <= pl.col("ci_high_again")
     )
-    one = pl.lit(1.0).is_between("ci_low_here", "ci_high_here")
-    direction = (pl.col("ratio") > 1) == (pl.col("ratio_here") > 1)
+    one = pl.lit(1.0).is_between("ci_low_again", "ci_high_again")
+    direction = (pl.col("ratio") > 1) == (pl.col("ratio_again") > 1)
     return both.select(
         *_SAME,
         published_ratio="ratio",
         published_low="rounding_low",
         published_high="rounding_high",
-        ratio="ratio_here",
-        ci_low="ci_low_here",
-        ci_high="ci_high_here",
-        confidence="confidence_here",
-        n_baseline="n_baseline_here",
-        n_candidate="n_candidate_here",
-        finding=pl.when(pl.col("ci_low_here").is_null())
+        ratio="ratio_again",
+        ci_low="ci_low_again",
+        ci_high="ci_high_again",
+        confidence="confidence_again",
+        n_baseline="n_baseline_again",
+        n_candidate="n_candidate_again",
+        finding=pl.when(pl.col("ci_low_again").is_null())
         .then(pl.lit("no interval"))
         .when(inside & one)
         .then(pl.lit("inside, as 1"))
@@ -402,32 +448,32 @@ def beside(
         .then(pl.lit("same direction"))
         .otherwise(pl.lit("other direction")),
         published_notes="footnotes",
-        notes="footnotes_here",
+        notes="footnotes_again",
     ).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
 
 
-def differences(published: Dataset, ours: Dataset) -> pl.DataFrame:
-    """List what was otherwise here than in the study, as far as the study tells.
+def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
+    """List what was otherwise in a replication than in the study, as far as the study tells.
 
     Returns
     -------
     pl.DataFrame
-        Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``here``: one row for each setting of the
-        workload, the system or the target that the study tells and that is not the same here. Where it holds for
-        all filesystems, ``filesystem`` is null.
+        Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``replicated``: one row for each setting of
+        the workload, the system or the target that the study tells and that is not the same in the replication.
+        Where it holds for all filesystems, ``filesystem`` is null.
     """
-    theirs, here = (
+    theirs, again = (
         {
             str(name): Facts(data).values(frozenset(runs["run_id"]))
             for (name,), runs in data.runs.group_by("filesystem")
         }
-        for data in (published, ours)
+        for data in (published, replicated)
     )
-    shared = sorted(theirs.keys() & here.keys())
+    shared = sorted(theirs.keys() & again.keys())
     rows: list[tuple[str, ...]] = []
     for filesystem in shared:
         for key, values in theirs[filesystem].items():
-            kind, found = setting_kind(key), here[filesystem].get(key)
+            kind, found = setting_kind(key), again[filesystem].get(key)
             if (
                 kind != "label"
                 and found != values
@@ -435,10 +481,10 @@ def differences(published: Dataset, ours: Dataset) -> pl.DataFrame:
                 and key != "provision"
             ):
                 rows.append((filesystem, key, kind, " | ".join(values), " | ".join(found or [NOT_KNOWN])))
-    names = ("filesystem", "setting", "kind", "published", "here")
+    names = ("filesystem", "setting", "kind", "published", "replicated")
     return (
         pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-        .group_by("setting", "kind", "published", "here", maintain_order=True)
+        .group_by("setting", "kind", "published", "replicated", maintain_order=True)
         .agg(pl.col("filesystem"))
         .with_columns(
             filesystem=pl.when(pl.col("filesystem").list.len() < len(shared)).then(
@@ -453,15 +499,15 @@ def differences(published: Dataset, ours: Dataset) -> pl.DataFrame:
 _KINDS: Final = ("workload", "system", "target")
 
 
-def caveats(ours: Dataset) -> list[str]:
-    """Say what bears a filesystem's name here and is not what people think of by that name."""
+def caveats(replicated: Dataset) -> list[str]:
+    """Say what bears a filesystem's name in a replication and is not what people think of by that name."""
     known = (
-        effective(ours.settings)
+        effective(replicated.settings)
         .filter(pl.col("key") == "filesystem_version")
-        .join(ours.runs.select("run_id", "filesystem"), on="run_id")
+        .join(replicated.runs.select("run_id", "filesystem"), on="run_id")
     )
     return [
-        f"What is called {filesystem} here is {version}: a program outside the kernel, which is slower than the "
+        f"The replication's {filesystem} is {version}: a program outside the kernel, which is slower than the "
         "filesystem of that name in the kernel."
         for filesystem, version in known.select("filesystem", "value").unique().sort("filesystem", "value").rows()
         if "fuse" in version

@@ -266,6 +266,12 @@ def test_gate_on_what_cannot_be_compared(published: Path) -> None:
     assert "are not comparable" in result.stderr
 
 
+def test_a_margin_below_one_is_refused_in_a_sentence(published: Path) -> None:
+    result = _fsbench("compare", published / "sysbench-rhel72", "--margin", "0.5")
+    assert result.returncode == 2
+    assert result.stderr == "fsbench: a factor of 0.5 is not above 1; write 1.05 for 5 %\n"
+
+
 def test_gate_on_bad_input(tmp_path: Path) -> None:
     assert _fsbench("compare", tmp_path, "--gate").returncode == 2
 

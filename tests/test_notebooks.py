@@ -32,6 +32,7 @@ from fsbench_kit import notebooks
 from fsbench_kit.errors import ReportError, RequestError
 from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters, shown
 from fsbench_kit.notebooks.progress import Event
+from fsbench_kit.report import read_spec
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 WriteNotebook = Callable[..., str]
@@ -124,14 +125,25 @@ def test_given_parameters_are_completed_with_defaults(project: Path, write: Writ
 def test_an_unknown_name_is_an_error_that_knows_what_was_meant(project: Path, write: WriteNotebook) -> None:
     with pytest.raises(RequestError) as caught:
         check_parameters(project / write("a.ipynb", PARAMETERS), {"confidense": 0.9})
-    assert "Did you mean 'confidence'?" in str(caught.value)
+    assert "Did you mean 'confidence'? There are: data, confidence, runs," in str(caught.value)
+
+
+def test_where_a_list_is_meant_a_single_item_is_a_list_of_one(project: Path, write: WriteNotebook) -> None:
+    path = write(
+        "a.ipynb", PARAMETERS + "\nwhere: dict[str, list[str | int | None]] = {}\nmetrics = ['bandwidth']"
+    )
+    given = {"data": "raw_results/published", "where": {"operation": "read", "threads": 4}, "metrics": "iops"}
+    complete = check_parameters(project / path, given)
+    assert complete["data"] == ["raw_results/published"]
+    assert complete["where"] == {"operation": ["read"], "threads": [4]}
+    assert complete["metrics"] == ["iops"]
 
 
 @pytest.mark.parametrize(
     "given",
     [
-        {"data": "raw_results"},
         {"data": [1]},
+        {"data": None},
         {"runs": 2.5},
         {"runs": "3"},
         {"runs": True},
@@ -481,7 +493,7 @@ def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_on
         subprocess.Popen([*command, ROOT / "notebooks" / name, there / f"{number}.ipynb", *given], cwd=here)
         for number, (name, given) in enumerate(
             [
-                ("02_ingest.ipynb", ["-f", "given.yaml"]),
+                ("02_ingest.ipynb", ["-p", "data", study]),
                 ("03_compare.ipynb", ["-f", "given.yaml", "-p", "baseline", "jfs", "-p", "margin", "1.5"]),
             ]
         )
@@ -489,10 +501,47 @@ def test_papermill_takes_parameters_by_name_and_from_a_file_and_runs_twice_at_on
     assert [process.wait(300) for process in started] == [0, 0]
     assert {path.name for path in here.iterdir()} == {"given.yaml"}
     ingested, compared = ((there / f"{number}.ipynb").read_text() for number in range(2))
-    assert f'data = [\\"{study}\\"]' in ingested
-    assert "filetree" in ingested
+    assert f'data = \\"{study}\\"' in ingested  # a string, which is one path
+    assert "4 runs of filetree" in ingested
     assert "against jfs" in compared
     assert "margin = 1.5" in compared
+
+
+@pytest.mark.slow
+def test_plain_papermill_ends_with_a_sentence_where_a_parameter_is_wrong(tmp_path: Path) -> None:
+    command = [Path(sys.executable).with_name("papermill"), ROOT / "notebooks" / "03_compare.ipynb", "out.ipynb"]
+    given = ["--no-progress-bar", "-p", "basline", "xfs"]
+    result = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    _, said, hint = result.stderr.rpartition("Exception encountered at")[2].strip().splitlines()
+    assert said == "this notebook has no parameter 'basline'"
+    assert hint.startswith("Did you mean 'baseline'? There are: data, factor, baseline,")
+
+
+@pytest.mark.slow
+def test_a_recorded_replication_is_told_from_what_would_run_here(tmp_path: Path) -> None:
+    command = [Path(sys.executable).with_name("papermill"), ROOT / "notebooks" / "05_replicate.ipynb", "out.ipynb"]
+    given = ["--no-progress-bar", "-p", "study", "raw_results/published/fio-nvme-2021"]
+    result = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    said = {
+        cell.id: "".join(output.get("text", "") or output["data"]["text/plain"] for output in cell.outputs)
+        for cell in nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
+        if cell.cell_type == "code"
+    }
+    assert said["launch"] == 'Nothing was run on this machine: the parameter where is "recorded".\n'
+    assert said["finding"].startswith("Not run on this machine: recorded on the host vm on 2026-11-22. Published")
+    recorded, planned = "10 MiB instead of 10 GiB", "640 MiB instead of 10 GiB"  # file_scale is 0.0625 by default
+    assert [name for name, text in said.items() if recorded in text] == ["changes-list"]
+    assert [name for name, text in said.items() if planned in text] == ["planned-changes"]
+    assert not [name for name, text in said.items() if re.search(r"\b(ours?|here)\b", text)]
+
+
+def test_only_what_runs_on_this_machine_is_called_that_in_the_report() -> None:
+    """A study that is run again can be a recorded one, where this machine lacks something."""
+    spec = read_spec(ROOT / "notebooks" / "report.toml")
+    called = {notebook.file for notebook in spec.notebook if "This machine" in (notebook.title or "")}
+    assert called == {"notebooks/01_launch.ipynb", "notebooks/03_compare.ipynb"}
 
 
 @pytest.fixture

@@ -12,8 +12,16 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit import tables
 from fsbench_kit.errors import RequestError
-from fsbench_kit.launch import launch
-from fsbench_kit.replicate import beside, caveats, differences, lacking, recorded, replication
+from fsbench_kit.launch import launch, read_plan
+from fsbench_kit.replicate import (
+    beside,
+    caveats,
+    departures,
+    differences,
+    reason_not_to_run,
+    recorded,
+    replication,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,15 +156,61 @@ def test_a_setting_that_nobody_tells_cannot_be_run_again(sysbench: Dataset) -> N
 
 def test_a_tool_that_is_missing_is_named(nvme: Dataset, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fsbench_kit.launch.tools.find_program", lambda _name: None)
-    assert lacking(replication(nvme, directories=["."]).plan, root) == "fio is not installed here."
+    plan = replication(nvme, directories=["."]).plan
+    assert reason_not_to_run("directories", plan, root) == "fio is not installed here."
 
 
 def test_a_directory_that_is_missing_is_named(nvme: Dataset, root: Path) -> None:
     if shutil.which("fio") is None:
         pytest.skip("fio is not installed")
-    lack = lacking(replication(nvme, file_scale=0.001, directories=["nowhere"]).plan, root)
-    assert lack is not None
-    assert "nowhere is not a directory" in lack
+    plan = replication(nvme, file_scale=0.001, directories=["nowhere"]).plan
+    reason = reason_not_to_run("directories", plan, root)
+    assert reason is not None
+    assert "nowhere is not a directory" in reason
+
+
+def test_nothing_is_run_where_the_recording_is_asked_for(sysbench: Dataset, root: Path) -> None:
+    plan = replication(sysbench).plan
+    assert reason_not_to_run("recorded", plan, root) == 'the parameter where is "recorded".'
+    with pytest.raises(RequestError, match="where cannot be 'image'"):
+        reason_not_to_run("image", plan, root)
+
+
+def test_a_study_without_a_recorded_replication_is_an_error_that_says_what_to_do(root: Path) -> None:
+    with pytest.raises(RequestError, match="no replication of iozone-ssd-2015 comes with the kit") as caught:
+        recorded("iozone-ssd-2015", root)
+    assert 'where = "images"' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("study", "sizes", "times", "image"),
+    [
+        # fio --size=10m --runtime=2, fallocate --length 1118830592; the article: --size=10G --runtime=300
+        ("fio-nvme-2021", "The file of each job: 10 MiB instead of 10 GiB.", "2 s instead of 300 s", "1.04 GiB"),
+        # sysbench --file-total-size=134217728 --time=1, fallocate --length 536870912; the logs: 2Gb, 180 s
+        ("sysbench-rhel72", "All files together: 128 MiB instead of 2 GiB.", "1 s instead of 180 s", "512 MiB"),
+    ],
+)
+def test_what_was_recorded_is_described_by_its_own_plan(
+    published: Path, root: Path, *, study: str, sizes: str, times: str, image: str
+) -> None:
+    said = departures(fsb.read(published / study), read_plan(root / recorded(study, root) / "plan.toml"))
+    assert [sentence for sentence in said if "article" not in sentence][:3] == [
+        sizes,
+        f"Each run: {times}.",
+        f"Each filesystem is on an image of {image}, made anew for each run.",
+    ]
+
+
+def test_the_place_of_a_replication_is_named(root: Path) -> None:
+    runs = fsb.read(root / recorded("fio-nvme-2021", root))
+    assert (
+        tables.replication_place(runs, here=False)
+        == "Not run on this machine: recorded on the host vm on 2026-11-22."
+    )
+    assert tables.replication_place(runs, here=True) == "Run on this machine on 2026-11-22."
+    nothing = runs.select(pl.lit(value=False))
+    assert tables.replication_place(nothing, here=False) == "Not run on this machine: recorded."
 
 
 # ---- beside each other
@@ -201,13 +255,18 @@ def test_what_may_be_said_of_two_ratios(
 def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
     found = beside(sysbench, sysbench.select(pl.col("filesystem") == "xfs"))
     assert found.is_empty()
-    assert tables.replication_summary(found).startswith("No ratio could be had both from the study and here")
-    assert tables.replication_table(found).caption == "No ratio could be had both from the study and here."
+    assert tables.replication_summary(found).startswith(
+        "No ratio is known both from the study and from its replication."
+    )
+    assert (
+        tables.replication_table(found).caption
+        == "No ratio is known both from the study and from its replication."
+    )
 
 
 @pytest.mark.parametrize("study", ["sysbench-rhel72", "fio-nvme-2021"])
 def test_the_recorded_replication_has_the_cells_of_the_study(published: Path, root: Path, study: str) -> None:
-    theirs, ours = fsb.read(published / study), fsb.read(root / recorded(study))
+    theirs, ours = fsb.read(published / study), fsb.read(root / recorded(study, root))
     found = beside(theirs, ours, metrics=["bandwidth"])
     patterns = theirs.settings.filter(pl.col("key") == "pattern")["value"].unique()
     assert set(found["pattern"]) == set(patterns)
@@ -218,7 +277,7 @@ def test_the_recorded_replication_has_the_cells_of_the_study(published: Path, ro
 
 
 def test_the_published_ratio_is_that_of_the_logs(published: Path, root: Path) -> None:
-    found = beside(fsb.read(published / "sysbench-rhel72"), fsb.read(root / recorded("sysbench-rhel72")))
+    found = beside(fsb.read(published / "sysbench-rhel72"), fsb.read(root / recorded("sysbench-rhel72", root)))
     row = found.filter(pattern="seqwr", metric="bandwidth").row(0, named=True)
     assert row["published_ratio"] == pytest.approx(842.88 / 348.48, abs=5e-5)
     assert row["published_low"] < 842.88 / 348.48 < row["published_high"]
@@ -227,7 +286,7 @@ def test_the_published_ratio_is_that_of_the_logs(published: Path, root: Path) ->
 
 def test_what_was_different_is_named_with_both_values(published: Path, root: Path) -> None:
     # "sysbench 0.5", "2Gb total file size", Red Hat Enterprise Linux 7.2, host01 and host02
-    told = differences(fsb.read(published / "sysbench-rhel72"), fsb.read(root / recorded("sysbench-rhel72")))
+    told = differences(fsb.read(published / "sysbench-rhel72"), fsb.read(root / recorded("sysbench-rhel72", root)))
     published_values = {row["setting"]: row["published"] for row in told.iter_rows(named=True)}
     assert published_values["tool_version"] == "0.5"
     assert published_values["total_size"] == str(2 * GIB)
@@ -239,9 +298,9 @@ def test_what_was_different_is_named_with_both_values(published: Path, root: Pat
 
 
 def test_zfs_fuse_is_named_as_what_it_is(root: Path) -> None:
-    (caveat,) = caveats(fsb.read(root / recorded("fio-nvme-2021")))
-    assert caveat.startswith("What is called zfs here is zfs-fuse")
-    assert caveats(fsb.read(root / recorded("sysbench-rhel72"))) == []
+    (caveat,) = caveats(fsb.read(root / recorded("fio-nvme-2021", root)))
+    assert caveat.startswith("The replication's zfs is zfs-fuse")
+    assert caveats(fsb.read(root / recorded("sysbench-rhel72", root))) == []
 
 
 # ---- for real
@@ -265,7 +324,7 @@ def test_a_study_is_run_again(
             pytest.skip(f"{program} is not installed")
     theirs = fsb.read(published / study)
     again = replication(theirs, file_scale=scales[0], time_scale=scales[1], repeats=2)
-    assert lacking(again.plan, tmp_path) is None
+    assert reason_not_to_run("images", again.plan, tmp_path) is None
     result = launch(again.plan, root=tmp_path)
     assert (result.failures, result.stopped) == ({}, None)
     found = beside(theirs, fsb.read(result.folder), metrics=["bandwidth"])

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.look import REFERENCE, chart_title, check_size, description, nothing, panel_header
-from fsbench_kit.tables import REPLICATION_FINDINGS, cell_text, metric_text, one_line, ratio_text
+from fsbench_kit.tables import NO_RATIO, REPLICATION_FINDINGS, cell_text, metric_text, one_line, ratio_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +21,13 @@ _WIDE: Final = 50.0
 """The span of the axis from which on its ticks are powers of ten alone."""
 _DECADES: Final = tuple(10.0**power for power in range(-6, 7))
 
-PUBLISHED: Final = "published (single figures)"
-HERE: Final = "here, with its interval"
-_LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), HERE: ("#0072b2", "circle")}
+PUBLISHED: Final = "published"
+REPLICATED: Final = "replicated, with its interval"
+_LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), REPLICATED: ("#0072b2", "circle")}
 
 
 def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetChart:
-    """Draw each published ratio, hollow, and ours below it, on a log axis.
+    """Draw each published ratio, hollow, and the replicated one below it, on a log axis.
 
     Parameters
     ----------
@@ -42,14 +42,12 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
     check_size(data)
     if data.is_empty():
-        return nothing(["No ratio could be had both from the study and here."])
+        return nothing([NO_RATIO])
     inside, open_too = (
         found.filter(pl.col("finding").str.starts_with("inside")),
         found.filter(finding="inside, as 1"),
     )
-    heading = [
-        f"{inside.height} of {found.height} published ratios lie inside the intervals of the runs made here"
-    ]
+    heading = [f"{inside.height} of {found.height} published ratios lie inside the replication's intervals"]
     if open_too.height:
         heading[0] += f", and in {open_too.height} of these intervals so does 1"
     explained = (
@@ -91,7 +89,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         base.transform_filter(alt.datum.whose == PUBLISHED)
         .mark_point(size=80, filled=False, fill="white", strokeWidth=1.8, opacity=1)
         .encode(x=places, shape=shape),
-        base.transform_filter(alt.datum.whose == HERE)
+        base.transform_filter(alt.datum.whose == REPLICATED)
         .mark_point(size=80, filled=True, opacity=1)
         .encode(x=places, shape=shape),
         data=data,
@@ -115,14 +113,17 @@ _SCHEMA: Final = dict.fromkeys(("group", "cell", "whose", "ratio", "finding", "w
 
 
 def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield two rows for each cell: the published ratio, and ours."""
+    """Yield two rows for each cell: the published ratio, and the replicated one."""
     for row in found.iter_rows(named=True):
         what = (cell_text(name, row[name]) for name in ("pattern", "operation", "block_size"))
         cell = ", ".join(part for part in what if part)
         better = {"higher": "right of 1 is better", "lower": "left of 1 is better"}[row["better"]]
         metric = metric_text(row["metric"], row["statistic"])
         group = one_line(f"{metric}, {row['level']} to {row['baseline']}: {better}")
-        for whose, ends in ((PUBLISHED, ("published_ratio", "published_low", "published_high")), (HERE, _OURS)):
+        for whose, ends in (
+            (PUBLISHED, ("published_ratio", "published_low", "published_high")),
+            (REPLICATED, _AGAIN),
+        ):
             place, low, high = (row[end] for end in ends)
             ratio = ratio_text(place)
             if low is not None and high is not None:
@@ -140,4 +141,4 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
             }
 
 
-_OURS: Final = ("ratio", "ci_low", "ci_high")
+_AGAIN: Final = ("ratio", "ci_low", "ci_high")

@@ -5,7 +5,7 @@ runs one; `schedule` runs many, in any `concurrent.futures.Executor`; `progress`
 """
 
 from fsbench_kit.notebooks.jobs import Basis, Job, Manifest
-from fsbench_kit.notebooks.parameters import Parameter, check_parameters, load, read_parameters
+from fsbench_kit.notebooks.parameters import check_parameters, load, read_parameters
 from fsbench_kit.notebooks.progress import shown
 from fsbench_kit.notebooks.schedule import run_all
 
@@ -13,7 +13,6 @@ __all__ = [
     "Basis",
     "Job",
     "Manifest",
-    "Parameter",
     "check_parameters",
     "load",
     "read_parameters",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from fsbench_kit.errors import RangeError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -205,11 +207,11 @@ def checked_confidence(confidence: float) -> float:
 
     Raises
     ------
-    ValueError
+    RangeError
         If it does not: 95 for 95 % is the usual slip.
     """
     if not 0 < confidence < 1:
-        raise ValueError(f"a confidence of {confidence} is not between 0 and 1; write 0.95 for 95 %")
+        raise RangeError(f"a confidence of {confidence} is not between 0 and 1; write 0.95 for 95 %")
     return confidence
 
 
@@ -218,9 +220,9 @@ def checked_log(ratio: float) -> float:
 
     Raises
     ------
-    ValueError
+    RangeError
         If it does not: 0.05 for 5 % is the usual slip.
     """
     if not ratio > 1:
-        raise ValueError(f"{ratio} is not above 1; write 1.05 for 5 %")
+        raise RangeError(f"a factor of {ratio} is not above 1; write 1.05 for 5 %")
     return float(np.log(ratio))

@@ -26,8 +26,10 @@ from fsbench_kit.tables.launches import machine_table, order_table, remarks_tabl
 from fsbench_kit.tables.layout import Column, Group, Table, table
 from fsbench_kit.tables.over_time import over_time_table
 from fsbench_kit.tables.replications import (
+    NO_RATIO,
     REPLICATION_FINDINGS,
     differences_table,
+    replication_place,
     replication_summary,
     replication_table,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "CELL",
     "NOTHING",
     "NOT_SHOWN",
+    "NO_RATIO",
     "REPLICATION_FINDINGS",
     "Column",
     "Group",
@@ -69,6 +72,7 @@ __all__ = [
     "reasons_table",
     "remarks_table",
     "repeats_table",
+    "replication_place",
     "replication_summary",
     "replication_table",
     "runs_table",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -11,9 +12,12 @@ from fsbench_kit.tables.layout import Column, Group, Table, marks
 from fsbench_kit.tables.words import NOTHING, one_line, ratio_text
 from fsbench_kit.units import humanise
 
+if TYPE_CHECKING:
+    from fsbench_kit.dataset import Dataset
+
 
 def replication_table(found: pl.DataFrame) -> Table:
-    """Make the table of a replication: each published ratio beside ours, and what may be said of the two.
+    """Make the table of a replication: each published ratio, the replicated one, and what may be said of the two.
 
     Parameters
     ----------
@@ -24,7 +28,10 @@ def replication_table(found: pl.DataFrame) -> Table:
     names = [name for name in _CELL if varied[name]]
     same = {name: found[name][0] for name in _CELL if found.height and not varied[name]}
     notes = [
-        [*(f"Published: {note}" for note in row["published_notes"]), *(f"Here: {note}" for note in row["notes"])]
+        [
+            *(f"Published: {note}" for note in row["published_notes"]),
+            *(f"Replication: {note}" for note in row["notes"]),
+        ]
         for row in found.iter_rows(named=True)
     ]
     footnotes = list(dict.fromkeys(note for of_row in notes for note in of_row))
@@ -36,7 +43,7 @@ def replication_table(found: pl.DataFrame) -> Table:
         ),
         Column("ratio of"),
         Column("published [rounding]"),
-        Column("here [95 % CI]"),
+        Column("replicated [95 % CI]"),
         Column("runs", "right"),
         Column("the published ratio"),
         Column("notes"),
@@ -54,27 +61,28 @@ def replication_table(found: pl.DataFrame) -> Table:
                 " ".join(mark_of[note] for note in of_row),
             )
         )
-    caption = f"Published ratios and ours ({cell_label(same, list(same))})"
+    caption = f"Published ratios and replicated ones ({cell_label(same, list(same))})"
     return Table(
-        caption if groups else "No ratio could be had both from the study and here.",
+        caption if groups else NO_RATIO,
         columns,
         tuple(Group(head, tuple(rows)) for head, rows in groups.items()),
         tuple(one_line(note) for note in footnotes),
     )
 
 
+NO_RATIO: Final = "No ratio is known both from the study and from its replication."
 _CELL: Final = ("tool", "pattern", "operation", "block_size", "threads")
 
 
 def differences_table(found: pl.DataFrame) -> Table:
-    """Make the table of what was otherwise here than in a study.
+    """Make the table of what was otherwise in a replication than in its study.
 
     Parameters
     ----------
     found
         What `fsbench_kit.replicate.differences` returned.
     """
-    columns = tuple(map(Column, ("setting", "filesystem", "in the study", "here")))
+    columns = tuple(map(Column, ("setting", "filesystem", "in the study", "in the replication")))
     groups = tuple(
         Group(
             _KINDS[str(kind)],
@@ -82,14 +90,14 @@ def differences_table(found: pl.DataFrame) -> Table:
                 (
                     row["setting"].replace("_", " "),
                     row["filesystem"] or "all",
-                    *(_setting(row["setting"], row[side]) for side in ("published", "here")),
+                    *(_setting(row["setting"], row[side]) for side in ("published", "replicated")),
                 )
                 for row in rows.iter_rows(named=True)
             ),
         )
         for (kind,), rows in found.group_by("kind", maintain_order=True)
     )
-    return Table("What was different here" if groups else "Nothing that is known was different.", columns, groups)
+    return Table("What was different" if groups else "Nothing that is known was different.", columns, groups)
 
 
 _KINDS: Final = {"workload": "The workload", "system": "The machine", "target": "The filesystem"}
@@ -106,33 +114,53 @@ def _with_ends(value: float, low: float | None, high: float | None) -> str:
 
 
 REPLICATION_FINDINGS: Final = {
-    "inside": "lies inside our interval",
-    "inside, as 1": "lies inside our interval, and so does 1",
-    "same direction": "lies outside our interval, which is on the same side of 1",
-    "other direction": "lies outside our interval, which is on the other side of 1",
-    "open": "lies outside our interval, which holds 1",
-    "no interval": "has no interval of ours beside it",
+    "inside": "lies inside the replication's interval",
+    "inside, as 1": "lies inside the replication's interval, and so does 1",
+    "same direction": "lies outside the replication's interval, which is on the same side of 1",
+    "other direction": "lies outside the replication's interval, which is on the other side of 1",
+    "open": "lies outside the replication's interval, which holds 1",
+    "no interval": "has no interval beside it",
 }
+
+
+def replication_place(replicated: Dataset, *, here: bool) -> str:
+    """Say where and when a study was run again.
+
+    Parameters
+    ----------
+    replicated
+        The runs.
+    here
+        Whether they have just been made on this machine.
+    """
+    hosts = ", ".join(map(one_line, replicated.runs["host"].drop_nulls().unique().sort()))
+    day = replicated.runs["started_at"].min()
+    when = f" on {day:%Y-%m-%d}" if isinstance(day, datetime) else ""
+    if here:
+        return f"Run on this machine{when}."
+    return f"Not run on this machine: recorded{f' on the host {hosts}' if hosts else ''}{when}."
 
 
 def replication_summary(found: pl.DataFrame) -> str:
     """Say in a few sentences what may be said of a study by its replication: of each ratio of the first metric."""
     if found.is_empty():
         return (
-            "No ratio could be had both from the study and here: there was no more than one of the study's "
-            "filesystems at hand, or nothing was run."
+            f"{NO_RATIO} The replication may have had fewer than two of the study's filesystems, or no run that "
+            "succeeded."
         )
     first = found.row(0, named=True)
     rows = found.filter(metric=first["metric"], statistic=first["statistic"])
     said = []
     for row in rows.iter_rows(named=True):
         what = one_line(", ".join(dict.fromkeys(filter(None, (row["pattern"], row["operation"])))))
-        ours = f"[{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]" if row["ci_low"] is not None else ""
-        finding = REPLICATION_FINDINGS[row["finding"]].replace("our interval", f"our interval {ours}", 1)
-        said.append(f"{ratio_text(row['published_ratio'])} in {what} {finding}")
+        interval = (
+            f"[{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]" if row["ci_low"] is not None else ""
+        )
+        finding = REPLICATION_FINDINGS[row["finding"]].replace("'s interval", f"'s interval {interval}", 1)
+        said.append(f"{ratio_text(row['published_ratio'])} ({what}) {finding}")
     sides = one_line(f"{first['level']} to {first['baseline']}")
     metric = metric_text(first["metric"], first["statistic"]).lower()
     return (
         f"Published ratios of {sides}, {metric}: {'; '.join(said)}. "
-        "This neither confirms nor refutes them: the machine, the versions and the sizes are others."
+        "This neither confirms nor refutes them: the machine, the versions and the sizes differ."
     )

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from fsbench_kit import charts
-from fsbench_kit.charts.replication import HERE, PUBLISHED
+from fsbench_kit.charts.replication import PUBLISHED, REPLICATED
 from fsbench_kit.replicate import COLUMNS
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 
@@ -45,7 +45,7 @@ def test_both_ratios_stand_in_one_cell() -> None:
     rows = data_of(spec_of(charts.replication(_found({}))))
     assert [(row["whose"], row["place"], row["low"], row["high"]) for row in rows] == [
         (PUBLISHED, 2.42, 2.41, 2.43),
-        (HERE, 1.1, 1.0, 1.2),
+        (REPLICATED, 1.1, 1.0, 1.2),
     ]
     assert len({row["cell"] for row in rows}) == 1
     assert rows[0]["group"] == "Bandwidth, xfs to ext4: right of 1 is better"
@@ -60,12 +60,12 @@ def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
 
 def test_the_title_counts_those_inside() -> None:
     spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside"})))
-    assert heading_of(spec) == "1 of 2 published ratios lie inside the intervals of the runs made here"
+    assert heading_of(spec) == "1 of 2 published ratios lie inside the replication's intervals"
 
 
 def test_the_title_says_where_nothing_is_decided() -> None:
     spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside, as 1"})))
-    assert heading_of(spec).endswith("made here, and in 1 of these intervals so does 1")
+    assert heading_of(spec).endswith("'s intervals, and in 1 of these intervals so does 1")
 
 
 def test_single_runs_of_ours_have_no_bar() -> None:
@@ -77,4 +77,4 @@ def test_single_runs_of_ours_have_no_bar() -> None:
 
 def test_nothing_to_draw_is_said() -> None:
     spec = spec_of(charts.replication(_found()))
-    assert spec["description"] == "No ratio could be had both from the study and here."
+    assert spec["description"] == "No ratio is known both from the study and from its replication."
