@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.choice import choose
+from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.session import BESIDE, TARGET
@@ -71,7 +72,7 @@ def rehearse(plan: Plan, root: Path, devices: Collection[str] = ()) -> Rehearsal
     LaunchError
         If the launch could not start: the same as it would itself.
     """
-    chosen, notes = choose(plan, root, isolation_problem=isolation_problem(), devices=devices)
+    chosen, notes = choose(plan, root, isolation_problem=isolation_problem(), consent=Consent.to(devices))
     return Rehearsal(
         notes=tuple(filter(None, (caution(chosen.repeats), *notes))),
         scenes=tuple(_scenes(chosen, root)),

@@ -211,18 +211,6 @@ def test_no_zfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_device_cannot_hold_two_filesystems_at_once(
-    make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fsbench_kit.launch.targets.device.device_problem", lambda *_: None)
-    device = {"kind": "device", "device": "/dev/null"}
-    targets = [{**device, "filesystem": name, "name": name} for name in ("ext2", "ext4")]
-    choose(make_plan(target=targets), tmp_path, isolation_problem=None, devices=["/dev/null"])
-    reused = make_plan(target=targets, filesystems="reused")
-    with pytest.raises(LaunchError, match="2 targets cannot keep their filesystems on /dev/null at once"):
-        choose(reused, tmp_path, isolation_problem=None, devices=["/dev/null"])
-
-
 @pytest.mark.parametrize(("filesystems", "said"), [("reused", True), ("fresh", False)])
 def test_cache_that_a_reused_pool_keeps_is_named(
     make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filesystems: str, said: bool

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from fsbench_kit.launch.consent import Consent
+
 _IMAGE: Final = "image"
 _LOOP: Final = "/dev/loopN"
 NO_LOOP_DEVICES: Final = "the kernel has no loop devices here (/dev/loop-control is missing)"
@@ -82,8 +84,9 @@ class LoopTarget(FilesystemTarget):
         )
 
     @contextmanager
-    def ready(self, folder: Path) -> Iterator[Ready]:
+    def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
         """Make, format and mount an image."""
+        del consent
         made = Ready(folder / self.commands.directory, filesystem=self.filesystem)
         made.directory.mkdir()
         *make, direct_io = self.commands.make
