@@ -128,10 +128,9 @@ def _estimates(plan: Plan) -> Iterator[str]:
         f"{plan.timeout:g} s, which makes {most:g} s. How long mkfs, mount and work without a time limit take "
         "is known only when they have run."
     )
-    written = sum(cell.workload.least_written for cell in cells)
     yield (
-        f"Bytes: {humanise(written, 'B')} written at least. What a load that is limited in time will write, "
-        "and what filesystems write for themselves, is known only afterwards."
+        f"Bytes: {humanise(plan.least_written, 'B')} written at least. What a load that is limited in time will "
+        "write, and what filesystems write for themselves, is known only afterwards."
     )
     if plan.until is not None:
         before = sum(cell.round is None or cell.round <= PILOT for cell in cells)

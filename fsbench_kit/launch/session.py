@@ -114,8 +114,11 @@ class Session:
     def make_runs(self) -> str | None:
         """Make all runs that are missing, and return why it ended before the last, if it did."""
         reused = self.study.plan.filesystems == "reused"
-        with Provision(self._scratch_of, reused=reused, consent=self.consent) as provision:
-            return self._make_runs(provision)
+        try:
+            with Provision(self._scratch_of, reused=reused, consent=self.consent) as provision:
+                return self._make_runs(provision)
+        finally:
+            self._keep_made()
 
     def _scratch_of(self, target: Target) -> Path:
         return self.scratches[target.place(self.root)]

@@ -10,10 +10,12 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from fsbench_kit.errors import LaunchError
@@ -22,6 +24,7 @@ from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import block_devices, device_problem
 from fsbench_kit.launch.events import RunEnded
+from tests.launch.traces import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -417,6 +420,29 @@ class TestLaunchOnADevice:
             resume("s", root=tmp_path, devices=[disk])
         assert content(disk) == before
 
+    def test_launch_that_is_killed_knows_what_it_made_last(
+        self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        """That is of no run that is there."""
+        noted = tmp_path / "raw_results" / "runs" / "s" / "devices.json"
+
+        def kill_when_noted(before: str) -> None:
+            eventually(lambda: noted.read_text() != before, noted.read_text)
+            for process in psutil.Process().children(recursive=True):
+                if "fsbench_kit.launch.runner" in process.cmdline():
+                    process.kill()
+
+        def watch(event: Event) -> None:
+            if isinstance(event, RunEnded):
+                before = noted.read_text()
+                threading.Thread(target=kill_when_noted, args=(before,)).start()
+
+        plan = make_plan(target=[on(disk)], cool_down=1)
+        with pytest.raises(LaunchError, match="the launch's process was ended after 1 runs"):
+            launch(plan, root=tmp_path, study="s", devices=[disk], progress=watch)
+        again = resume("s", root=tmp_path, devices=[disk])
+        assert (again.failures, again.done, len(again.runs)) == ({}, 1, 1)
+
     def test_study_goes_on_with_its_own_disk(
         self, disk: str, other: str, links: Path, tmp_path: Path, make_plan: Callable[..., Plan]
     ) -> None:
@@ -448,15 +474,45 @@ class TestLaunchOnADevice:
         assert f"{link} leads to another disk now than when it was named for this launch" in failure
         assert content(other) == before
 
+    def test_link_that_is_pointed_to_another_disk_after_the_last_look(
+        self,
+        disk: str,
+        links: Path,
+        tmp_path: Path,
+        make_plan: Callable[..., Plan],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        link, programs = links / "disk", tmp_path / "programs"
+        link.symlink_to(disk)
+        programs.mkdir()
+        wipefs = programs / "wipefs"
+        looks = f'[ "$1" = --no-act ] && echo >> {tmp_path}/looks'
+        call("truncate", "--size", "64M", tmp_path / "second")
+        with attached(tmp_path / "second") as second:
+            swap = (
+                f"[ $(wc -l < {tmp_path}/looks) = 2 ] && ln -sfn {second} {link}"  # the first is before all runs
+            )
+            wipefs.write_text(f'#!/bin/sh\n{tools.find_program("wipefs")} "$@"; {looks} && {swap}; true\n')
+            wipefs.chmod(0o755)
+            monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+            plan = make_plan(target=[on(str(link))], repeats=1)
+            result = launch(plan, root=tmp_path, devices=[str(link)])
+            (failure,) = result.failures.values()
+            assert f": wipefs --all {link}: {link} leads to another disk now" in failure
+            assert not any(Path(second).read_bytes())
+
     def test_process_that_opens_a_device_between_two_runs_is_named(
-        self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan]
+        self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The launch has processes of its own, and sees those of the machine all the same."""
+        monkeypatch.setattr("fsbench_kit.launch.devices._PASSING", 0)
         with ExitStack() as stack:
             uses = []
 
             def use(event: Event) -> None:
                 if isinstance(event, RunEnded) and event.order == 1:
+                    # The launch holds the device all the time, so that its number stays its own.
+                    assert "fsbench_kit.launch.runner" in str(device_problem(disk))
                     uses.append(stack.enter_context(opened_by_another(disk)))
 
             plan = make_plan(target=[on(disk)], repeats=2, cool_down=1)

@@ -93,6 +93,11 @@ class BaseTarget(Table, ABC):
         """Return the bytes that it takes in its place, for a workload whose files hold `space` bytes."""
 
     @property
+    def written(self) -> int:
+        """The bytes that are written to make it ready, as far as they are known."""
+        return 0
+
+    @property
     @abstractmethod
     def programs(self) -> tuple[Program, ...]:
         """The programs that make it ready; the first of them tells the version of the filesystem's tools."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, model_validator
 
 from fsbench_kit.launch.mistakes import MistakeError, Place
-from fsbench_kit.launch.schema import Size, Truth
+from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory
 from fsbench_kit.launch.targets.device import DevicePath, Signature
-from fsbench_kit.launch.targets.images import image_commands
+from fsbench_kit.launch.targets.images import Allocation, image_commands
 from fsbench_kit.launch.targets.steps import clear_command
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class MembersTarget(BaseTarget, ABC):
     ----------
     size
         That of each image; for images.
-    sparse
-        Whether images take space only as they are written.
+    allocation
+        How images have their space: see `fsbench_kit.launch.targets.images.Allocation`.
     directory
         Where images lie; without it, where the results go.
     devices
@@ -48,7 +48,7 @@ class MembersTarget(BaseTarget, ABC):
     """
 
     size: Size | None = None
-    sparse: Truth = False
+    allocation: Allocation = "unwritten"
     directory: Directory | None = None
     devices: DevicePaths = ()
     signature: Signature | None = None
@@ -88,7 +88,19 @@ class MembersTarget(BaseTarget, ABC):
 
     def claim(self, space: int) -> int:
         """Return what the images take."""
-        return 0 if self.size is None else self.member_count * (space if self.sparse else self.size)
+        if self.size is None:
+            return 0
+        return self.member_count * (space if self.allocation == "sparse" else self.size)
+
+    @property
+    def written(self) -> int:
+        """The sizes of the images, where they are written."""
+        return self.member_count * self.size if self.size is not None and self.allocation == "written" else 0
+
+    @property
+    def image_settings(self) -> dict[str, str]:
+        """What there is to say of the images."""
+        return {} if self.size is None else {"image_allocation": self.allocation}
 
     @property
     def images(self) -> tuple[str, ...]:
@@ -105,4 +117,4 @@ class MembersTarget(BaseTarget, ABC):
         """Make the images, or clear the devices."""
         if self.size is None:
             return tuple(clear_command(name) for name in self.devices)
-        return image_commands(*self.images, size=self.size, sparse=self.sparse)
+        return image_commands(*self.images, size=self.size, allocation=self.allocation)

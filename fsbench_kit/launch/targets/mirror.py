@@ -102,7 +102,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
         made = Ready(
             folder / self.commands.directory,
             filesystem=self.filesystem,
-            settings={"raid": raid},
+            settings={"raid": raid} | self.image_settings,
             consent=consent,
             devices=self.devices,
         )

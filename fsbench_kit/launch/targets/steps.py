@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Command = tuple[str, ...]
 
-_TIMEOUT: Final = 120.0
+_TIMEOUT: Final = 1800.0  # seconds: mkfs takes minutes for a large disk, and so does writing a large image
 
 _WARM_UP: Final[Command] = ("true",)
 """Run before each command. The first program that is started after a while is timed 0.2 ms longer, because what

@@ -136,7 +136,7 @@ class ZfsTarget(MembersTarget):
         made = Ready(
             folder / self.commands.directory,
             filesystem="zfs",
-            settings={"raid": "zpool mirror"} if self.mirror else {},
+            settings=({"raid": "zpool mirror"} if self.mirror else {}) | self.image_settings,
             names={_FOLDER: str(folder), _POOL: launch_name(folder)},
             consent=consent,
             devices=self.devices,
