@@ -141,9 +141,10 @@ class Consent:
         DeviceError
             If the name leads elsewhere by now, or nobody has looked whether the device may be overwritten.
         """
-        if identify(name) != self.meant.get(name):
+        node = str(resolved(name))
+        if identify(node) != self.meant.get(name):
             raise DeviceError(f"{name} leads to another disk now than when it was named for this launch")
-        return str(resolved(name))
+        return node
 
     def note(self, name: str) -> None:
         """Remember what the launch has just made on a device.

@@ -31,6 +31,9 @@ DECISION: Final = "rounds.json"
 DEVICES: Final = "devices.json"
 """What the launch has made on block devices, and may overwrite when it is resumed."""
 
+_NEEDED: Final = {"status", "target", "workload", "settings", "environment", "host"}
+"""What has to be in a run's record for its study to be resumed."""
+
 
 class Study:
     """A study that is to be made, or to be gone on with.
@@ -89,11 +92,13 @@ class Study:
             If it cannot be read.
         """
         path = self.folder / name / RECORD
+        hint = "Move the run's folder away, and it is made again."
         try:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            hint = "Move the run's folder away, and it is made again."
             raise LaunchError(f"the run's record cannot be read: {error}", file=path, hint=hint) from None
+        if not (isinstance(record, dict) and record.keys() >= _NEEDED):
+            raise LaunchError("this is not the record of a run", file=path, hint=hint)
         return record
 
     @property
