@@ -218,6 +218,9 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "cpus": SettingWord("system", "Number of processors."),
     "memory": SettingWord("system", "Main memory, in bytes where the figure is exact, else as stated."),
     "device": SettingWord("system", "Block device or devices under the filesystem."),
+    "image_allocation": SettingWord(
+        "system", "How images under the filesystem had their space at first: unwritten, written or sparse."
+    ),
     "disks": SettingWord(
         "system", "The disks that hold the filesystem, by the names that commands and logs give."
     ),

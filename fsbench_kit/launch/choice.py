@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch.devices import resolved
+from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.targets import RUNS, DirectoryTarget
 from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def choose(
-    plan: Plan, root: Path, *, isolation_problem: str | None, devices: Collection[str] = ()
+    plan: Plan, root: Path, *, isolation_problem: str | None, consent: Consent | None = None
 ) -> tuple[Plan, tuple[str, ...]]:
     """Return the plan with the targets and workloads that this machine can have, and a sentence for each change.
 
@@ -34,15 +33,16 @@ def choose(
         The project's root.
     isolation_problem
         Why there is no mount namespace, or ``None`` where there is one.
-    devices
-        The block devices that were named besides the plan, so that their content may be destroyed.
+    consent
+        Which block devices were named besides the plan, so that their content may be destroyed.
 
     Raises
     ------
     LaunchError
         If a target cannot be had and nothing is to stand in for it, or there is too little space.
     """
-    here = _Here(root, isolation_problem, frozenset(resolved(name) for name in devices))
+    consent = consent or Consent()
+    here = _Here(root, isolation_problem, consent)
     targets, notes = plan.target, []
     problems = here.problems(targets)
     if problems.needed and plan.otherwise:
@@ -82,7 +82,7 @@ def choose(
         for t in targets
         if t not in apart
     ]
-    _refuse_shared_devices(plan, apart)
+    _refuse_shared_devices(plan, apart, consent)
     adapted = []
     for target in apart:
         fitting, sentences = target.adapted()
@@ -119,7 +119,7 @@ class _Here:
 
     root: Path
     isolation_problem: str | None
-    devices: frozenset[Path]
+    consent: Consent
 
     def problems(self, targets: tuple[Target, ...]) -> _Problems:
         found = [(target, problem) for target in targets if (problem := self._problem(target))]
@@ -132,9 +132,12 @@ class _Here:
     def _problem(self, target: Target) -> str | None:
         if target.isolated and self.isolation_problem:
             return f"it needs mounts of its own, and {self.isolation_problem}"
-        for name in target.block_devices:
-            if resolved(name) not in self.devices:
-                return f"all that is on {name} would be lost, so it has to be named once more: --device {name}"
+        for name, signature in target.block_devices.items():
+            if problem := self.consent.problem(name, signature):
+                return problem
+        for one, other in combinations(target.block_devices, 2):
+            if self.consent.are_one(one, other):
+                return f"{one} and {other} are one and the same device"
         return target.problem(self.root)
 
 
@@ -151,13 +154,20 @@ def _distinct(targets: tuple[Target, ...], root: Path) -> tuple[Target, ...]:
     return tuple(kept)
 
 
-def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...]) -> None:
-    """Targets may take turns on a device, but not where each keeps its filesystem."""
-    counts = Counter(resolved(name) for target in targets for name in target.block_devices)
-    for device, count in counts.items():
-        if count > 1 and plan.filesystems == "reused":
-            hint = 'Give each a device of its own, or write: filesystems = "fresh"'
-            raise LaunchError(f"{count} targets cannot keep their filesystems on {device} at once", hint=hint)
+def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...], consent: Consent) -> None:
+    """Targets may take turns on a device where they say so, but not where each keeps its filesystem."""
+    for one, other in combinations(targets, 2):
+        for name, again in product(one.block_devices, other.block_devices):
+            if not consent.are_one(name, again):
+                continue
+            if name != again:
+                what = f'{name} and {again} are one and the same device (targets "{one.name}" and "{other.name}")'
+                hint = "Name another device; or, where they are to take turns on it, name it the same in both."
+                raise LaunchError(what, hint=hint)
+            if plan.filesystems == "reused":
+                what = f'targets "{one.name}" and "{other.name}" cannot both keep their filesystem on {name}'
+                hint = 'Give each a device of its own, or write: filesystems = "fresh"'
+                raise LaunchError(what, hint=hint)
 
 
 def _refuse_too_little_space(plan: Plan, root: Path) -> None:

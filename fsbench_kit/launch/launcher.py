@@ -20,6 +20,8 @@ from typing import IO, TYPE_CHECKING, Final
 import psutil
 
 from fsbench_kit.errors import LaunchError, RequestError
+from fsbench_kit.launch.consent import identities
+from fsbench_kit.launch.devices import PROCESSES
 from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, RunEnded, from_line
 from fsbench_kit.launch.locks import Owner
 from fsbench_kit.launch.processes import MARK, end_marked
@@ -172,6 +174,7 @@ def _run(
     resume: bool = False,
     retry_failed: bool = False,
 ) -> LaunchResult:
+    given = [asdict(device) for device in identities(devices)]
     problem = isolation_problem()
     request = Request(
         plan=plan.model_dump(mode="json"),
@@ -182,7 +185,7 @@ def _run(
         retry_failed=retry_failed,
         owner=asdict(Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())),
         isolation_problem=problem,
-        devices=list(devices),
+        devices=given,
     )
     command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
     told = _Told()
@@ -224,15 +227,21 @@ def _events(runner: subprocess.Popen[bytes]) -> Iterator[Event]:
 def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.Popen[bytes]]:
     """Start a runner, and end it with everything that it started, whatever happens in between."""
     mark = uuid.uuid4().hex
-    runner = subprocess.Popen(
-        command,
-        env={**program_environment(), MARK: mark},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        # In a session of its own, Ctrl-C at a terminal does not reach it: it is ended by its lifeline, in order.
-        start_new_session=True,
-    )
+    processes = os.open(PROCESSES, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        runner = subprocess.Popen(
+            (*command, str(processes)),
+            env={**program_environment(), MARK: mark},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            # In a session of its own, Ctrl-C at a terminal does not reach it: its lifeline ends it, in order.
+            start_new_session=True,
+            # Among processes of its own, it would not see those that have a device open.
+            pass_fds=(processes,),
+        )
+    finally:
+        os.close(processes)
     try:
         yield runner
     finally:

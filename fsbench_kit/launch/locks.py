@@ -122,5 +122,5 @@ def _read(path: Path) -> str:
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
         return str(Owner(known["process"], known["command"], known["user"]))
-    except (OSError, ValueError, KeyError):  # it has just begun, or just ended
+    except (OSError, ValueError, LookupError, TypeError):  # it has just begun, or just ended
         return "whose process is not known"

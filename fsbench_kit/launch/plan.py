@@ -178,11 +178,18 @@ class Plan(Table):
             what = f"the runs take {seconds:g} s at least, and the budget is {self.budget.seconds:g} s"
             at = Place("budget", key="seconds")
             raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or shorter runs.")
-        written = sum(run.workload.least_written for run in runs)
+        written = self.least_written
         if self.budget.bytes is not None and written > self.budget.bytes:
             what = f"the runs write {_bytes(written)} at least, and the budget is {_bytes(self.budget.bytes)}"
             at = Place("budget", key="bytes")
             raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
+
+    @property
+    def least_written(self) -> int:
+        """The bytes that its runs write at least, and those to make the targets ready for them."""
+        runs = schedule(self)
+        made = self.target if self.filesystems == "reused" else [run.target for run in runs]
+        return sum(run.workload.least_written for run in runs) + sum(target.written for target in made)
 
 
 def read_plan(path: Path) -> Plan:

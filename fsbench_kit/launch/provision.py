@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets import Ready, Target
 
 
@@ -24,10 +25,13 @@ class Provision:
         Tells a target's scratch folder.
     reused
         Whether a target stays ready for all of its runs.
+    consent
+        Which block devices may be overwritten.
     """
 
     scratch: Callable[[Target], Path]
     reused: bool
+    consent: Consent
     _ready: dict[str, Ready] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -48,20 +52,22 @@ class Provision:
             On entering, if the target cannot be made ready.
         """
         if not self.reused:
-            with _made(target, self.scratch(target)) as ready:
+            with self._made(target) as ready:
                 yield ready
             return
         if target.name not in self._ready:
-            self._ready[target.name] = self._stack.enter_context(_made(target, self.scratch(target)))
+            self._ready[target.name] = self._stack.enter_context(self._made(target))
         ready = self._ready[target.name]
         with _folder(ready.directory / "run") as directory:
             yield replace(ready, directory=directory, steps=list(ready.steps))
 
-
-@contextmanager
-def _made(target: Target, scratch: Path) -> Iterator[Ready]:
-    with _folder(scratch / f"target-{target.name}") as folder, target.ready(folder) as ready:
-        yield ready
+    @contextmanager
+    def _made(self, target: Target) -> Iterator[Ready]:
+        with (
+            _folder(self.scratch(target) / f"target-{target.name}") as folder,
+            target.ready(folder, self.consent) as ready,
+        ):
+            yield ready
 
 
 @contextmanager

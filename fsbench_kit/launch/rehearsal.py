@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.choice import choose
+from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.session import BESIDE, TARGET
@@ -71,7 +72,7 @@ def rehearse(plan: Plan, root: Path, devices: Collection[str] = ()) -> Rehearsal
     LaunchError
         If the launch could not start: the same as it would itself.
     """
-    chosen, notes = choose(plan, root, isolation_problem=isolation_problem(), devices=devices)
+    chosen, notes = choose(plan, root, isolation_problem=isolation_problem(), consent=Consent.to(devices))
     return Rehearsal(
         notes=tuple(filter(None, (caution(chosen.repeats), *notes))),
         scenes=tuple(_scenes(chosen, root)),
@@ -127,10 +128,9 @@ def _estimates(plan: Plan) -> Iterator[str]:
         f"{plan.timeout:g} s, which makes {most:g} s. How long mkfs, mount and work without a time limit take "
         "is known only when they have run."
     )
-    written = sum(cell.workload.least_written for cell in cells)
     yield (
-        f"Bytes: {humanise(written, 'B')} written at least. What a load that is limited in time will write, "
-        "and what filesystems write for themselves, is known only afterwards."
+        f"Bytes: {humanise(plan.least_written, 'B')} written at least. What a load that is limited in time will "
+        "write, and what filesystems write for themselves, is known only afterwards."
     )
     if plan.until is not None:
         before = sum(cell.round is None or cell.round <= PILOT for cell in cells)

@@ -1,9 +1,9 @@
 """The process that does a launch: makes the runs of a plan one after the other, and writes each down.
 
-It is started by `fsbench_kit.launch.launcher`, reads what to do from the first line of standard input, and tells
-what happens on standard output. The rest of standard input is its lifeline: nothing ever comes there, and when it
-ends, whoever started this process is gone or wants it gone. Then the run under way is ended and its traces are
-removed; runs that were finished stay.
+It is started by `fsbench_kit.launch.launcher`, with a descriptor of the ``/proc`` that shows the whole machine. It
+reads what to do from the first line of standard input, and tells what happens on standard output. The rest of
+standard input is its lifeline: nothing ever comes there, and when it ends, whoever started this process is gone or
+wants it gone. Then the run under way is ended and its traces are removed; runs that were finished stay.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.choice import choose
+from fsbench_kit.launch.consent import Consent
+from fsbench_kit.launch.devices import Identity
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, to_line
 from fsbench_kit.launch.execution import LifelineError, guard_lifeline
 from fsbench_kit.launch.locks import Owner, device_names, locked
@@ -26,7 +28,7 @@ from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.launch.session import Session
 from fsbench_kit.launch.stopping import caution
-from fsbench_kit.launch.study import Study
+from fsbench_kit.launch.study import Study, made_on_devices
 from fsbench_kit.launch.targets import RUNS
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Request:
     isolation_problem
         Why this process has no mounts and processes of its own, or ``None`` where it has.
     devices
-        The block devices that were named besides the plan.
+        The block devices that were named besides the plan, each an `Identity` as JSON holds it.
     """
 
     plan: dict[str, Any]
@@ -65,12 +67,13 @@ class Request:
     retry_failed: bool
     owner: dict[str, Any]
     isolation_problem: str | None
-    devices: list[str]
+    devices: list[dict[str, Any]]
 
 
 def main() -> int:
     """Do the launch that standard input asks for, and return the exit code."""
     guard_lifeline()
+    os.set_inheritable(int(sys.argv[1]), False)
     request = Request(**json.loads(_first_line()))
     try:
         _tell(Finished(_launch(request)))
@@ -108,7 +111,12 @@ def _launch(request: Request) -> str | None:
     except OSError as error:
         raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
     asked = Plan.model_validate(request.plan)
-    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem, devices=request.devices)
+    consent = Consent(
+        frozenset(Identity.from_json(device) for device in request.devices),
+        processes=Path(f"/proc/self/fd/{sys.argv[1]}"),
+        made=made_on_devices(runs / request.study) if request.resume else {},
+    )
+    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem, consent=consent)
     if request.resume and plan != asked:
         what = "the study cannot be gone on with, because this machine no longer has all that its plan names"
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
@@ -119,7 +127,9 @@ def _launch(request: Request) -> str | None:
             study.refuse_to_overwrite(replace=request.replace)
         places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])
         scratches = {place: stack.enter_context(scratch(place, mark=os.environ[MARK])) for place in places}
-        session = Session(study, root, scratches, _tell)
+        for name in {name for target in plan.target for name in target.block_devices}:
+            stack.enter_context(consent.held(name))
+        session = Session(study, root, scratches, _tell, consent)
         if request.resume:
             session.go_on(retry_failed=request.retry_failed)
         _tell(Planned(study.name, str(study.folder), len(study.cells), done=len(session.made)))

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.environment import mounts
+from fsbench_kit.launch.files import publish
 from fsbench_kit.launch.leftovers import remove_leftovers
 from fsbench_kit.launch.processes import end_marked
 
@@ -58,7 +59,7 @@ def scratch(place: Path, *, mark: str) -> Iterator[Path]:
         with FileLock(folder / _LOCK):
             (folder / _OWNER).write_text(json.dumps({"mark": mark}), encoding="utf-8")
             # Only now that it is locked may others find it.
-            folder = folder.rename(folder.with_name(folder.name.replace(_UNBORN, _PREFIX)))
+            folder = publish(folder, folder.with_name(folder.name.replace(_UNBORN, _PREFIX)))
             for other in _scratch_folders(place):
                 if other != folder:
                     _sweep(other)
@@ -78,12 +79,21 @@ def _scratch_folders(place: Path) -> Iterator[Path]:
 
 def _sweep(folder: Path) -> None:
     """End the processes of a launch that was killed, and remove its scratch folder; leave one that is alive."""
-    owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))
     with suppress(Timeout), FileLock(folder / _LOCK, blocking=False):
-        end_marked(owner["mark"])
+        if (mark := _mark(folder)) is not None:
+            end_marked(mark)
         remove_leftovers(folder)
         if not any(mount.point.is_relative_to(folder) for mount in mounts()):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mark(folder: Path) -> str | None:
+    """Return what the processes of a launch carry; ``None`` where a crash has left nothing that can be read."""
+    try:
+        mark = json.loads((folder / _OWNER).read_text(encoding="utf-8"))["mark"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return mark if isinstance(mark, str) else None
 
 
 def _sweep_unborn(place: Path) -> None:

@@ -26,6 +26,7 @@ from fsbench_kit.units import humanise
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from fsbench_kit.launch.consent import Consent, Made
     from fsbench_kit.launch.events import Event
     from fsbench_kit.launch.execution import Execution
     from fsbench_kit.launch.schedule import Cell
@@ -53,6 +54,8 @@ class Session:
         Place -> the scratch folder there. One place is the parent of the study's folder.
     tell
         Is called with each event.
+    consent
+        Which block devices may be overwritten.
     begun
         Whether the study is in its place.
     made
@@ -65,10 +68,12 @@ class Session:
     root: Path
     scratches: Mapping[Path, Path]
     tell: Callable[[Event], None]
+    consent: Consent
     begun: bool = False
     made: list[str] = field(default_factory=list)
     rounds: int = field(init=False)
     _free_at_first: dict[tuple[str, str], int] = field(default_factory=dict)
+    _kept: dict[str, Made] = field(default_factory=dict)
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -108,8 +113,12 @@ class Session:
 
     def make_runs(self) -> str | None:
         """Make all runs that are missing, and return why it ended before the last, if it did."""
-        with Provision(self._scratch_of, reused=self.study.plan.filesystems == "reused") as provision:
-            return self._make_runs(provision)
+        reused = self.study.plan.filesystems == "reused"
+        try:
+            with Provision(self._scratch_of, reused=reused, consent=self.consent) as provision:
+                return self._make_runs(provision)
+        finally:
+            self._keep_made()
 
     def _scratch_of(self, target: Target) -> Path:
         return self.scratches[target.place(self.root)]
@@ -194,10 +203,17 @@ class Session:
         else:
             self.study.begin(self.scratch, new)
             self.begun = True
+        self._keep_made()
         self.made.append(name)
         folder = str(self.study.folder / name)
         warning = self._warning(seen)
         self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure, warning=warning))
+
+    def _keep_made(self) -> None:
+        """Write down what was made on block devices, for a later start of the launch."""
+        if self.begun and self.consent.made != self._kept:
+            self.study.keep(self.scratch, self.consent.made)
+            self._kept = self.consent.made.copy()
 
     def _warning(self, seen: Observation) -> str | None:
         """Return the conditions of a run, each once for its target and workload; the records have them all."""
@@ -215,6 +231,7 @@ class Session:
         scratch = str(self._scratch_of(cell.target))
         try:
             with provision.ready(cell.target) as target:
+                self._keep_made()
                 seen.steps, seen.filesystem = target.steps, target.filesystem
                 seen.settings |= environment.storage_settings(target.directory, target.members)
                 seen.settings |= target.settings

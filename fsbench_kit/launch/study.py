@@ -7,16 +7,18 @@ of its own; so a study that was left unfinished can be gone on with.
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.errors import InputError, LaunchError, RequestError
+from fsbench_kit.launch.consent import Made
+from fsbench_kit.launch.files import publish
 from fsbench_kit.launch.observation import RECORD
 from fsbench_kit.launch.plan import plan_text, read_plan
 from fsbench_kit.launch.schedule import schedule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
@@ -26,6 +28,11 @@ STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
 DECISION: Final = "rounds.json"
 """How many rounds there are to be, once the plan's rule has decided that."""
+DEVICES: Final = "devices.json"
+"""What the launch has made on block devices, and may overwrite when it is resumed."""
+
+_NEEDED: Final = {"status", "target", "workload", "settings", "environment", "host"}
+"""What has to be in a run's record for its study to be resumed."""
 
 
 class Study:
@@ -85,11 +92,13 @@ class Study:
             If it cannot be read.
         """
         path = self.folder / name / RECORD
+        hint = "Move the run's folder away, and it is made again."
         try:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            hint = "Move the run's folder away, and it is made again."
             raise LaunchError(f"the run's record cannot be read: {error}", file=path, hint=hint) from None
+        if not (isinstance(record, dict) and record.keys() >= _NEEDED):
+            raise LaunchError("this is not the record of a run", file=path, hint=hint)
         return record
 
     @property
@@ -110,9 +119,24 @@ class Study:
         rounds
             Those that count.
         """
-        new = scratch / DECISION
-        new.write_text(json.dumps({**self._rule, "rounds": rounds}) + "\n", encoding="utf-8")
-        publish(new, self.folder / DECISION)
+        self._put(scratch, DECISION, {**self._rule, "rounds": rounds})
+
+    def keep(self, scratch: Path, made: Mapping[str, Made]) -> None:
+        """Write down what the launch has made on block devices.
+
+        Parameters
+        ----------
+        scratch
+            An existing folder on the same filesystem.
+        made
+            What it is, by the names that the plan has for them.
+        """
+        self._put(scratch, DEVICES, {name: found.to_json() for name, found in made.items()})
+
+    def _put(self, scratch: Path, name: str, content: dict[str, Any]) -> None:
+        new = scratch / name
+        new.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        publish(new, self.folder / name)
 
     @property
     def _rule(self) -> dict[str, Any]:
@@ -125,7 +149,7 @@ class Study:
         try:
             decision = json.loads((self.folder / DECISION).read_text(encoding="utf-8"))
             rounds = decision.pop("rounds")
-        except (OSError, ValueError, LookupError, AttributeError):
+        except (OSError, ValueError, LookupError, AttributeError, TypeError):
             return self.plan.repeats
         return rounds if decision == self._rule else self.plan.repeats
 
@@ -179,6 +203,25 @@ class Study:
         publish(run, place)
 
 
+def made_on_devices(folder: Path) -> dict[str, Made]:
+    """Return what earlier starts of a study's launch have made on block devices, by the plan's names for them.
+
+    Raises
+    ------
+    LaunchError
+        If it cannot be read.
+    """
+    path = folder / DEVICES
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Made.from_json(found) for name, found in told.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:
+        what = f"what the launch has made on block devices cannot be read: {error}"
+        raise LaunchError(what, file=path, hint="Launch the plan as a new study.") from None
+
+
 def find_study(runs: Path, name: str | None) -> Study:
     """Find a study to go on with: the one of a name, or the latest that is unfinished.
 
@@ -205,20 +248,3 @@ def _folders(runs: Path) -> list[Path]:
     """Return the launched studies in a folder, the one that last got a run first."""
     found = [plan.parent for plan in runs.glob(f"*/{PLAN}") if not plan.parent.name.startswith(".")]
     return sorted(found, key=lambda folder: folder.stat().st_mtime, reverse=True)
-
-
-def publish(folder: Path, place: Path) -> None:
-    """Move a folder that is finished to its place, whole, and see to it that it outlives a crash."""
-    for path in (*folder.rglob("*"), folder):
-        if path.is_file() or path.is_dir():
-            _flush(path)
-    folder.rename(place)
-    _flush(place.parent)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -127,6 +127,7 @@ MIRROR_PROGRAMS: Final = {"mdadm": Program("mdadm", "mdadm", "--version")}
 SYSTEM_PROGRAMS: Final = {
     program.name: program
     for program in (
+        Program("dd", "coreutils", "--version"),
         Program("fallocate", "util-linux", "--version"),
         Program("losetup", "mount", "--version"),
         Program("mount", "mount", "--version"),

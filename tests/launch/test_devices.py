@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
+import shutil
 import struct
 import subprocess
-from contextlib import contextmanager
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch import launch, tools
+from fsbench_kit.launch import launch, rehearse, resume, tools, zfs
 from fsbench_kit.launch.choice import choose
+from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import block_devices, device_problem
-from fsbench_kit.launch.targets import DeviceTarget, StepError
+from fsbench_kit.launch.events import RunEnded
+from tests.launch.traces import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fsbench_kit.launch import Plan
+    from fsbench_kit.launch import Event, Plan
 
 pytestmark = [
     pytest.mark.root,
@@ -43,6 +51,12 @@ def attached(image: Path, *options: str) -> Iterator[str]:
         yield device
     finally:
         call("losetup", "--detach", device)
+
+
+def resize(device: str, mebibytes: int) -> None:
+    image = call("losetup", "--noheadings", "--output", "BACK-FILE", device)
+    call("truncate", "--size", f"{mebibytes}M", image)
+    call("losetup", "--set-capacity", device)
 
 
 @pytest.fixture
@@ -195,21 +209,81 @@ def test_signature_that_is_not_there(disk: str) -> None:
     )
 
 
-def test_what_a_launch_has_left_may_be_overwritten(disk: str) -> None:
-    call("mkfs.ext4", "-q", "-L", "fsbench", disk)
-    assert device_problem(disk) is None
-    call("mkfs.ext4", "-q", "-F", "-L", "precious", disk)
+@pytest.mark.parametrize("label", ["fsbench", "fsbench-archive"])
+def test_label_alone_permits_nothing(disk: str, label: str) -> None:
+    call("mkfs.ext4", "-q", "-L", label, disk)
     assert str(device_problem(disk)).startswith(f"{disk} holds ext4; ")
 
 
-def test_device_that_has_changed_is_not_formatted(disk: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 40 * 2**20, 64 * 2**20 - 1])
+def test_data_without_a_signature(disk: str, place: int) -> None:
+    with Path(disk).open("r+b") as file:
+        file.seek(place)
+        file.write(b"x")
+    assert device_problem(disk) == (
+        f"{disk} holds data without a signature; if that may be destroyed, say so in the plan: "
+        'signature = "unknown"'
+    )
+    assert device_problem(disk, "ext4") == (
+        f'{disk} holds data without a signature, and the plan says signature = "ext4"'
+    )
+    assert device_problem(disk, "unknown") is None
+
+
+def test_unknown_is_no_word_for_everything(disk: str) -> None:
+    assert str(device_problem(disk, "unknown")).startswith(f"{disk} holds nothing, and the plan says ")
     call("mkfs.ext4", "-q", disk)
-    before = content(disk)
-    target = DeviceTarget(kind="device", name="disk", filesystem="ext4", device=disk)
-    with pytest.raises(StepError) as raised, target.ready(tmp_path):
-        pass
-    assert raised.value.steps[-1].output.startswith(f"{disk} holds ext4; ")
-    assert content(disk) == before
+    assert device_problem(disk, "unknown") == f'{disk} holds ext4, and the plan says signature = "unknown"'
+
+
+@contextmanager
+def opened_by_another(device: str) -> Iterator[str]:
+    """Open a device for writing in another process, as a virtual machine does, and name that."""
+    script = "import os, sys; os.open(sys.argv[1], os.O_RDWR); print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", script, device]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        try:
+            yield f"open in process {other.pid} ({shlex.join(command)})"
+        finally:
+            other.communicate("")
+
+
+def test_opened_by_a_program_that_shares_it(disk: str) -> None:
+    with opened_by_another(disk) as use:
+        assert device_problem(disk) == f"{disk} is {use}"
+    assert device_problem(disk) is None
+
+
+def test_whole_disk_opened_beside_a_partition(disk: str) -> None:
+    call("addpart", disk, "1", "2048", "32768")
+    call("addpart", disk, "2", "34816", "32768")
+    try:
+        with opened_by_another(disk) as use:
+            assert device_problem(f"{disk}p1") == f"{disk}p1 is {use}"
+        with opened_by_another(f"{disk}p2"):
+            assert device_problem(f"{disk}p1") is None  # a neighbour does not matter
+    finally:
+        call("delpart", disk, "1")
+        call("delpart", disk, "2")
+
+
+def test_program_that_looks_for_a_moment_is_waited_for(disk: str) -> None:
+    with subprocess.Popen(
+        ["sh", "-c", 'exec 3< "$0"; echo; exec sleep 0.5', disk], stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert device_problem(disk) is None
+
+
+def test_part_of_another_device_by_another_node(disk: str, tmp_path: Path) -> None:
+    node = tmp_path / "node"
+    number = Path(disk).stat().st_rdev
+    call("mknod", node, "b", str(os.major(number)), str(os.minor(number)))
+    with attached(node) as upper:
+        assert device_problem(disk) == f"{disk} is part of {Path(upper).name}"
 
 
 # ---- launches on devices
@@ -219,17 +293,85 @@ def on(disk: str, **more: object) -> dict[str, object]:
     return {"kind": "device", "name": "disk", "filesystem": "ext4", "device": disk, **more}
 
 
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[str]:
+    """Another disk of the test's own, as large and as empty."""
+    path = tmp_path / "other"
+    with path.open("wb") as file:
+        file.truncate(64 * 2**20)
+    with attached(path) as device:
+        yield device
+
+
+@pytest.fixture
+def links() -> Iterator[Path]:
+    """A folder for links, in ``/dev`` as plans want it."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("devices", [(), ("/dev/null", "/tmp")])
 def test_device_has_to_be_named_twice(
     disk: str, tmp_path: Path, make_plan: Callable[..., Plan], devices: tuple[str, ...]
 ) -> None:
     plan = make_plan(target=[on(disk)])
     with pytest.raises(LaunchError) as raised:
-        choose(plan, tmp_path, isolation_problem=None, devices=devices)
+        rehearse(plan, tmp_path, devices)
     assert str(raised.value).startswith(
         f'Target "disk" cannot be had: all that is on {disk} would be lost, '
         f"so it has to be named once more: --device {disk}."
     )
+
+
+def test_disk_that_takes_the_place_of_the_one_that_was_named(
+    image: Path, tmp_path: Path, make_plan: Callable[..., Plan]
+) -> None:
+    """It has the same name and number, and is as large: the kernel's count of disks alone tells."""
+    plan = make_plan(target=[on(disk := call("losetup", "--find", "--show", image))])
+    try:
+        consent = Consent.to([disk])
+        choose(plan, tmp_path, isolation_problem=None, consent=consent)
+        call("losetup", "--detach", disk)
+        call("losetup", disk, image)
+        with pytest.raises(LaunchError, match=f"{disk} leads to another disk now than when it was named"):
+            choose(plan, tmp_path, isolation_problem=None, consent=consent)
+    finally:
+        call("losetup", "--detach", disk)
+
+
+def test_device_cannot_hold_two_filesystems_at_once(
+    disk: str, tmp_path: Path, make_plan: Callable[..., Plan]
+) -> None:
+    targets = [on(disk, filesystem=name, name=name) for name in ("ext2", "ext4")]
+    rehearse(make_plan(target=targets), tmp_path, [disk])
+    reused = make_plan(target=targets, filesystems="reused")
+    with pytest.raises(
+        LaunchError, match=f'targets "ext2" and "ext4" cannot both keep their filesystem on {disk}'
+    ):
+        rehearse(reused, tmp_path, [disk])
+
+
+def test_mirror_of_a_device_with_itself(
+    disk: str, image: Path, links: Path, tmp_path: Path, make_plan: Callable[..., Plan]
+) -> None:
+    link = links / "again"
+    link.symlink_to(disk)
+    with attached(image) as second:
+        for again in (str(link), second):
+            mirror = {"kind": "mirror", "name": "mirror", "filesystem": "btrfs", "devices": [disk, again]}
+            with pytest.raises(LaunchError, match=f"{disk} and {again} are one and the same device"):
+                rehearse(make_plan(target=[mirror]), tmp_path, [disk, again])
+
+
+def test_targets_on_one_device_by_two_names(
+    disk: str, links: Path, tmp_path: Path, make_plan: Callable[..., Plan]
+) -> None:
+    link = links / "again"
+    link.symlink_to(disk)
+    plan = make_plan(target=[on(disk), on(str(link), name="second")])
+    with pytest.raises(LaunchError) as raised:
+        rehearse(plan, tmp_path, [disk])
+    assert raised.value.what == f'{disk} and {link} are one and the same device (targets "disk" and "second")'
 
 
 @pytest.mark.slow
@@ -238,23 +380,162 @@ class TestLaunchOnADevice:
     def test_signed_device_is_refused_before_anything_starts(
         self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan]
     ) -> None:
-        call("mkfs.ext2", "-q", disk)
+        call("mkfs.ext2", "-q", "-L", "fsbench-archive", disk)
         before = content(disk)
         with pytest.raises(LaunchError, match=f"{disk} holds ext2; if that may be destroyed"):
             launch(make_plan(target=[on(disk)], repeats=1), root=tmp_path, devices=[disk])
         assert content(disk) == before
         assert list((tmp_path / "raw_results" / "runs").iterdir()) == []
 
-    def test_runs_are_made(self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    def test_runs_are_made(self, disk: str, links: Path, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         call("mkfs.ext2", "-q", disk)
-        link = tmp_path / "by-id"
+        link = links / "by-id"
         link.symlink_to(disk)
-        targets = [on(disk, signature="ext2"), on(disk, name="other", filesystem="ext3", signature="ext2")]
-        result = launch(make_plan(target=targets, repeats=2), root=tmp_path, devices=[str(link)])
+        targets = [on(disk, signature="ext2"), on(disk, name="other", filesystem="xfs", signature="ext2")]
+        resize(disk, 512)
+        result = launch(make_plan(target=targets, repeats=2), root=tmp_path, study="s", devices=[str(link)])
         assert result.failures == {}
         assert len(result.runs) == 4
         assert call("losetup", "--list", "--noheadings", "--output", "NAME,BACK-FILE", disk).endswith("/disk")
-        # It holds what the last run has made, and that may be overwritten.
+
+        # Another launch may not overwrite what it has left, but a later start of the same one may.
         assert "fsbench" in call("wipefs", "--no-act", "--noheadings", "--output", "LABEL", disk)
-        again = launch(make_plan(target=[on(disk)], repeats=1), root=tmp_path, devices=[disk])
-        assert again.failures == {}
+        with pytest.raises(LaunchError, match=f"{disk} holds "):
+            launch(make_plan(target=[on(disk)], repeats=1), root=tmp_path, devices=[disk])
+        shutil.rmtree(result.runs[-1])
+        again = resume("s", root=tmp_path, devices=[disk])
+        assert (again.failures, len(again.runs)) == ({}, 1)
+
+    def test_signature_permits_the_first_format_only(
+        self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        call("mkfs.ext2", "-q", disk)
+        plan = make_plan(target=[on(disk, signature="ext2")], repeats=2)
+        first = launch(plan, root=tmp_path, study="s", devices=[disk])
+        assert first.failures == {}
+        shutil.rmtree(first.runs[-1])
+        call("mkfs.ext2", "-q", "-F", "-L", "fsbench", disk)
+        before = content(disk)
+        with pytest.raises(LaunchError, match=f"{disk} holds ext2, which this launch has not made"):
+            resume("s", root=tmp_path, devices=[disk])
+        assert content(disk) == before
+
+    def test_launch_that_is_killed_knows_what_it_made_last(
+        self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        """That is of no run that is there."""
+        noted = tmp_path / "raw_results" / "runs" / "s" / "devices.json"
+
+        def kill_when_noted(before: str) -> None:
+            eventually(lambda: noted.read_text() != before, noted.read_text)
+            for process in psutil.Process().children(recursive=True):
+                if "fsbench_kit.launch.runner" in process.cmdline():
+                    process.kill()
+
+        def watch(event: Event) -> None:
+            if isinstance(event, RunEnded):
+                before = noted.read_text()
+                threading.Thread(target=kill_when_noted, args=(before,)).start()
+
+        plan = make_plan(target=[on(disk)], cool_down=1)
+        with pytest.raises(LaunchError, match="the launch's process was ended after 1 runs"):
+            launch(plan, root=tmp_path, study="s", devices=[disk], progress=watch)
+        again = resume("s", root=tmp_path, devices=[disk])
+        assert (again.failures, again.done, len(again.runs)) == ({}, 1, 1)
+
+    def test_study_goes_on_with_its_own_disk(
+        self, disk: str, other: str, links: Path, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        link = links / "disk"
+        link.symlink_to(disk)
+        first = launch(make_plan(target=[on(str(link))]), root=tmp_path, study="s", devices=[str(link)])
+        shutil.rmtree(first.runs[-1])
+        link.unlink()
+        link.symlink_to(other)
+        resize(other, 65)
+        with pytest.raises(LaunchError, match=f"{link} leads to another disk than in the earlier runs"):
+            resume("s", root=tmp_path, devices=[str(link)])
+
+    def test_link_that_is_pointed_to_another_disk(
+        self, disk: str, other: str, links: Path, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        link = links / "disk"
+        link.symlink_to(disk)
+        before = content(other)
+
+        def point_elsewhere(event: Event) -> None:
+            if isinstance(event, RunEnded) and event.order == 1:
+                link.unlink()
+                link.symlink_to(other)
+
+        plan = make_plan(target=[on(str(link))], repeats=2, cool_down=1)
+        result = launch(plan, root=tmp_path, devices=[str(link)], progress=point_elsewhere)
+        (failure,) = result.failures.values()
+        assert f"{link} leads to another disk now than when it was named for this launch" in failure
+        assert content(other) == before
+
+    def test_link_that_is_pointed_to_another_disk_after_the_last_look(
+        self,
+        disk: str,
+        links: Path,
+        tmp_path: Path,
+        make_plan: Callable[..., Plan],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        link, programs = links / "disk", tmp_path / "programs"
+        link.symlink_to(disk)
+        programs.mkdir()
+        wipefs = programs / "wipefs"
+        looks = f'[ "$1" = --no-act ] && echo >> {tmp_path}/looks'
+        call("truncate", "--size", "64M", tmp_path / "second")
+        with attached(tmp_path / "second") as second:
+            swap = (
+                f"[ $(wc -l < {tmp_path}/looks) = 2 ] && ln -sfn {second} {link}"  # the first is before all runs
+            )
+            wipefs.write_text(f'#!/bin/sh\n{tools.find_program("wipefs")} "$@"; {looks} && {swap}; true\n')
+            wipefs.chmod(0o755)
+            monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+            plan = make_plan(target=[on(str(link))], repeats=1)
+            result = launch(plan, root=tmp_path, devices=[str(link)])
+            (failure,) = result.failures.values()
+            assert f": wipefs --all {link}: {link} leads to another disk now" in failure
+            assert not any(Path(second).read_bytes())
+
+    def test_process_that_opens_a_device_between_two_runs_is_named(
+        self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The launch has processes of its own, and sees those of the machine all the same."""
+        monkeypatch.setattr("fsbench_kit.launch.devices._PASSING", 0)
+        with ExitStack() as stack:
+            uses = []
+
+            def use(event: Event) -> None:
+                if isinstance(event, RunEnded) and event.order == 1:
+                    # The launch holds the device all the time, so that its number stays its own.
+                    assert "fsbench_kit.launch.runner" in str(device_problem(disk))
+                    uses.append(stack.enter_context(opened_by_another(disk)))
+
+            plan = make_plan(target=[on(disk)], repeats=2, cool_down=1)
+            result = launch(plan, root=tmp_path, devices=[disk], progress=use)
+        (failure,) = result.failures.values()
+        assert failure.endswith(f"{disk} is {uses[0]}")
+
+    def test_device_whose_name_begins_like_that_of_another(
+        self, disk: str, other: str, links: Path, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        """In the command for both, neither name is to become a part of the other's."""
+        for name, device in (("a", disk), ("a1", other)):
+            (links / name).symlink_to(device)
+            resize(device, 256)
+        devices = [str(links / name) for name in ("a", "a1")]
+        mirror = {"kind": "mirror", "name": "mirror", "filesystem": "btrfs", "devices": devices}
+        result = launch(make_plan(target=[mirror], repeats=2), root=tmp_path, devices=devices)
+        assert result.failures == {}
+
+    def test_pool_on_a_device(self, disk: str, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+        if zfs.implementation() is None:
+            pytest.skip("this machine has no ZFS")
+        resize(disk, 128)
+        pool = {"kind": "zfs", "name": "pool", "devices": [disk]}
+        result = launch(make_plan(target=[pool], repeats=2), root=tmp_path, devices=[disk])
+        assert result.failures == {}

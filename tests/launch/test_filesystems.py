@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch import Plan
 
-IMAGE = {"kind": "loop", "size": "400M", "sparse": True}
+IMAGE = {"kind": "loop", "size": "400M", "allocation": "sparse"}
 TARGETS = {
     "ext4": {**IMAGE, "filesystem": "ext4"},
     "xfs": {**IMAGE, "filesystem": "xfs"},
     "btrfs": {**IMAGE, "filesystem": "btrfs"},
-    "zfs": {"kind": "zfs", "name": "zfs", "size": "256M", "sparse": True},
+    "zfs": {"kind": "zfs", "name": "zfs", "size": "256M", "allocation": "sparse"},
 }
 WORKLOADS = {
     "fio": {"rw": "randwrite", "bs": "4k", "size": "2M", "end_fsync": True},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+import fsbench_kit as fsb
 from fsbench_kit.launch import Plan, launch, launcher, resume, tools, zfs
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
@@ -31,6 +32,9 @@ def has(program: str) -> bool:
 
 def loop(filesystem: str) -> dict[str, object]:
     return {"kind": "loop", "name": filesystem, "filesystem": filesystem, "size": "512M"}
+
+
+SPARSE = {"allocation": "sparse"}
 
 
 def record(run: Path) -> dict[str, Any]:
@@ -72,11 +76,61 @@ class TestLoopImages:
         if has("fio"):
             self.assert_bytes_reached_both_devices(found["fio"])
 
+    def test_allocation_of_an_image(
+        self,
+        tmp_path: Path,
+        make_plan: Callable[..., Plan],
+        fake_fio: Callable[[str], Path],
+        fio: dict[str, object],
+    ) -> None:
+        """It is what the plan says while a run goes on, and sets runs apart."""
+        fake_fio(
+            'image=$(realpath target/../image); filefrag -v $image > "$OUT/$(basename ${image%/image})"; '
+            "echo {} > fio.json".replace("$OUT", str(tmp_path))
+        )
+        size = 128 * 2**20
+        names = ("unwritten", "written", "sparse")
+        targets = [{**loop("ext4"), "name": name, "allocation": name, "size": size} for name in names]
+        small = {"tool": "smallfiles", "name": "small", "files": 10, "size": "4k"}
+        result = launch(make_plan(target=targets, workload=[fio, small], repeats=1), root=tmp_path)
+        shares = {}
+        for name in names:
+            text = (tmp_path / f"target-{name}").read_text()
+            rows = [row.split(":") for row in text.splitlines() if row.strip()[:1].isdigit()]
+            unwritten = [int(row[3]) * 4096 for row in rows if "unwritten" in row[-1]]
+            shares[name] = sum(int(row[3]) * 4096 for row in rows) / size, sum(unwritten) / size
+        assert shares["unwritten"] == (1, pytest.approx(1, abs=0.2))
+        assert shares["written"] == (1, pytest.approx(0, abs=0.2))  # mkfs has its own ways to zero a journal
+        assert shares["sparse"][0] < 0.2
+
+        settings = [record(run)["settings"] for run in result.runs if run.name.endswith("small")]
+        assert {run["image_allocation"] for run in settings} == set(names)
+        compared = fsb.compare(
+            fsb.read(result.folder), factor="target", baseline="written", where={"tool": ["smallfiles"]}
+        )
+        assert compared.height > 0
+        for level, reasons, notes in compared.select("level", "reasons", "footnotes").rows():
+            assert "CONFIG_MISMATCH" in reasons
+            assert f"image_allocation differs: written against {level}." in notes
+
+    def test_filesystem_does_not_discard_behind_the_runs(
+        self, tmp_path: Path, make_plan: Callable[..., Plan]
+    ) -> None:
+        """That would take from an image what it was given, by and by."""
+        if not has("mkfs.btrfs") or "btrfs" not in tools.kernel_filesystems():
+            pytest.skip("this machine has no btrfs")
+        asked = {**loop("btrfs"), "name": "asked", "mount_options": "discard=async"}
+        result = launch(make_plan(target=[loop("btrfs"), asked], repeats=1), root=tmp_path)
+        options = {record(run)["target"]: record(run)["settings"]["mount_options"] for run in result.runs}
+        assert {name: "discard=async" in said for name, said in options.items()} == {"btrfs": False, "asked": True}
+
     def test_sparse_image(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
         """An image that is larger than the filesystem on which it lies."""
         space = os.statvfs(tmp_path)
         huge = space.f_blocks * space.f_frsize
-        result = launch(make_plan(target=[loop("xfs") | {"sparse": True, "size": huge}], repeats=1), root=tmp_path)
+        result = launch(
+            make_plan(target=[loop("xfs") | {"allocation": "sparse", "size": huge}], repeats=1), root=tmp_path
+        )
         assert result.failures == {}
         assert record(result.runs[0])["environment"]["before"]["free_bytes"] > huge / 2
         assert_no_traces(tmp_path)
@@ -84,7 +138,7 @@ class TestLoopImages:
     def test_mirror_by_btrfs(self, tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]) -> None:
         if not has("mkfs.btrfs") or "btrfs" not in tools.kernel_filesystems():
             pytest.skip("this machine has no btrfs")
-        mirror = {"kind": "mirror", "name": "mirror", "filesystem": "btrfs", "size": "256M", "sparse": True}
+        mirror = {"kind": "mirror", "name": "mirror", "filesystem": "btrfs", "size": "256M"} | SPARSE
         direct = {**fio, "direct": True, "ioengine": "psync"}
         result = launch(make_plan(target=[mirror], workload=[direct], repeats=1), root=tmp_path)
         assert result.failures == {}
@@ -108,7 +162,7 @@ class TestLoopImages:
             "kind": "zfs",
             "name": "pool",
             "size": "256M",
-            "sparse": True,
+            **SPARSE,
             "mirror": mirror,
             "pool_options": ["ashift=12"],
             "dataset_options": ["atime=off", "no.such:option=1"],
@@ -268,8 +322,8 @@ def _asked(question: Callable[[], str]) -> str | None:
 
 TARGETS = {
     "image": 'kind = "loop"\nfilesystem = "xfs"\nsize = "512M"',
-    "mirror": 'kind = "mirror"\nfilesystem = "btrfs"\nsize = "256M"\nsparse = true',
-    "pool": 'kind = "zfs"\nsize = "256M"\nmirror = true\nsparse = true',
+    "mirror": 'kind = "mirror"\nfilesystem = "btrfs"\nsize = "256M"\nallocation = "sparse"',
+    "pool": 'kind = "zfs"\nsize = "256M"\nmirror = true\nallocation = "sparse"',
     "plain": 'kind = "directory"\ndirectory = "."',
 }
 

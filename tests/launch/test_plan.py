@@ -132,6 +132,18 @@ MISTAKES = {
         8,
         "the runs write 21.4 MiB at least, and the budget is 1 MiB",
     ),
+    "more bytes than the budget, for images": (
+        'filesystem = "xfs"',
+        'filesystem = "xfs"\nallocation = "written"',
+        8,
+        "the runs write 6.02 GiB at least, and the budget is 1 GiB",
+    ),
+    "a word for an allocation": (
+        'filesystem = "xfs"',
+        'filesystem = "xfs"\nallocation = "thick"',
+        20,
+        '"allocation" must be one of "unwritten", "written", "sparse", not "thick"',
+    ),
     "more time than the budget": (
         "iodepth = 8",
         "runtime = 10\ntime_based = true",

@@ -142,6 +142,10 @@ def test_record_that_cannot_be_read_is_named(tmp_path: Path, leave: Callable[...
     path.write_text("{", encoding="utf-8")
     with pytest.raises(LaunchError, match=re.escape(f"{path}: the run's record cannot be read")):
         resume(root=tmp_path)
+    for text in ("[]", "{}"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(LaunchError, match=re.escape(f"{path}: this is not the record of a run")):
+            resume(root=tmp_path)
 
 
 # ---- which study

@@ -88,6 +88,16 @@ def test_processes_of_a_killed_launch_are_ended(tmp_path: Path) -> None:
         stranger.kill()
 
 
+@pytest.mark.parametrize("torn", ["", "{", '"', "[]", "{}", '{"mark": null}', "\xff"])
+def test_what_a_crash_left_is_swept(tmp_path: Path, torn: str) -> None:
+    left = tmp_path / ".fsbench-scratch-left"
+    left.mkdir()
+    (left / "launch.lock").touch()
+    (left / "launch.json").write_text(torn, encoding="latin-1")
+    with scratch(tmp_path, mark="mine"):
+        assert not left.exists()
+
+
 @pytest.mark.parametrize("missing", ["launch.lock", "launch.json"])
 def test_what_is_not_provably_ours_stays(tmp_path: Path, missing: str) -> None:
     with hold(tmp_path) as first:

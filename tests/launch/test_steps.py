@@ -5,15 +5,13 @@ from __future__ import annotations
 import resource
 import signal
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.targets import Step, StepError, steps
 from fsbench_kit.launch.targets.steps import run_step
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def step(folder: Path, script: str, *, may_fail: bool = False) -> Step:
@@ -36,6 +34,16 @@ def test_step_that_fails_ends_the_target(tmp_path: Path) -> None:
         run_step(done, tmp_path, "sh", "-c", "echo no room; exit 3")
     assert [found.output for found in raised.value.steps] == ["no room\n"]
     assert step(tmp_path, "kill -9 $$", may_fail=True).output == ""
+
+
+@pytest.mark.parametrize("word", ["{}", "of={}", "device=/dev/null,device={}"])
+def test_command_gets_no_block_device_that_nobody_looked_at(tmp_path: Path, word: str) -> None:
+    device = next((path for path in sorted(Path("/dev").iterdir()) if path.is_block_device()), None)
+    if device is None:
+        pytest.skip("this machine shows no block devices")
+    with pytest.raises(LaunchError, match=f"touch was about to get {device}"):
+        run_step([], tmp_path, "touch", "proof", word.format(device))
+    assert not (tmp_path / "proof").exists()
 
 
 def test_what_a_step_took(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_commands_of_an_image() -> None:
         "fallocate --length 1000 image\nmkfs.xfs -f -K -L fsbench image\n"
         "mount -t xfs -o loop image mount\nlosetup --direct-io=on /dev/loopN"
     )
-    sparse = made_by(**IMAGE, sparse=True, mkfs_options=["-m", "reflink=0"], mount_options="noatime")
+    sparse = made_by(**IMAGE, allocation="sparse", mkfs_options=["-m", "reflink=0"], mount_options="noatime")
     assert sparse == (
         "truncate --size 1000 image\nmkfs.xfs -f -K -L fsbench -m reflink=0 image\n"
         "mount -t xfs -o loop,noatime image mount\nlosetup --direct-io=on /dev/loopN"
@@ -111,7 +111,7 @@ def test_commands_of_a_mirror_by_btrfs() -> None:
     assert made == (
         "wipefs --all /dev/a\nwipefs --all /dev/b\n"
         "mkfs.btrfs -f -K -L fsbench -d raid1 -m raid1 /dev/a /dev/b\n"
-        "mount -t btrfs -o device=/dev/a,device=/dev/b,noatime /dev/a mount"
+        "mount -t btrfs -o device=/dev/a,device=/dev/b,nodiscard,noatime /dev/a mount"
     )
 
 
@@ -143,11 +143,12 @@ def test_commands_of_a_pool() -> None:
 
 def test_space_that_targets_take() -> None:
     """Of sparse images what is written, of devices nothing, of mirrors twice."""
+    assert target(**IMAGE, allocation="written").claim(10) == 1000
     mirror = {"kind": "zfs", "mirror": True}
     assert target(**IMAGE).claim(10) == 1000
-    assert target(**IMAGE, sparse=True).claim(10) == 10
+    assert target(**IMAGE, allocation="sparse").claim(10) == 10
     assert target(**mirror, size=1000).claim(10) == 2000
-    assert target(**mirror, size=1000, sparse=True).claim(10) == 20
+    assert target(**mirror, size=1000, allocation="sparse").claim(10) == 20
     assert target(**mirror, devices=["/dev/a", "/dev/b"]).claim(10) == 0
 
 
@@ -209,18 +210,6 @@ def test_no_zfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "the kernel has no ZFS loaded (/dev/zfs is missing), "
         "and the program zfs-fuse is missing (Debian package zfs-fuse)"
     )
-
-
-def test_device_cannot_hold_two_filesystems_at_once(
-    make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fsbench_kit.launch.targets.device.device_problem", lambda *_: None)
-    device = {"kind": "device", "device": "/dev/null"}
-    targets = [{**device, "filesystem": name, "name": name} for name in ("ext2", "ext4")]
-    choose(make_plan(target=targets), tmp_path, isolation_problem=None, devices=["/dev/null"])
-    reused = make_plan(target=targets, filesystems="reused")
-    with pytest.raises(LaunchError, match="2 targets cannot keep their filesystems on /dev/null at once"):
-        choose(reused, tmp_path, isolation_problem=None, devices=["/dev/null"])
 
 
 @pytest.mark.parametrize(("filesystems", "said"), [("reused", True), ("fresh", False)])

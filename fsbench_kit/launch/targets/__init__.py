@@ -1,7 +1,7 @@
 """What runs are made on: each kind of target can be had or not, is made ready for a run, and taken away again.
 
 Nothing is ever written outside a scratch folder; and no block device is named to any command but one that was made
-here, or one that a person has named twice and that passes `fsbench_kit.launch.devices`.
+here, or one that a person has named twice and that passes `fsbench_kit.launch.devices`. `steps` holds that.
 
 To add a kind: write a module like `loop`, and name its class here.
 """

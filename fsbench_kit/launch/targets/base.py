@@ -13,6 +13,7 @@ from fsbench_kit.launch.schema import Name, Table, Truth, named
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.steps import Commands, Ready
     from fsbench_kit.launch.tools import Program
 
@@ -73,9 +74,9 @@ class BaseTarget(Table, ABC):
         return self, ()
 
     @property
-    def block_devices(self) -> tuple[str, ...]:
-        """The block devices whose content it destroys, as the plan names them."""
-        return ()
+    def block_devices(self) -> dict[str, str | None]:
+        """The block devices whose content it destroys, as the plan names them, each with what may be on it."""
+        return {}
 
     @property
     @abstractmethod
@@ -90,6 +91,11 @@ class BaseTarget(Table, ABC):
     @abstractmethod
     def claim(self, space: int) -> int:
         """Return the bytes that it takes in its place, for a workload whose files hold `space` bytes."""
+
+    @property
+    def written(self) -> int:
+        """The bytes that are written to make it ready, as far as they are known."""
+        return 0
 
     @property
     @abstractmethod
@@ -107,13 +113,15 @@ class BaseTarget(Table, ABC):
         """What `ready` runs."""
 
     @abstractmethod
-    def ready(self, folder: Path) -> AbstractContextManager[Ready]:
+    def ready(self, folder: Path, consent: Consent) -> AbstractContextManager[Ready]:
         """Make it ready in a folder, and take it away again afterwards, which may be after several runs.
 
         Parameters
         ----------
         folder
             An empty folder in its place, of its own.
+        consent
+            Which block devices may be overwritten.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """A block device that the plan names, and the launch's caller once more. Its content is destroyed. Needs root.
 
 It is refused if anything speaks against it (`fsbench_kit.launch.devices`): before anything starts, and again
-directly before each mkfs. When the launch is over, it holds the filesystem of its last run.
+before each mkfs. When the launch is over, it holds the filesystem of its last run.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fsbench_kit.launch.devices import device_problem
 from fsbench_kit.launch.targets.base import RUNS
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, check_device, clear_command, unmount
+from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, clear_command, unmount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from fsbench_kit.launch.consent import Consent
 
 DevicePath = Annotated[
     str,
@@ -32,7 +33,7 @@ Signature = Annotated[
     str,
     Field(
         pattern=r"^[\w.-]+$",
-        description="the type of what is on the device and may be destroyed, as wipefs calls it",
+        description='the type of what is on the device and may be destroyed, as wipefs calls it, or "unknown"',
         examples=["ext4"],
     ),
 ]
@@ -46,7 +47,8 @@ class DeviceTarget(FilesystemTarget):
     device
         A disk without partitions, or a partition.
     signature
-        What is on it and may be destroyed.
+        What is on it and may be destroyed by the first run. Later ones overwrite what this launch has made there,
+        and nothing else.
     """
 
     kind: Literal["device"]
@@ -57,14 +59,10 @@ class DeviceTarget(FilesystemTarget):
         """Return where the mount point is made."""
         return (root / RUNS).resolve()
 
-    def problem(self, root: Path) -> str | None:
-        """Look at the device, and for what any filesystem needs."""
-        return super().problem(root) or device_problem(self.device, self.signature)
-
     @property
-    def block_devices(self) -> tuple[str, ...]:
+    def block_devices(self) -> dict[str, str | None]:
         """The device."""
-        return (self.device,)
+        return {self.device: self.signature}
 
     @property
     def capacity(self) -> None:
@@ -85,13 +83,16 @@ class DeviceTarget(FilesystemTarget):
         )
 
     @contextmanager
-    def ready(self, folder: Path) -> Iterator[Ready]:
-        """Format and mount the device, after another look at it."""
-        made = Ready(folder / self.commands.directory, filesystem=self.filesystem)
+    def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
+        """Format and mount the device."""
+        made = Ready(
+            folder / self.commands.directory, filesystem=self.filesystem, consent=consent, devices=(self.device,)
+        )
         made.directory.mkdir()
-        check_device(made, self.device, self.signature)
-        made.run(folder, *self.commands.make)
-        try:
-            yield made
-        finally:
-            unmount(made.steps, folder)
+        with made.giving_up(self.signature):
+            made.run(folder, *self.commands.make)
+            made.note()
+            try:
+                yield made
+            finally:
+                unmount(made.steps, folder)

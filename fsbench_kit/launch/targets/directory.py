@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.tools import Program
 
 
@@ -68,6 +69,7 @@ class DirectoryTarget(BaseTarget):
         return Commands(make=(), directory=".", remove=())
 
     @contextmanager
-    def ready(self, folder: Path) -> Iterator[Ready]:
+    def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
         """Use the folder as it is."""
+        del consent
         yield Ready(folder, filesystem=mount_of(folder).filesystem)

@@ -37,6 +37,13 @@ MKFS: Final[dict[Filesystem, tuple[str, ...]]] = {
     "reiserfs": ("mkfs.reiserfs", "-f", "-f", "-q", "-l", LABEL),
 }
 
+_MOUNT: Final[dict[Filesystem, tuple[str, ...]]] = {
+    # Both tell the device by themselves, and behind the runs, what they no longer use, and images lose their
+    # allocation by that. The others do it only when a plan asks.
+    "btrfs": ("nodiscard",),
+    "f2fs": ("nodiscard",),
+}
+
 # No slash in these: a path could name a device, and mkfs or mount would write to it.
 MkfsWords = Annotated[
     tuple[Annotated[str, Field(pattern=r"^[^/]+$")], ...],
@@ -89,7 +96,7 @@ class FilesystemTarget(BaseTarget):
         mkfs, mount
             Further words for mkfs, and further options of the mount.
         """
-        options = [*mount, *([self.mount_options] if self.mount_options else [])]
+        options = [*mount, *_MOUNT.get(self.filesystem, ()), *([self.mount_options] if self.mount_options else [])]
         chosen = ("-o", ",".join(options)) if options else ()
         return (
             (*_with_options(MKFS[self.filesystem], (*mkfs, *self.mkfs_options)), *devices),

@@ -6,7 +6,9 @@ import os
 import re
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+from pydantic import Field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,12 +16,37 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets.steps import Command, Ready
 
 
-def image_commands(*names: str, size: int, sparse: bool) -> tuple[Command, ...]:
+_Allocation = Literal["unwritten", "written", "sparse"]
+
+Allocation = Annotated[
+    _Allocation,
+    Field(
+        description="one of " + ", ".join(f'"{name}"' for name in get_args(_Allocation)), examples=["unwritten"]
+    ),
+]
+"""How an image has its space.
+
+``unwritten``: it is reserved at once, which costs neither time nor bytes, and cannot run out in the middle of a
+run. At the first write to a block, the filesystem beneath notes that there are data now. ``written``: zeros are
+written to all of it before mkfs, so that few writes are the first; each image costs its size in bytes, and the
+time for these. ``sparse``: it takes space as it is written.
+"""
+
+
+def image_commands(*names: str, size: int, allocation: Allocation) -> tuple[Command, ...]:
     """Return the commands that make image files."""
-    if sparse:
-        return tuple(("truncate", "--size", str(size), name) for name in names)
-    # The space is allocated at once: so it cannot run out in the middle of a run.
-    return tuple(("fallocate", "--length", str(size), name) for name in names)
+    return tuple(_image_command(name, size, allocation) for name in names)
+
+
+def _image_command(name: str, size: int, allocation: Allocation) -> Command:
+    match allocation:
+        case "unwritten":
+            return ("fallocate", "--length", str(size), name)
+        case "written":
+            words = ("bs=1M", f"count={size}", "iflag=count_bytes", "oflag=nocache", "conv=fsync")
+            return ("dd", "if=/dev/zero", f"of={name}", *words)
+        case "sparse":
+            return ("truncate", "--size", str(size), name)
 
 
 def attach_commands(image: str, loop: str) -> tuple[Command, Command, Command]:

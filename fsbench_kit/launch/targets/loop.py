@@ -10,16 +10,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch.environment import devices_under
-from fsbench_kit.launch.schema import Size, Truth
+from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.base import RUNS, Directory
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
-from fsbench_kit.launch.targets.images import direct_io_command, image_commands
+from fsbench_kit.launch.targets.images import Allocation, direct_io_command, image_commands
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, unmount
 from fsbench_kit.launch.tools import has_loop_devices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from fsbench_kit.launch.consent import Consent
 
 _IMAGE: Final = "image"
 _LOOP: Final = "/dev/loopN"
@@ -33,15 +35,15 @@ class LoopTarget(FilesystemTarget):
     ----------
     size
         That of the image.
-    sparse
-        Whether the image takes space only as it is written, and not at once.
+    allocation
+        How the image has its space: see `fsbench_kit.launch.targets.images.Allocation`.
     directory
         Where the image lies; without it, where the results go.
     """
 
     kind: Literal["loop"]
     size: Size
-    sparse: Truth = False
+    allocation: Allocation = "unwritten"
     directory: Directory | None = None
 
     def place(self, root: Path) -> Path:
@@ -61,7 +63,12 @@ class LoopTarget(FilesystemTarget):
 
     def claim(self, space: int) -> int:
         """Return the size of the image, or what is written to it."""
-        return space if self.sparse else self.size
+        return space if self.allocation == "sparse" else self.size
+
+    @property
+    def written(self) -> int:
+        """The size of the image, where that is written."""
+        return self.size if self.allocation == "written" else 0
 
     @property
     def trims(self) -> bool:
@@ -73,7 +80,7 @@ class LoopTarget(FilesystemTarget):
         """Make, format and mount an image."""
         return Commands(
             make=(
-                *image_commands(_IMAGE, size=self.size, sparse=self.sparse),
+                *image_commands(_IMAGE, size=self.size, allocation=self.allocation),
                 *self.format_commands(_IMAGE, mount=("loop",)),
                 direct_io_command(_LOOP),
             ),
@@ -82,9 +89,14 @@ class LoopTarget(FilesystemTarget):
         )
 
     @contextmanager
-    def ready(self, folder: Path) -> Iterator[Ready]:
+    def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
         """Make, format and mount an image."""
-        made = Ready(folder / self.commands.directory, filesystem=self.filesystem)
+        del consent
+        made = Ready(
+            folder / self.commands.directory,
+            filesystem=self.filesystem,
+            settings={"image_allocation": self.allocation},
+        )
         made.directory.mkdir()
         *make, direct_io = self.commands.make
         made.run(folder, *make)

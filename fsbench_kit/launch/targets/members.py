@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.launch.devices import device_problem
 from fsbench_kit.launch.mistakes import MistakeError, Place
-from fsbench_kit.launch.schema import Size, Truth
+from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory
 from fsbench_kit.launch.targets.device import DevicePath, Signature
-from fsbench_kit.launch.targets.images import image_commands
-from fsbench_kit.launch.targets.steps import check_device, clear_command
+from fsbench_kit.launch.targets.images import Allocation, image_commands
+from fsbench_kit.launch.targets.steps import clear_command
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from fsbench_kit.launch.targets.steps import Command, Ready
+    from fsbench_kit.launch.targets.steps import Command
 
 DevicePaths = Annotated[
     tuple[DevicePath, ...],
@@ -38,18 +37,18 @@ class MembersTarget(BaseTarget, ABC):
     ----------
     size
         That of each image; for images.
-    sparse
-        Whether images take space only as they are written.
+    allocation
+        How images have their space: see `fsbench_kit.launch.targets.images.Allocation`.
     directory
         Where images lie; without it, where the results go.
     devices
         Block devices to be members instead of images. They are treated as `DeviceTarget` treats its own.
     signature
-        What is on each of them and may be destroyed.
+        What is on each of them and may be destroyed by the first run.
     """
 
     size: Size | None = None
-    sparse: Truth = False
+    allocation: Allocation = "unwritten"
     directory: Directory | None = None
     devices: DevicePaths = ()
     signature: Signature | None = None
@@ -77,16 +76,10 @@ class MembersTarget(BaseTarget, ABC):
         """Return where images and mount points are made."""
         return (root / (self.directory or RUNS)).resolve()
 
-    def problem(self, root: Path) -> str | None:
-        """Look at the devices, and for what any target needs."""
-        if problem := super().problem(root):
-            return problem
-        return next(filter(None, (device_problem(name, self.signature) for name in self.devices)), None)
-
     @property
-    def block_devices(self) -> tuple[str, ...]:
+    def block_devices(self) -> dict[str, str | None]:
         """The devices."""
-        return self.devices
+        return dict.fromkeys(self.devices, self.signature)
 
     @property
     def capacity(self) -> int | None:
@@ -95,7 +88,19 @@ class MembersTarget(BaseTarget, ABC):
 
     def claim(self, space: int) -> int:
         """Return what the images take."""
-        return 0 if self.size is None else self.member_count * (space if self.sparse else self.size)
+        if self.size is None:
+            return 0
+        return self.member_count * (space if self.allocation == "sparse" else self.size)
+
+    @property
+    def written(self) -> int:
+        """The sizes of the images, where they are written."""
+        return self.member_count * self.size if self.size is not None and self.allocation == "written" else 0
+
+    @property
+    def image_settings(self) -> dict[str, str]:
+        """What there is to say of the images."""
+        return {} if self.size is None else {"image_allocation": self.allocation}
 
     @property
     def images(self) -> tuple[str, ...]:
@@ -112,10 +117,4 @@ class MembersTarget(BaseTarget, ABC):
         """Make the images, or clear the devices."""
         if self.size is None:
             return tuple(clear_command(name) for name in self.devices)
-        return image_commands(*self.images, size=self.size, sparse=self.sparse)
-
-    def make_members(self, made: Ready, folder: Path) -> None:
-        """Run `member_commands`, after another look at the devices."""
-        for name in self.devices:
-            check_device(made, name, self.signature)
-        made.run(folder, *self.member_commands)
+        return image_commands(*self.images, size=self.size, allocation=self.allocation)

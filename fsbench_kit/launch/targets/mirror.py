@@ -13,12 +13,13 @@ from fsbench_kit.launch.targets.filesystems import FilesystemTarget
 from fsbench_kit.launch.targets.images import attach_commands, attached
 from fsbench_kit.launch.targets.loop import NO_LOOP_DEVICES
 from fsbench_kit.launch.targets.members import MembersTarget
-from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, run_step, unmount
+from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, unmount
 from fsbench_kit.launch.tools import MIRROR_PROGRAMS, has_loop_devices, has_md
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
@@ -95,18 +96,29 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
         return ("mdadm", "--stop", _ARRAY), ("mdadm", "--zero-superblock", *self._members)
 
     @contextmanager
-    def ready(self, folder: Path) -> Iterator[Ready]:
+    def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
         """Make the mirror, and mount it."""
         raid = "btrfs raid1" if self._of_btrfs else "md raid1"
-        made = Ready(folder / self.commands.directory, filesystem=self.filesystem, settings={"raid": raid})
+        made = Ready(
+            folder / self.commands.directory,
+            filesystem=self.filesystem,
+            settings={"raid": raid} | self.image_settings,
+            consent=consent,
+            devices=self.devices,
+        )
         made.directory.mkdir()
-        self.make_members(made, folder)
-        with attached(made, folder, self._loops), nullcontext() if self._of_btrfs else self._array(made, folder):
-            made.run(folder, *self._format)
-            try:
-                yield made
-            finally:
-                unmount(made.steps, folder)
+        with made.giving_up(self.signature):
+            made.run(folder, *self.member_commands)
+            with (
+                attached(made, folder, self._loops),
+                nullcontext() if self._of_btrfs else self._array(made, folder),
+            ):
+                made.run(folder, *self._format)
+                made.note()
+                try:
+                    yield made
+                finally:
+                    unmount(made.steps, folder)
 
     @contextmanager
     def _array(self, made: Ready, folder: Path) -> Iterator[None]:
@@ -119,4 +131,4 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
             yield
         finally:
             for command in self._stop:
-                run_step(made.steps, folder, *map(made.meant, command), may_fail=True)
+                made.undo(folder, command)

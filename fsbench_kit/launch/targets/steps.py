@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import time
-from contextlib import chdir
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch.devices import LABEL, device_problem, resolved
+from fsbench_kit.launch.consent import Consent
+from fsbench_kit.launch.devices import LABEL, DeviceError
 from fsbench_kit.launch.tools import find_program, program_environment
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Collection, Iterator
 
 Command = tuple[str, ...]
 
-_TIMEOUT: Final = 120.0
+_TIMEOUT: Final = 1800.0  # seconds: mkfs takes minutes for a large disk, and so does writing a large image
 
 _WARM_UP: Final[Command] = ("true",)
 """Run before each command. The first program that is started after a while is timed 0.2 ms longer, because what
@@ -89,6 +92,12 @@ class Ready:
         What else there is to say of it, by the words of `fsbench_kit.vocabulary.SETTINGS`.
     names
         What stands in `Commands` -> what is meant by it here and now.
+    consent
+        Which block devices may be written.
+    devices
+        Those of the target, as its commands name them.
+    written
+        Those that commands have got so far.
     text
         The commands that made it ready, as they stand in `Commands`: they are the same for each run.
     """
@@ -99,6 +108,9 @@ class Ready:
     members: tuple[Path, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    consent: Consent = field(default_factory=Consent)
+    devices: tuple[str, ...] = ()
+    written: set[str] = field(default_factory=set)
     text: str = ""
 
     def run(self, folder: Path, *commands: Command) -> None:
@@ -111,21 +123,82 @@ class Ready:
         """
         for command in commands:
             self._note(command)
-            run_step(self.steps, folder, *map(self.meant, command))
+            if not self.undo(folder, command):
+                raise StepError(self.steps)
 
     def attempt(self, folder: Path, command: Command) -> None:
         """Run a command that may fail."""
         self._note(command)
-        run_step(self.steps, folder, *map(self.meant, command), may_fail=True)
+        self.undo(folder, command)
+
+    def undo(self, folder: Path, command: Command) -> bool:
+        """Run a command that may fail, as those do that take a target away. Return whether it succeeded."""
+        named = {name for word in command for name in self._names.findall(word)} & set(self.devices)
+        try:
+            words = [self.meant(word) for word in command]
+            nodes = [self.meant(name) for name in named]
+        except DeviceError as error:
+            self._refuse(command, str(error))
+            return False
+        succeeded = run_step(self.steps, folder, *words, may_fail=True, devices=(*nodes, *self.names.values()))
+        if succeeded:
+            self.written |= named
+        return succeeded
+
+    @contextmanager
+    def giving_up(self, signature: str | None) -> Iterator[None]:
+        """Look whether the target's block devices may be overwritten, and note what is on them in the end.
+
+        Parameters
+        ----------
+        signature
+            What may be on them before the launch has made anything there.
+
+        Raises
+        ------
+        StepError
+            On entering, if one of them may not.
+        """
+        for name in self.devices:
+            problem = self.consent.problem(name, signature)
+            if problem is not None:
+                self._refuse(("check", name), problem)
+                raise StepError(self.steps)
+        try:
+            yield
+        finally:
+            self.note()
+
+    def note(self) -> None:
+        """Note what this launch has made on block devices."""
+        for name in self.written:
+            with suppress(DeviceError):  # it is gone, and what was not noted is refused the next time
+                self.consent.note(name)
+
+    def _refuse(self, command: Command, why: str) -> None:
+        self.steps.append(Step(command, why, 0.0, 0.0, 0.0, 0, 0))
 
     def _note(self, command: Command) -> None:
         self.text += ("\n" if self.text else "") + " ".join(command)
 
     def meant(self, word: str) -> str:
-        """Put what is meant into a word of a command."""
-        for name, here in self.names.items():
-            word = word.replace(name, here)
-        return word
+        """Put what is meant into a word of a command.
+
+        Raises
+        ------
+        DeviceError
+            If that is a block device, and its name leads elsewhere by now.
+        """
+        return self._names.sub(lambda found: self._meaning(found[0]), word)
+
+    def _meaning(self, name: str) -> str:
+        return self.consent.node(name) if name in self.devices else self.names[name]
+
+    @property
+    def _names(self) -> re.Pattern[str]:
+        """Find what stands for something else: of /dev/mapper/a and /dev/mapper/ab, the longer one."""
+        longest_first = sorted((*self.devices, *self.names), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
 
 class StepError(Exception):
@@ -136,14 +209,28 @@ class StepError(Exception):
         self.steps = steps
 
 
-def run_step(steps: list[Step], folder: Path, *argv: str, may_fail: bool = False) -> bool:
+def run_step(
+    steps: list[Step], folder: Path, *argv: str, may_fail: bool = False, devices: Collection[str] = ()
+) -> bool:
     """Run one command in a folder, and keep what it says. Return whether it succeeded.
+
+    Parameters
+    ----------
+    devices
+        The block devices that it may get: those made here, and those that `Ready` has looked at.
 
     Raises
     ------
     StepError
         If it fails, unless it may.
+    LaunchError
+        If it names another block device. No target is to do that.
     """
+    for path in (part for word in argv for part in re.split("[=,]", word)):
+        if path.startswith("/") and path not in devices and Path(path).is_block_device():
+            raise LaunchError(
+                f"{argv[0]} was about to get {path}, and nobody has looked whether it may be written"
+            )
     _run(folder, _WARM_UP)
     step, succeeded = _run(folder, argv)
     steps.append(step)
@@ -190,21 +277,6 @@ def launch_name(folder: Path) -> str:
 def scratch_name(scratch: Path) -> str:
     """Return how the names begin of what outlives the launch that a scratch folder belongs to."""
     return f"{LABEL}-{scratch.name.rpartition('-')[2]}"
-
-
-def check_device(made: Ready, name: str, signature: str | None) -> None:
-    """Look once more whether a block device may be overwritten, and let its name mean the node that was looked at.
-
-    Raises
-    ------
-    StepError
-        If it may not.
-    """
-    problem = device_problem(name, signature)
-    if problem is not None:
-        made.steps.append(Step(("check", name), problem, 0.0, 0.0, 0.0, 0, 0))
-        raise StepError(made.steps)
-    made.names[name] = str(resolved(name))
 
 
 def clear_command(device: str) -> Command:

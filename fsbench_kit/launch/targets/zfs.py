@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
@@ -130,22 +131,29 @@ class ZfsTarget(MembersTarget):
         return self.devices or tuple(f"{_FOLDER}/{image}" for image in self.images)
 
     @contextmanager
-    def ready(self, folder: Path) -> Iterator[Ready]:
+    def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
         """Make the pool."""
-        made = Ready(folder / self.commands.directory, filesystem="zfs")
-        made.names = {_FOLDER: str(folder), _POOL: launch_name(folder)}
-        made.settings = {"raid": "zpool mirror"} if self.mirror else {}
-        self.make_members(made, folder)
-        made.members = tuple(Path(made.meant(member)) for member in self._members)
-        with _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached:
-            with reached():
-                made.settings["filesystem_version"] = _version(folder)
-                made.run(folder, self._create)
-            try:
-                yield made
-            finally:
+        made = Ready(
+            folder / self.commands.directory,
+            filesystem="zfs",
+            settings=({"raid": "zpool mirror"} if self.mirror else {}) | self.image_settings,
+            names={_FOLDER: str(folder), _POOL: launch_name(folder)},
+            consent=consent,
+            devices=self.devices,
+        )
+        with made.giving_up(self.signature):
+            made.run(folder, *self.member_commands)
+            made.members = tuple(Path(made.meant(member)) for member in self._members)
+            with _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached:
                 with reached():
-                    _destroy(made, folder)
+                    made.settings["filesystem_version"] = _version(folder)
+                    made.run(folder, self._create)
+                made.note()
+                try:
+                    yield made
+                finally:
+                    with reached():
+                        _destroy(made, folder)
 
 
 def _sifted(options: tuple[str, ...], known: zfs.Properties, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -175,13 +183,14 @@ def _version(folder: Path) -> str:
 def _destroy(made: Ready, folder: Path) -> None:
     end = time.monotonic() + _RELEASE
     # A process of the tool may still be about to end; and zfs-fuse hears of a file's last close only after that.
-    while not run_step(made.steps, folder, *map(made.meant, _UNMOUNT), may_fail=True):
+    while not made.undo(folder, _UNMOUNT):
         if time.monotonic() > end:
             run_step(made.steps, folder, "umount", "--lazy", "mount", may_fail=True)
             break
         time.sleep(_PAUSE)
-    destroyed = run_step(made.steps, folder, *map(made.meant, _DESTROY), may_fail=True)
-    if not destroyed and zfs.implementation() == "kernel module":  # that of zfs-fuse ends with its daemon
+    if (
+        not made.undo(folder, _DESTROY) and zfs.implementation() == "kernel module"
+    ):  # that of zfs-fuse ends with its daemon
         raise LaunchError(f"a pool cannot be destroyed: {made.steps[-1].output.strip()}", file=folder)
 
 
