@@ -109,11 +109,13 @@ def replication(
             workloads.append(table)
     changes |= dict.fromkeys(_only_stated(published))
     targets = list(_directories(directories)) if directories else list(_images(published, known))
+    limits = [table[key] for table in workloads for key in ("runtime", "time") if key in table]
     plan = {
         "id": f"{studies[0]}{_AGAIN}",
         "title": f"{studies[0]}, run again at a smaller scale" if changes else f"{studies[0]}, run again",
         "repeats": repeats,
         "seed": seed,
+        "timeout": max([_LEAST_TIMEOUT, *(2 * limit for limit in limits)]),
         "target": targets,
         "workload": list(_named(workloads)),
     }
@@ -131,6 +133,8 @@ _AGAIN: Final = "-again"
 _ANYWHERE: Final[Made] = {"kind": "directory", "name": "anywhere", "directory": "."}
 _LEAST_IMAGE: Final = 512 * 2**20
 """Below this mkfs takes an image for a small disk, and mkfs.xfs refuses some."""
+_LEAST_TIMEOUT: Final = 300
+"""Seconds that a run is given, even where it should be done much earlier."""
 _FILLED: Final = 0.6
 """The share of an image that the files fill at most."""
 
@@ -197,10 +201,10 @@ class _Scale:
             self.changes[f"{what}: {humanise(scaled, 'B')} instead of {humanise(value, 'B')}."] = None
         return scaled
 
-    def seconds(self, value: int) -> int:
+    def seconds(self, value: str) -> int:
         """Return a time in whole seconds, of which it lasts one at least."""
-        scaled = max(1, round(value * self.time))
-        if scaled != value:
+        scaled = max(1, round(float(value) * self.time))
+        if scaled != float(value):
             self.changes[f"Each run: {scaled} s instead of {value} s."] = None
         return scaled
 
@@ -228,7 +232,7 @@ def _sysbench(values: Values, scale: _Scale) -> Made:
         "file_total_size": scale.bytes(int(total), int(files) * int(block), "All files together"),
         "file_num": int(files),
         "file_block_size": int(block),
-        "time": scale.seconds(int(seconds)),
+        "time": scale.seconds(seconds),
     }
     if flags:
         table["file_extra_flags"] = ",".join(flags)
@@ -252,7 +256,7 @@ def _fio(values: Values, scale: _Scale) -> Made:
         "size": scale.bytes(int(size), int(block), "The file of each job"),
     }
     if "time_limit" in values:
-        table["runtime"] = scale.seconds(int(values["time_limit"]))
+        table["runtime"] = scale.seconds(values["time_limit"])
     if values.get("grouped") == "true":
         table["options"] = {"group_reporting": True}
     return table | _where_known(
