@@ -137,7 +137,8 @@ def resume(
     Parameters
     ----------
     study
-        Its name; without one, the unfinished study that got a run last.
+        Its name; without one, the study that got a run last of those that are unfinished, or that have runs which
+        are to be made again.
     root
         The project's root.
     retry_failed
@@ -157,7 +158,7 @@ def resume(
         If the launch cannot start, as with `launch`; or if the plan no longer leads to the runs that are there, or
         the machine no longer has all that the plan names.
     """
-    found = find_study(root / RUNS, study)
+    found = find_study(root / RUNS, study, retry_failed=retry_failed)
     return _run(found.plan, root, found.name, progress, devices=devices, resume=True, retry_failed=retry_failed)
 
 

@@ -72,7 +72,8 @@ def describe(event: Event) -> str | None:
                 return text
             return f"{text} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
         case RunEnded():
-            failed = [f"run {event.order}/{event.runs} failed: {event.failure}"] if event.failure else []
+            how = "is partial" if event.status == "partial" else "failed"
+            failed = [f"run {event.order}/{event.runs} {how}: {event.failure}"] if event.failure else []
             return "\n".join([*failed, *filter(None, [event.warning])]) or None
     return None
 

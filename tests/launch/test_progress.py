@@ -30,12 +30,16 @@ EVENTS: list[Event] = [
     Planned(study="first", folder="/p/first", runs=2, done=0),
     Note("[bold] is no markup here"),
     FIRST,
-    RunEnded(order=1, runs=2, folder="/p/first/001-xfs-small", failure=None),
+    RunEnded(order=1, runs=2, folder="/p/first/001-xfs-small", status="ok", failure=None),
     SECOND,
-    RunEnded(order=2, runs=2, folder="/p/first/002-ext4-small", failure="fio ended with exit code 3"),
+    RunEnded(
+        order=2, runs=2, folder="/p/first/002-ext4-small", status="failed", failure="fio ended with exit code 3"
+    ),
     Finished(stopped=None),
 ]
-WARNED = RunEnded(order=1, runs=2, folder="/p", failure=None, warning="small on xfs: The disk is shared.")
+WARNED = RunEnded(
+    order=1, runs=2, folder="/p", status="ok", failure=None, warning="small on xfs: The disk is shared."
+)
 
 
 @pytest.mark.parametrize("event", [*EVENTS, WARNED, Refused("what", None, "hint"), Finished("why")])

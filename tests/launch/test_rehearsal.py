@@ -53,7 +53,7 @@ def test_nothing_is_touched(
 def test_commands_are_those_that_are_run(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
-    fake_fio("echo {} > fio.json")
+    fake_fio("report")
     targets = [HERE, {**HERE, "name": "there"}]
     small = {"tool": "smallfiles", "name": "small", "files": 5, "size": "4k"}
     plan = make_plan(target=targets, workload=[fio, small], warm_up=1, repeats=1)
