@@ -48,7 +48,7 @@ err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them.")]
 
-BENCHMARK_PACKAGES: Final = frozenset({"fio", "bonnie++", "sysbench", "xfsprogs"})
+BENCHMARK_PACKAGES: Final = frozenset({"fio", "bonnie++", "sysbench", "e2fsprogs", "xfsprogs", "btrfs-progs"})
 """What ``doctor --install`` installs. iozone3 is not free software by Debian's lights: its users enable it."""
 
 

@@ -26,7 +26,7 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
     log, and stay readable in a published notebook, where a bar would be an empty box.
     """
     console = console or Console(emoji=False, force_jupyter=False, force_terminal=sys.stdout.isatty())
-    if not console.is_terminal:
+    if not console.is_interactive:  # no terminal, or one that draws nothing
         yield lambda event: _print(console, event)
         return
     columns = (
