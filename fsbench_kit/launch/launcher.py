@@ -81,6 +81,7 @@ def launch(
     study: str | None = None,
     replace: bool = False,
     devices: Sequence[str] = (),
+    wait: float = 0,
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
     """Make the runs of a plan, and write each to ``<root>/raw_results/runs/<study>/``.
@@ -101,6 +102,8 @@ def launch(
         Whether an earlier launch of the same name is to be replaced. Otherwise that is an error.
     devices
         The block devices of the plan whose content may be destroyed.
+    wait
+        For how many seconds launches of others are waited for that are at work on the same device.
     progress
         Is called with each event.
 
@@ -118,7 +121,7 @@ def launch(
         raise RequestError(what, hint='A name consists of letters, digits, ".", "_" and "-".')
     if not root.is_dir():
         raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
-    return _run(plan, root, name, progress, devices=devices, replace=replace)
+    return _run(plan, root, name, progress, devices=devices, replace=replace, wait=wait)
 
 
 def resume(
@@ -172,6 +175,7 @@ def _run(
     replace: bool = False,
     resume: bool = False,
     retry_failed: bool = False,
+    wait: float = 0,
 ) -> LaunchResult:
     problem = isolation_problem()
     request = Request(
@@ -181,6 +185,7 @@ def _run(
         replace=replace,
         resume=resume,
         retry_failed=retry_failed,
+        wait=wait,
         owner=asdict(Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())),
         isolation_problem=problem,
         devices=list(devices),

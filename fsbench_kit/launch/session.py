@@ -125,6 +125,8 @@ class Session:
         missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
         referee = Referee(self.study, self.scratch)
         for done, (order, (name, cell)) in enumerate(missing):
+            if self._hopeless is not None:
+                return self._hopeless
             if cell.round is not None:
                 self._ask(referee, cell.round - 1)
                 if cell.round > self.rounds:
@@ -134,8 +136,6 @@ class Session:
             elapsed = time.monotonic() - start
             if used_up := self._used_up(elapsed):
                 return f"The budget of {used_up} was used up after {done} runs."
-            if self._hopeless is not None:
-                return self._hopeless
             self.tell(
                 RunStarted(
                     order=order,

@@ -489,6 +489,30 @@ def test_two_launches_at_once(
     assert_nothing_else(tmp_path, "first")
 
 
+def test_launch_that_may_wait_takes_its_turn(
+    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
+) -> None:
+    fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; report")
+    elsewhere = tmp_path / "programs" / "elsewhere"
+    elsewhere.mkdir()
+    notes, second = [], []
+
+    def let_go(event: Event) -> None:
+        if isinstance(event, Note) and event.text.startswith("Waiting: "):
+            notes.append(event.text)
+            (tmp_path / "programs" / "done").touch()
+
+    def start_another(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            second.append(launch(make_plan(), root=elsewhere, study="second", wait=60, progress=let_go))
+
+    launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first", progress=start_another)
+    (note,) = notes
+    assert note.startswith("Waiting: another launch is at work on ")
+    assert second[0].failures == {}
+    assert len(second[0].runs) == 2
+
+
 def test_error_of_the_callback_ends_the_launch(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     def fail(event: Event) -> None:
         if isinstance(event, RunEnded):
