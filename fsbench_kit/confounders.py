@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
-from fsbench_kit.settings import NOT_KNOWN, Facts, integer, wide
+from fsbench_kit.settings import NOT_KNOWN, Facts, integer, number, wide
 from fsbench_kit.units import humanise, quantity
 from fsbench_kit.vocabulary import EITHER_LATENCY, setting_kind
 
@@ -247,7 +247,7 @@ def _work(dataset: Dataset) -> pl.DataFrame:
         dataset.runs.select("run_id", "duration")
         .join(done, on="run_id")
         .join(known, on="run_id")
-        .select("run_id", "bytes", "duration", by_itself=pl.col("duration") < _IN_TIME * integer("time_limit"))
+        .select("run_id", "bytes", "duration", by_itself=pl.col("duration") < _IN_TIME * number("time_limit"))
         .drop_nulls("by_itself")
     )
 

@@ -98,11 +98,13 @@ def replication(
         if not 0 < scale <= 1:
             raise RequestError(f"{name} is {scale:g}", hint="A scale is above 0, and 1 at most: 0.1 is a tenth.")
     workloads = [_smaller(table, file_scale, time_scale) for table in _workloads(published)]
+    limits = [table[key] for table in workloads for key in ("runtime", "time") if key in table]
     plan = {
         "id": f"{studies[0]}{_AGAIN}",
         "title": f"{studies[0]}, run again{' at a smaller scale' if min(file_scale, time_scale) < 1 else ''}",
         "repeats": repeats,
         "seed": seed,
+        "timeout": max([_LEAST_TIMEOUT, *(2 * limit for limit in limits)]),
         "target": list(_directories(directories)) if directories else [_ANYWHERE],
         "workload": workloads,
     }
@@ -118,6 +120,8 @@ _AGAIN: Final = "-again"
 _ANYWHERE: Final[Made] = {"kind": "directory", "name": "anywhere", "directory": "."}
 _LEAST_IMAGE: Final = 512 * 2**20
 """Below this mkfs takes an image for a small disk, and mkfs.xfs refuses some."""
+_LEAST_TIMEOUT: Final = 300
+"""Seconds that a run is given, even where it should be done much earlier."""
 _FILLED: Final = 0.6
 """The share of an image that the files fill at most."""
 
@@ -152,7 +156,7 @@ def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
         if size in then and now[size] != then[size]:
             said[f"{what}: {humanise(now[size], 'B')} instead of {humanise(then[size], 'B')}."] = None
         if time in then and now[time] != then[time]:
-            said[f"Each run: {now[time]:g} s instead of {then[time]} s."] = None
+            said[f"Each run: {now[time]:g} s instead of {then[time]:g} s."] = None
     said |= dict.fromkeys(_only_stated(published))
     images = dict.fromkeys(getattr(target, "size", None) for target in plan.target)
     for image in filter(None, images):
@@ -235,7 +239,7 @@ def _workloads(published: Dataset) -> list[Made]:
 
 
 def _smaller(table: Made, file_scale: float, time_scale: float) -> Made:
-    """Return a workload whose files are a whole number of units, one at least, and whose time of whole seconds."""
+    """Return a workload of smaller files, each of one unit or more, and of fewer whole seconds."""
     size, _, of_unit, time = _SCALED[table["tool"]]
     unit = math.prod(table[key] for key in of_unit)
     smaller = {size: max(unit, math.floor(table[size] * file_scale / unit) * unit)}
@@ -274,7 +278,7 @@ def _sysbench(values: Values) -> Made:
         "file_total_size": int(total),
         "file_num": int(files),
         "file_block_size": int(block),
-        "time": int(seconds),
+        "time": float(seconds),
     }
     if flags:
         table["file_extra_flags"] = ",".join(flags)
@@ -303,7 +307,7 @@ def _fio(values: Values) -> Made:
         values,
         ("ioengine", "engine", str),
         ("iodepth", "iodepth", int),
-        ("runtime", "time_limit", int),
+        ("runtime", "time_limit", float),
         ("numjobs", "threads", int),
         ("direct", "direct", _truth),
         ("fsync", "fsync", int),

@@ -316,6 +316,11 @@ def operations(dataset: Dataset, factor: str) -> pl.DataFrame:
     )
 
 
+def number(column: str) -> pl.Expr:
+    """Read a setting's text as a number; null where it is none."""
+    return pl.col(column).cast(pl.Float64, strict=False)
+
+
 def integer(column: str) -> pl.Expr:
     """Read a setting's text as a whole number; null where it is none."""
     return pl.col(column).cast(pl.Int64, strict=False)

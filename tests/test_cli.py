@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
+from fsbench_kit import cli
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
 
@@ -153,6 +156,27 @@ def test_doctor_names_programs_filesystems_and_space() -> None:
     assert result.returncode == 0
     for word in ("fio", "bonnie++", "sysbench", "iozone", "mkfs.xfs", "filesystems of the kernel", "free space"):
         assert word in result.stdout
+
+
+def test_doctor_installs_what_the_readme_promises(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine of root's that has a package manager, the usual filesystems, and no program at all."""
+    ran = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        ran.append(command)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.delenv("FSBENCH_NO_INSTALL", raising=False)
+    monkeypatch.setattr("fsbench_kit.launch.tools.find_program", lambda _: None)
+    monkeypatch.setattr("fsbench_kit.launch.tools.kernel_filesystems", lambda: ("btrfs", "ext4", "f2fs", "xfs"))
+    monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr("subprocess.run", run)
+    cli.doctor_command(install=True)
+    promised = re.search(r"installs them from the\s+distribution \((.*?)\)", (root / "README.md").read_text())
+    assert promised is not None
+    assert ran[-1][:2] == ["apt-get", "install"]
+    assert {word for word in ran[-1][2:] if word[0] != "-"} == set(promised[1].split(", "))
 
 
 def test_help_lists_the_commands() -> None:

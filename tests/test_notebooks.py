@@ -375,7 +375,10 @@ def test_a_log_of_a_report_says_how_each_notebook_ended(
 
 
 @pytest.mark.usefixtures("kernel")
-def test_a_terminal_shows_what_is_under_way(project: Path, write: WriteNotebook) -> None:
+def test_a_terminal_shows_what_is_under_way(
+    project: Path, write: WriteNotebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     text = StringIO()
     console = Console(file=text, width=60, force_terminal=True, color_system=None)
     with shown(console) as progress, ThreadPoolExecutor(1) as executor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -119,6 +120,14 @@ def test_a_scale_makes_files_and_times_smaller_and_nothing_else(sysbench: Datase
     assert "All files together: 128 MiB instead of 2 GiB." in small.changes
     assert "Each run: 2 s instead of 180 s." in small.changes
     assert not any("instead of" in change for change in whole.changes)
+
+
+def test_long_runs_get_a_longer_timeout(sysbench: Dataset) -> None:
+    longer = pl.when(key="time_limit").then(pl.lit("600.5")).otherwise("value").alias("value")
+    again = replication(replace(sysbench, settings=sysbench.settings.with_columns(longer)))
+    assert {table["time"] for table in _workloads(again.plan)} == {600}
+    assert again.plan.timeout == 1200
+    assert "Each run: 600 s instead of 600.5 s." in again.changes
 
 
 def test_no_scale_goes_below_a_block_for_each_file_and_a_second(sysbench: Dataset) -> None:

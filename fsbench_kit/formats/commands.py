@@ -35,14 +35,22 @@ def _truth(value: str) -> str:
     return {"": "true", "1": "true", "on": "true", "yes": "true", "0": "false", "off": "false"}.get(value, value)
 
 
-_TIME_UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_TIME_UNITS: Final = {
+    "us": Decimal("0.000001"),
+    "ms": Decimal("0.001"),
+    "s": Decimal(1),
+    "m": Decimal(60),
+    "h": Decimal(3600),
+    "d": Decimal(86400),
+}
 
 
 def _seconds(value: str) -> str:
-    match = re.fullmatch(r"(\d+)([smhd]?)", value)
+    """Read a time as fio does, which reads whole numbers only: its ``str_to_decimal`` takes 2.9 and 2.9m for 2."""
+    match = re.fullmatch(r"(\d+)(?:\.\d+[a-z]*|(us|ms|[smhd])?)", value.lower())
     if match is None:
         raise ValueError(f"{value!r} is not a time")
-    return str(int(match[1]) * _TIME_UNITS[match[2]])
+    return f"{(int(match[1]) * _TIME_UNITS[match[2] or 's']).normalize():f}"
 
 
 def _percent(value: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from fsbench_kit.launch.schedule import Stage
+    from fsbench_kit.records import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,14 @@ class RunStarted:
 class RunEnded:
     """A run has ended, and its folder is there.
 
-    `failure` says why its figures do not count, if they do not; `warning`, in a line each, what may have spoilt
-    them and was not said before of its target and workload.
+    `failure` says why its figures do not count, if they do not, and `status` whether it has any; `warning`, in a
+    line each, what may have spoilt them and was not said before of its target and workload.
     """
 
     order: int
     runs: int
     folder: str
+    status: Status
     failure: str | None
     warning: str | None = None
 

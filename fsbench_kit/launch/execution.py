@@ -65,6 +65,20 @@ def rest(seconds: float = 0) -> None:
         raise LifelineError
 
 
+def wait_for(descriptor: int, seconds: float) -> bool:
+    """Wait until there is something to read, or the end, and return whether that came in time.
+
+    Raises
+    ------
+    LifelineError
+        If the lifeline ends before.
+    """
+    ready, _, _ = select.select([descriptor, _LIFELINE], [], [], seconds)
+    if _LIFELINE in ready and descriptor not in ready:
+        raise LifelineError
+    return descriptor in ready
+
+
 def execute(
     argv: Sequence[str],
     folder: Path,
@@ -122,17 +136,15 @@ def _mortality() -> tuple[str, ...]:
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
     """Wait for a process, and ask it to end when its time is up. Return whether it ended in time."""
-    ended = os.pidfd_open(process.pid)
+    ended, in_time = os.pidfd_open(process.pid), False
     try:
-        ready, _, _ = select.select([ended, _LIFELINE], [], [], timeout)
-        if ended not in ready:
+        in_time = wait_for(ended, timeout)
+    finally:
+        if not in_time:
             process.terminate()
             select.select([ended], [], [], _MERCY)
-    finally:
         os.close(ended)
-    if _LIFELINE in ready and ended not in ready:
-        raise LifelineError
-    return ended in ready
+    return in_time
 
 
 def _bury(process: subprocess.Popen[bytes]) -> None:

@@ -83,6 +83,7 @@ def launch(
     study: str | None = None,
     replace: bool = False,
     devices: Sequence[str] = (),
+    wait: float = 0,
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
     """Make the runs of a plan, and write each to ``<root>/raw_results/runs/<study>/``.
@@ -103,6 +104,8 @@ def launch(
         Whether an earlier launch of the same name is to be replaced. Otherwise that is an error.
     devices
         The block devices of the plan whose content may be destroyed.
+    wait
+        For how many seconds launches of others are waited for that are at work on the same device.
     progress
         Is called with each event.
 
@@ -120,7 +123,7 @@ def launch(
         raise RequestError(what, hint='A name consists of letters, digits, ".", "_" and "-".')
     if not root.is_dir():
         raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
-    return _run(plan, root, name, progress, devices=devices, replace=replace)
+    return _run(plan, root, name, progress, devices=devices, replace=replace, wait=wait)
 
 
 def resume(
@@ -139,7 +142,8 @@ def resume(
     Parameters
     ----------
     study
-        Its name; without one, the unfinished study that got a run last.
+        Its name; without one, the study that got a run last of those that are unfinished, or that have runs which
+        are to be made again.
     root
         The project's root.
     retry_failed
@@ -159,7 +163,7 @@ def resume(
         If the launch cannot start, as with `launch`; or if the plan no longer leads to the runs that are there, or
         the machine no longer has all that the plan names.
     """
-    found = find_study(root / RUNS, study)
+    found = find_study(root / RUNS, study, retry_failed=retry_failed)
     return _run(found.plan, root, found.name, progress, devices=devices, resume=True, retry_failed=retry_failed)
 
 
@@ -173,6 +177,7 @@ def _run(
     replace: bool = False,
     resume: bool = False,
     retry_failed: bool = False,
+    wait: float = 0,
 ) -> LaunchResult:
     given = [asdict(device) for device in identities(devices)]
     problem = isolation_problem()
@@ -183,6 +188,7 @@ def _run(
         replace=replace,
         resume=resume,
         retry_failed=retry_failed,
+        wait=wait,
         owner=asdict(Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())),
         isolation_problem=problem,
         devices=given,

@@ -30,6 +30,10 @@ _SHARED: Final = (Path("/run/lock"), Path("/tmp"))  # noqa: S108
 _FOR_ALL: Final = 0o666
 
 
+class BusyError(LaunchError):
+    """Another launch holds what is to be locked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Owner:
     """Who does a launch.
@@ -67,8 +71,10 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
 
     Raises
     ------
+    BusyError
+        If another launch holds it.
     LaunchError
-        If another launch holds it, or no lock can be had.
+        If no lock can be had.
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:16]
     path = _directory() / f"fsbench-{digest}.lock"
@@ -80,7 +86,7 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
         lock.acquire()
         _write(holder, json.dumps({"what": what, **asdict(owner)}))
     except Timeout:
-        raise LaunchError(
+        raise BusyError(
             f"another launch is at work on {what} ({_read(holder)})",
             hint="Wait until it is done, or end that process.",
         ) from None

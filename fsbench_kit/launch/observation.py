@@ -16,8 +16,10 @@ from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fsbench_kit.launch.reading import Reading
     from fsbench_kit.launch.schedule import Cell
     from fsbench_kit.launch.targets import Step
+    from fsbench_kit.records import Status
 
 RECORD: Final = "run.json"
 PREPARATION: Final = "preparation.txt"
@@ -42,6 +44,8 @@ class Observation:
         `CLEANUP`.
     execution
         What became of the tool; ``None`` as long as it was not started.
+    reading
+        What its logs have shown when they were read, if they were.
     problem
         What became of the target, where that is why the run failed.
     free_at_first
@@ -58,6 +62,7 @@ class Observation:
     preparation: list[Execution] = field(default_factory=list)
     execution: Execution | None = None
     cleanup: list[Execution] = field(default_factory=list)
+    reading: Reading | None = None
     problem: str | None = None
     free_at_first: int | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -79,6 +84,11 @@ class Observation:
     @property
     def failure(self) -> str | None:
         """Why the run is not ``ok``."""
+        return self._failure or (self.reading.reason if self.reading is not None else None)
+
+    @property
+    def _failure(self) -> str | None:
+        """Why it is not, whatever its logs hold."""
         if self.preparation and self.preparation[-1].failure is not None:
             return f"the run could not be prepared: {self.preparation[-1].failure}"
         if self.execution is not None and self.execution.failure is not None:
@@ -93,11 +103,15 @@ class Observation:
         return None
 
     @property
-    def status(self) -> str:
-        """Partial, where the kit's own program has failed: the figures in its log are of what it had finished."""
-        if self.failure is None:
-            return "ok"
-        return "partial" if self.cell.workload.program is None and self.execution and self.logs else "failed"
+    def status(self) -> Status:
+        """What its logs have shown, unless something else has failed.
+
+        Where the kit's own program has failed, a run is partial: its log has figures of what was finished before.
+        """
+        read = self.reading.status if self.reading is not None else "failed"
+        if self._failure is None:
+            return read
+        return "partial" if self.cell.workload.program is None and read != "failed" else "failed"
 
     @property
     def conditions(self) -> list[Condition]:

@@ -90,7 +90,7 @@ class Plan(Table):
     budget
         What the launch may use up; without it, it goes on until its plan is done.
     timeout
-        Seconds after which a run is ended and counts as failed.
+        Seconds after which a run is ended and counts as failed. No workload may be meant to run as long as that.
     warm_up
         Rounds before those that count. Their runs are kept, marked, and left out of comparisons.
     cool_down
@@ -143,6 +143,9 @@ class Plan(Table):
             for number, target in enumerate(getattr(self, key)):
                 for workload in (*self.precondition, *self.workload) if target.capacity is not None else ():
                     _refuse_overfull(Place(key, number, "size"), target.capacity, workload)
+        for key in ("precondition", "workload"):
+            for number, workload in enumerate(getattr(self, key)):
+                self._refuse_over_timeout(Place(key, number), workload)
         if self.precondition and self.trim:
             what = "trimming would undo what [[precondition]] does to a device"
             raise MistakeError(what, Place(key="trim"), hint="Write: trim = false")
@@ -171,6 +174,14 @@ class Plan(Table):
         """Whether runs on a target find in its own cache what earlier ones have left there."""
         return target.own_cache is not None and self.filesystems == "reused"
 
+    def _refuse_over_timeout(self, at: Place, workload: Workload) -> None:
+        if workload.stated_seconds >= self.timeout:
+            what = (
+                f'workload "{workload.name}" is to run for {workload.stated_seconds:g} s, '
+                f"and the timeout ends each run after {self.timeout:g} s"
+            )
+            raise MistakeError(what, at, hint="Raise the plan's timeout well above that, or plan shorter runs.")
+
     def _refuse_over_budget(self) -> None:
         runs = schedule(self)
         seconds = self.cool_down * (len(runs) - 1) + sum(run.workload.least_seconds for run in runs)
@@ -186,10 +197,10 @@ class Plan(Table):
 
     @property
     def least_written(self) -> int:
-        """The bytes that its runs write at least, and those to make the targets ready for them."""
+        """The bytes that its runs write for certain, and those to make the targets ready for them."""
         runs = schedule(self)
         made = self.target if self.filesystems == "reused" else [run.target for run in runs]
-        return sum(run.workload.least_written for run in runs) + sum(target.written for target in made)
+        return sum(run.workload.least_written or 0 for run in runs) + sum(target.written for target in made)
 
 
 def read_plan(path: Path) -> Plan:

@@ -26,7 +26,7 @@ def shown(console: Console | None = None) -> Iterator[Callable[[Event], None]]:
     log, and stay readable in a published notebook, where a bar would be an empty box.
     """
     console = console or Console(emoji=False, force_jupyter=False, force_terminal=sys.stdout.isatty())
-    if not console.is_terminal:
+    if not console.is_interactive:  # no terminal, or one that draws nothing
         yield lambda event: _print(console, event)
         return
     columns = (
@@ -72,7 +72,8 @@ def describe(event: Event) -> str | None:
                 return text
             return f"{text} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
         case RunEnded():
-            failed = [f"run {event.order}/{event.runs} failed: {event.failure}"] if event.failure else []
+            how = "is partial" if event.status == "partial" else "failed"
+            failed = [f"run {event.order}/{event.runs} {how}: {event.failure}"] if event.failure else []
             return "\n".join([*failed, *filter(None, [event.warning])]) or None
     return None
 

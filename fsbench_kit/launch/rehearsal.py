@@ -128,10 +128,13 @@ def _estimates(plan: Plan) -> Iterator[str]:
         f"{plan.timeout:g} s, which makes {most:g} s. How long mkfs, mount and work without a time limit take "
         "is known only when they have run."
     )
-    yield (
-        f"Bytes: {humanise(plan.least_written, 'B')} written at least. What a load that is limited in time will "
-        "write, and what filesystems write for themselves, is known only afterwards."
-    )
+    if plan.least_written:
+        written = humanise(plan.least_written, "B")
+        yield f"Bytes: {written} written at least, and what filesystems write for themselves."
+    unknown = {cell.workload.name: None for cell in cells if cell.workload.least_written is None}
+    if unknown:
+        names = ", ".join(f'"{name}"' for name in unknown)
+        yield f"Bytes that are unknown until they are written: those of {names}."
     if plan.until is not None:
         before = sum(cell.round is None or cell.round <= PILOT for cell in cells)
         yield f'Runs: {before} at least, and {len(cells)} at most, by the rule "{plan.until}".'

@@ -11,18 +11,19 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import Identity
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, to_line
-from fsbench_kit.launch.execution import LifelineError, guard_lifeline
-from fsbench_kit.launch.locks import Owner, device_names, locked
+from fsbench_kit.launch.execution import LifelineError, guard_lifeline, rest
+from fsbench_kit.launch.locks import BusyError, Owner, device_names, locked
 from fsbench_kit.launch.plan import Plan
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.scratch import scratch
@@ -33,6 +34,10 @@ from fsbench_kit.launch.targets import RUNS
 
 if TYPE_CHECKING:
     from fsbench_kit.launch.events import Event
+
+
+_PAUSE: Final = 1.0
+"""Seconds between two looks whether another launch is done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,8 @@ class Request:
         Whether a study of that name is to be replaced.
     resume, retry_failed
         Whether a study of that name is to be gone on with, and whether its runs that failed are to be made again.
+    wait
+        The seconds for which other launches on the same devices are waited for.
     owner
         An `Owner` as JSON holds it.
     isolation_problem
@@ -65,6 +72,7 @@ class Request:
     replace: bool
     resume: bool
     retry_failed: bool
+    wait: float
     owner: dict[str, Any]
     isolation_problem: str | None
     devices: list[dict[str, Any]]
@@ -122,7 +130,7 @@ def _launch(request: Request) -> str | None:
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
     study = Study(runs / request.study, plan)
     with ExitStack() as stack:
-        _lock(stack, study, root, Owner(**request.owner))
+        _lock(stack, study, root, Owner(**request.owner), time.monotonic() + request.wait)
         if not request.resume:
             study.refuse_to_overwrite(replace=request.replace)
         places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])
@@ -138,15 +146,32 @@ def _launch(request: Request) -> str | None:
         return session.make_runs()
 
 
-def _lock(stack: ExitStack, study: Study, root: Path, owner: Owner) -> None:
+def _lock(stack: ExitStack, study: Study, root: Path, owner: Owner, deadline: float) -> None:
     """Lock the study, and all devices to which its runs write."""
-    stack.enter_context(locked(f"the study {study.folder}", owner))
     paths = {
         path for target in study.plan.target for path in (target.place(root), *map(Path, target.block_devices))
     }
     devices = {name for path in paths for name in device_names(path)}
-    for name in sorted(devices):
-        stack.enter_context(locked(name, owner))
+    # In one order, so that no two launches wait for each other.
+    for name in (f"the study {study.folder}", *sorted(devices)):
+        _lock_in_turn(stack, name, owner, deadline)
+
+
+def _lock_in_turn(stack: ExitStack, name: str, owner: Owner, deadline: float) -> None:
+    """Lock something; up to a time, wait for the launch that holds it."""
+    said = None
+    while True:
+        try:
+            stack.enter_context(locked(name, owner))
+        except BusyError as error:
+            if time.monotonic() >= deadline:
+                raise
+            if error.what != said:
+                said = error.what
+                _tell(Note(f"Waiting: {said}."))
+            rest(_PAUSE)
+        else:
+            return
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from fsbench_kit.units import size
 
@@ -31,6 +31,9 @@ Size = Annotated[
     Field(gt=0, description='a size: a number of bytes, or text like "4k", "512M" or "2G"', examples=["64M"]),
 ]
 """A size in bytes. Suffixes are powers of 1024."""
+
+_BLUR: Final = 1e-6
+"""What floating point adds to a whole number at most."""
 
 _NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -63,6 +66,25 @@ Whole = Annotated[int, Field(ge=0, description="a whole number of at least 0", e
 Seconds = Annotated[
     float, Field(gt=0, allow_inf_nan=False, description="a number of seconds above 0", examples=[60])
 ]
+
+
+def _whole_milliseconds(value: float) -> float:
+    if abs(value * 1000 - round(value * 1000)) > _BLUR:
+        raise ValueError
+    return value
+
+
+Milliseconds = Annotated[
+    float,
+    Field(
+        ge=0.001,
+        allow_inf_nan=False,
+        description="a number of seconds of at least 0.001, with no more than three decimals",
+        examples=[2.5],
+    ),
+    AfterValidator(_whole_milliseconds),
+]
+"""A time in seconds for a program that counts in milliseconds."""
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 
 

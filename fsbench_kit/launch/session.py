@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import shutil
 import time
@@ -18,6 +19,7 @@ from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
 from fsbench_kit.launch.observation import CLEANUP, PREPARATION, RECORD, Observation, versions
 from fsbench_kit.launch.provision import Provision
+from fsbench_kit.launch.reading import read_logs
 from fsbench_kit.launch.referee import Referee
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.workloads import Ground
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 _ROOM: Final = 2**20  # bytes
 _BLOCK: Final = 512  # the unit of ru_oublock in Linux
+_ENOUGH: Final = 3
+"""After so many equal failures in a row, more of them would only take time."""
 TARGET: Final = Path("target")
 """What leads to a run's directory on its target, in the run's own folder."""
 BESIDE: Final = Path("beside")
@@ -75,6 +79,8 @@ class Session:
     _free_at_first: dict[tuple[str, str], int] = field(default_factory=dict)
     _kept: dict[str, Made] = field(default_factory=dict)
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
+    _failures: dict[str, list[tuple[int | None, str] | None]] = field(default_factory=dict)
+    _hopeless: str | None = None
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.repeats
@@ -128,6 +134,8 @@ class Session:
         missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
         referee = Referee(self.study, self.scratch)
         for done, (order, (name, cell)) in enumerate(missing):
+            if self._hopeless is not None:
+                return self._hopeless
             if cell.round is not None:
                 self._ask(referee, cell.round - 1)
                 if cell.round > self.rounds:
@@ -195,7 +203,9 @@ class Session:
         if seen.execution is not None:
             fresh = self.study.plan.filesystems == "fresh"
             cell.workload.conclude(new, seen.steps if fresh else ())
-        failure = seen.failure
+            if seen.logs:
+                seen.reading = read_logs(new, seen.logs)
+        failure = seen.failure  # as long as the run's files are here
         record = seen.record(study=self.study.name, order=order)
         (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.begun:
@@ -206,8 +216,31 @@ class Session:
         self._keep_made()
         self.made.append(name)
         folder = str(self.study.folder / name)
-        warning = self._warning(seen)
-        self.tell(RunEnded(order=order, runs=self._runs, folder=folder, failure=failure, warning=warning))
+        self._count(cell, failure, record["exit_code"])
+        self.tell(
+            RunEnded(
+                order=order,
+                runs=self._runs,
+                folder=folder,
+                status=record["status"],
+                failure=failure,
+                warning=self._warning(seen),
+            )
+        )
+
+    def _count(self, cell: Cell, failure: str | None, exit_code: int | None) -> None:
+        """Look whether a run is one of too many in a row that have failed in the same way."""
+        # Process ids and times in it differ.
+        kind = (exit_code, re.sub(r"\d+", "", failure)) if failure is not None else None
+        for runs in (f"runs of {cell.workload.name} on {cell.target.name}", "runs"):
+            last = self._failures.setdefault(runs, [])
+            last.append(kind)
+            if kind is not None and last[-_ENOUGH:] == [kind] * _ENOUGH:
+                self._hopeless = (
+                    f"{_ENOUGH} {runs} in a row failed for the same reason, so the launch was stopped: {failure}\n"
+                    f"Mend that, then: fsbench launch --resume --retry-failed {self.study.name}"
+                )
+                return
 
     def _keep_made(self) -> None:
         """Write down what was made on block devices, for a later start of the launch."""

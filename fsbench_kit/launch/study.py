@@ -109,6 +109,11 @@ class Study:
             name not in made and (cell.round is None or cell.round <= rounds) for name, cell in self.cells.items()
         )
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether a run that is there is not ``ok``."""
+        return any(self.record(name).get("status") != "ok" for name in self.made)
+
     def settle(self, scratch: Path, rounds: int) -> None:
         """Write down how many rounds there are to be, by the plan's rule.
 
@@ -222,8 +227,8 @@ def made_on_devices(folder: Path) -> dict[str, Made]:
         raise LaunchError(what, file=path, hint="Launch the plan as a new study.") from None
 
 
-def find_study(runs: Path, name: str | None) -> Study:
-    """Find a study to go on with: the one of a name, or the latest that is unfinished.
+def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> Study:
+    """Find a study to go on with: the one of a name, or the latest that is unfinished, or has runs to make again.
 
     Raises
     ------
@@ -237,11 +242,12 @@ def find_study(runs: Path, name: str | None) -> Study:
             raise RequestError(f'there is no launched study "{name}"', file=runs, hint=hint)
         return Study(runs / name, read_plan(runs / name / PLAN))
     for folder in _folders(runs):
-        with suppress(InputError):  # a plan of another version of the kit; by its name, the study gets the error
+        with suppress(InputError, LaunchError):  # of another version of the kit; by its name, it gets the error
             study = Study(folder, read_plan(folder / PLAN))
-            if study.unfinished:
+            if study.unfinished or (retry_failed and study.has_failures):
                 return study
-    raise RequestError("no study is unfinished", file=runs, hint="Launch a plan.")
+    lacking = "no study is unfinished" + (" or has failed runs" if retry_failed else "")
+    raise RequestError(lacking, file=runs, hint="Launch a plan.")
 
 
 def _folders(runs: Path) -> list[Path]:

@@ -44,7 +44,7 @@ Event = Planned | Started | Ended
 @contextmanager
 def shown(console: Console) -> Iterator[Callable[[Event], None]]:
     """Yield what to give to `run_all` as `progress`."""
-    if not console.is_terminal:
+    if not console.is_interactive:  # no terminal, or one that draws nothing
         yield lambda event: _print(console, event)
         return
     columns = (TimeElapsedColumn(), BarColumn(20), TextColumn("{task.description}", markup=False))

@@ -178,6 +178,8 @@ def test_options_that_lost_the_spaces_between_them() -> None:
     [
         ("--bs=4k,8k", "block_size", "4k,8k"),
         ("--runtime=2m", "time_limit", "120"),
+        ("--runtime=2900ms", "time_limit", "2.9"),
+        ("--runtime=2.9m", "time_limit", "2"),  # fio reads no further than the point
         ("--runtime=soon", "time_limit", "soon"),
         ("--rwmixread=much", "read_share", "much"),
         ("--end_fsync=0", "final_fsync", "false"),

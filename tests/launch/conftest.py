@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,6 @@ from fsbench_kit.launch import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 BASE = {
     "id": "test",
@@ -22,6 +22,8 @@ BASE = {
     "target": [{"kind": "directory", "name": "here", "directory": "."}],
     "workload": [{"tool": "smallfiles", "name": "small", "files": 20, "size": "4k"}],
 }
+
+LOG = Path(__file__).parents[1] / "data" / "fio_json" / "3.33-single-requests.json"
 
 FIO = {"tool": "fio", "name": "random", "rw": "randwrite", "bs": "4k", "size": "4M"}
 
@@ -40,14 +42,15 @@ def make_plan() -> Callable[..., Plan]:
 
 @pytest.fixture
 def fake_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Put a shell script in fio's place."""
+    """Put a shell script in fio's place, in which `report` writes a whole report."""
 
     def put(script: str) -> Path:
         programs = tmp_path / "programs"
-        programs.mkdir()
+        programs.mkdir(exist_ok=True)
         program = programs / "fio"
         version = '[ "$1" = --version ] && echo fio-0.0 && exit\n[ "$1" = --parse-only ] && exit'
-        program.write_text(f"#!/bin/sh\n{version}\n{script}\n", encoding="ascii")
+        report = f"report() {{ cp {LOG} fio.json; }}"
+        program.write_text(f"#!/bin/sh\n{version}\n{report}\n{script}\n", encoding="ascii")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         return program

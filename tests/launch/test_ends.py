@@ -72,7 +72,7 @@ def test_step_whose_program_is_gone(tmp_path: Path) -> None:
 def test_program_that_breaks_between_two_runs(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
-    fake_fio('echo {} > fio.json; echo junk > "$0"')
+    fake_fio('report; echo junk > "$0"')
     result = launch(make_plan(workload=[fio], repeats=2), root=tmp_path)
     assert [record(run)["status"] for run in result.runs] == ["ok", "failed"]
     (failure,) = result.failures.values()
@@ -102,7 +102,7 @@ class TestFullDisk:
         fio: dict[str, object],
         fake_fio: Callable[[str], Path],
     ) -> None:
-        fake_fio("head -c 400000 /dev/zero > fio.json")
+        fake_fio("report; head -c 400000 /dev/zero > noise")
         elsewhere = {"kind": "directory", "name": "here", "directory": str(tmp_path)}
         plan = make_plan(target=[elsewhere], workload=[fio], repeats=5)
         with memory_disk(tmp_path / "disk", "2M") as root:
@@ -158,7 +158,7 @@ class TestTargetThatFails:
         fio: dict[str, object],
         fake_fio: Callable[[str], Path],
     ) -> None:
-        fake_fio("dd if=/dev/zero of=target/file bs=1M || exit 1; echo {} > fio.json")
+        fake_fio("dd if=/dev/zero of=target/file bs=1M || exit 1; report")
         plan = make_plan(target=[IMAGE], workload=[fio, SMALL])
         assert self.outcomes(plan, tmp_path) == {"random": ["failed"] * 2, "small": ["ok"] * 2}
 
@@ -179,7 +179,7 @@ class TestTargetThatFails:
             "truncate --size 0 $(losetup --noheadings --output BACK-FILE $device) || exit 0\n"
             "losetup --set-capacity $device || exit 0\n"
             "dd if=/dev/urandom of=target/file bs=1M count=20 conv=fsync || exit 5\n"
-            "echo {} > fio.json"
+            "report"
         )
         image = {**IMAGE, "filesystem": filesystem, "size": "512M"}
         plan = make_plan(target=[image], workload=[fio, SMALL])

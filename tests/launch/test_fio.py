@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,21 +58,21 @@ def test_options_of_the_plan_are_given_and_no_others() -> None:
 
 
 def test_bytes_written_are_those_that_are_sure() -> None:
-    job = {"tool": "fio", "name": "job", "bs": "4k", "size": 1000, "numjobs": 3}
-    assert Fio(**job, rw="randwrite").least_written == 3000
-    assert Fio(**job, rw="randwrite", io_size=500).least_written == 1500
-    assert Fio(**job, rw="randwrite", runtime=5).least_written == 0  # a slow disk may not get far
-    assert Fio(**job, rw="read", runtime=5).least_written == 3000  # the files are laid out first
-    assert Fio(**job, rw="read").space == 3000
+    job = {"tool": "fio", "name": "job", "bs": "4k", "size": "10k", "numjobs": 3}
+    assert Fio(**job, rw="randwrite").least_written == 3 * 8192  # whole blocks
+    assert Fio(**job, rw="randwrite", io_size="4k").least_written == 3 * 4096
+    assert Fio(**job, rw="randwrite", runtime=5).least_written is None  # a slow disk may not get far
+    assert Fio(**job, rw="read", runtime=5).least_written == 3 * 10240  # the files are laid out first
+    assert Fio(**job, rw="read").space == 3 * 10240
 
 
 def test_time_is_known_where_there_is_a_limit() -> None:
     job = {"tool": "fio", "name": "job", "rw": "randread", "bs": "4k", "size": "1M"}
-    assert (Fio(**job).least_seconds, Fio(**job).expected_seconds) == (0, None)
+    assert (Fio(**job).least_seconds, Fio(**job).stated_seconds) == (0, 0)
     limited = Fio(**job, runtime=5)
-    assert (limited.least_seconds, limited.expected_seconds) == (0, 5)
-    timed = Fio(**job, runtime=5, time_based=True, options={"ramp_time": "2s"})
-    assert (timed.least_seconds, timed.expected_seconds) == (5, 7)
+    assert (limited.least_seconds, limited.stated_seconds) == (0, 5)
+    timed = Fio(**job, runtime=5, time_based=True, options={"ramp_time": "2s", "startdelay": 1})
+    assert (timed.least_seconds, timed.stated_seconds) == (8, 8)
 
 
 # ---- job files
@@ -101,10 +102,10 @@ numjobs=2
 
 def test_job_file_is_understood_as_fio_understands_it() -> None:
     shared = {"directory": "/mnt/test", "bs": "4k", "size": "1m"}
-    assert jobs.read(JOB) == [
-        {**shared, "rw": "write"},
-        {**shared, "stonewall": "", "rw": "randread", "runtime": "500ms", "time_based": ""},
-        {**shared, "bs": "8k", "rw": "read", "size": "64k", "numjobs": "2"},
+    assert [(job.name, job.options) for job in jobs.read(JOB)] == [
+        ("write", {**shared, "rw": "write"}),
+        ("first-read", {**shared, "stonewall": "", "rw": "randread", "runtime": "500ms", "time_based": ""}),
+        ("second-read", {**shared, "bs": "8k", "rw": "read", "size": "64k", "numjobs": "2"}),
     ]
 
 
@@ -117,11 +118,11 @@ def test_job_file_tells_what_it_needs() -> None:
     assert workload.space == 2**20 + 2**20 + 2 * 2**16
     assert workload.least_written == workload.space
     assert workload.least_seconds == 0.5
-    assert workload.expected_seconds is None  # the first job has no limit
+    assert workload.stated_seconds == 0.5  # the first job has no limit
 
 
 @pytest.mark.parametrize(
-    "size", ["size=10%", "size=2*1m", "filesize=1m", "size=1m\nfill_fs=1", "size=1m\nfile_append"]
+    "size", ["size=10%", "size=2*1m", "size=1.5m", "filesize=1m", "size=1m\nfill_fs=1", "size=1m\nfile_append"]
 )
 def test_space_that_only_the_run_knows(size: str) -> None:
     assert from_job(f"[job]\nrw=write\n{size}\n").space is None
@@ -129,7 +130,49 @@ def test_space_that_only_the_run_knows(size: str) -> None:
 
 def test_jobs_after_one_another_add_up_their_time() -> None:
     text = "[global]\nruntime=1m\n[a]\nrw=read\n[b]\nrw=read\nruntime=90\n[c]\nstonewall\nrw=read\nramp_time=1s\n"
-    assert from_job(text).expected_seconds == 90 + 61
+    assert from_job(text).stated_seconds == 90 + 61
+
+
+SHARED = "[global]\nfilename=one\nrw=write\nsize=64k\n" + "".join(f"[job{n}]\nstonewall\n" for n in range(7))
+FILES = {
+    "seven jobs on one file": (SHARED, 64, 7 * 64),
+    "two jobs of one name": ("[a]\nrw=write\nsize=64k\n[a]\nrw=write\nsize=128k\n", 128, 64 + 128),
+    "two names": ("[a]\nfilename=x:y\nrw=write\nsize=64k\nnumjobs=3\n", 64, 3 * 64),
+    "several files": ("[a]\nrw=write\nsize=64k\nnrfiles=4\nnumjobs=2\n", 128, 128),
+    "a format without the copy's number": (
+        "[a]\nfilename_format=x.$filenum\nrw=write\nsize=64k\nnrfiles=2\nnumjobs=3\n",
+        64,
+        0,
+    ),
+    "parts of one file": (
+        "[a]\nfilename=x\nrw=write\nsize=64k\noffset=8k\noffset_increment=128k\nnumjobs=3",
+        8 + 2 * 128 + 64,
+        3 * 64,
+    ),
+    "read after it was written": (
+        "[global]\nfilename=x\nsize=64k\n[a]\nrw=write\n[b]\nstonewall\nrw=read\n",
+        64,
+        64,
+    ),
+    "an end in time": ("[a]\nrw=write\nsize=64k\nruntime=1\n", 64, 0),
+    "an end by number": ("[a]\nrw=write\nsize=64k\nnumber_ios=2\n", 64, 0),
+}
+
+
+@needs_fio
+def test_files_are_counted_once_and_bytes_where_they_are_certain(tmp_path: Path) -> None:
+    for number, (name, (job, space, written)) in enumerate(FILES.items()):
+        workload = from_job(job)
+        assert (workload.space, workload.least_written) == (space * 1024, written * 1024 or None), name
+        # What fio makes of it: how large its files are, and how much it has written.
+        folder = tmp_path / str(number)
+        (folder / "target").mkdir(parents=True)
+        work = workload.work(replace(GROUND, directory=folder / "target"))
+        (folder / "job.fio").write_text(work.files["job.fio"], encoding="utf-8")
+        subprocess.run(work.measured, cwd=folder, check=True, capture_output=True)
+        assert sum(file.stat().st_size for file in (folder / "target").iterdir()) == space * 1024, name
+        report = json.loads((folder / "fio.json").read_text(encoding="utf-8"))
+        assert sum(job["write"]["io_bytes"] for job in report["jobs"]) >= written * 1024, name
 
 
 PLAN = """\
@@ -173,6 +216,18 @@ OPTIONS = PLAN.replace('job_file = "jobs/one.fio"', 'rw = "read"\nbs = "4k"\nsiz
             "[one]\nsize=1m\niodepth=many\n",
             10,
             'fio does not accept line 3 of the job file, "iodepth=many": failed parsing iodepth=many\nfio ',
+        ),
+        (
+            PLAN,
+            "[one]\nsize=1m\nramp_time=1.5m\n",
+            10,
+            'fio would take line 3 of the job file, "ramp_time=1.5m", for ramp_time=1\nWrite a whole number, ',
+        ),
+        (
+            OPTIONS + "options = { ramp_time = 0.5 }\n",
+            None,
+            14,
+            "fio would take ramp_time=0.5 for ramp_time=0\nWrite a whole number, ",
         ),
         (
             OPTIONS + "options = { iodpth = 3 }\n",
@@ -236,6 +291,19 @@ def test_logs_over_time_become_series(
     rows = (run / "fio_bw.1.log").read_text().splitlines()
     # fio's log holds KiB/s in its second column.
     assert series["value"].to_list() == [int(row.split(",")[1]) * 1024 for row in rows]
+
+
+@needs_fio
+@pytest.mark.parametrize("seconds", [0.6, 1.4])
+def test_a_fraction_of_a_second_is_run_and_recorded(
+    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], seconds: float
+) -> None:
+    job = {**fio, "size": "64k", "runtime": seconds, "time_based": True}
+    result = launch(make_plan(workload=[job], repeats=1), root=tmp_path)
+    report = json.loads((result.runs[0] / "fio.json").read_text(encoding="utf-8"))
+    assert report["jobs"][0]["job_runtime"] == pytest.approx(1000 * seconds, abs=200)
+    limits = fsb.read(result.folder).settings.filter(key="time_limit")
+    assert set(limits["value"]) == {str(seconds)}
 
 
 @needs_fio

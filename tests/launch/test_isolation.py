@@ -257,9 +257,7 @@ class TestLoopImages:
         fake_fio: Callable[[str], Path],
         fio: dict[str, object],
     ) -> None:
-        fake_fio(
-            f"cp /proc/self/mountinfo {tmp_path}/inside; cp /proc/self/stat {tmp_path}/stat; echo {{}} > fio.json"
-        )
+        fake_fio(f"cp /proc/self/mountinfo {tmp_path}/inside; cp /proc/self/stat {tmp_path}/stat; report")
         launch(make_plan(target=[loop("ext4")], workload=[fio], repeats=1), root=tmp_path)
         inside = [line for line in (tmp_path / "inside").read_text().splitlines() if str(tmp_path) in line]
         assert len(inside) == 1

@@ -334,7 +334,7 @@ def test_tool_that_hangs_is_ended_with_all_its_processes(
 
 def test_what_a_tool_leaves_running_is_ended(tmp_path: Path, both: Plan, fake_fio: Callable[[str], Path]) -> None:
     nap = f"601.{os.getpid()}"
-    fake_fio(f"echo {{}} > fio.json; sleep {nap} & exit 0")
+    fake_fio(f"report; sleep {nap} & exit 0")
     left = Leftovers(nap)
     result = launch(both, root=tmp_path, progress=left.look)
     assert result.failures == {}
@@ -448,7 +448,7 @@ def test_too_little_space(tmp_path: Path, make_plan: Callable[..., Plan]) -> Non
 def test_budget_of_time(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
-    fake_fio("sleep 0.5; echo {} > fio.json")
+    fake_fio("sleep 0.5; report")
     result = launch(make_plan(workload=[fio], repeats=5, budget={"seconds": 0.2, "bytes": "1G"}), root=tmp_path)
     assert (len(result.runs), result.planned) == (1, 5)
     assert result.stopped == "The budget of 0.2 s was used up after 1 runs."
@@ -458,7 +458,7 @@ def test_budget_of_bytes(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
     # The plan cannot know what a load that is limited in time will write.
-    fake_fio('dd if=/dev/zero of="${2#--directory=}/file" bs=1M count=3 2>/dev/null; echo {} > fio.json')
+    fake_fio('dd if=/dev/zero of="${2#--directory=}/file" bs=1M count=3 2>/dev/null; report')
     plan = make_plan(workload=[{**fio, "runtime": 1}], repeats=5, budget={"seconds": 100, "bytes": "5M"})
     result = launch(plan, root=tmp_path)
     assert len(result.runs) == 2
@@ -468,7 +468,7 @@ def test_budget_of_bytes(
 def test_two_launches_at_once(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
-    fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; echo {{}} > fio.json")
+    fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; report")
     refusals = []
     elsewhere = tmp_path / "programs" / "elsewhere"
     elsewhere.mkdir()
@@ -487,6 +487,30 @@ def test_two_launches_at_once(
         f"another launch is at work on {min(devices)} ({owner})\nWait until it is done, or end that process."
     ]
     assert_nothing_else(tmp_path, "first")
+
+
+def test_launch_that_may_wait_takes_its_turn(
+    tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
+) -> None:
+    fake_fio(f"until [ -e {tmp_path}/programs/done ]; do sleep 0.1; done; report")
+    elsewhere = tmp_path / "programs" / "elsewhere"
+    elsewhere.mkdir()
+    notes, second = [], []
+
+    def let_go(event: Event) -> None:
+        if isinstance(event, Note) and event.text.startswith("Waiting: "):
+            notes.append(event.text)
+            (tmp_path / "programs" / "done").touch()
+
+    def start_another(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            second.append(launch(make_plan(), root=elsewhere, study="second", wait=60, progress=let_go))
+
+    launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first", progress=start_another)
+    (note,) = notes
+    assert note.startswith("Waiting: another launch is at work on ")
+    assert second[0].failures == {}
+    assert len(second[0].runs) == 2
 
 
 def test_error_of_the_callback_ends_the_launch(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
@@ -578,7 +602,7 @@ def test_runs_rest_in_between(tmp_path: Path, make_plan: Callable[..., Plan]) ->
 def test_reused_directory_is_empty_for_each_run(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
-    fake_fio('ls -A "${2#--directory=}" >&2; touch "${2#--directory=}/left"; echo {} > fio.json')
+    fake_fio('ls -A "${2#--directory=}" >&2; touch "${2#--directory=}/left"; report')
     result = launch(make_plan(workload=[fio], repeats=2, filesystems="reused"), root=tmp_path)
     assert [(run / "stderr.txt").read_text() for run in result.runs] == ["", ""]
     assert_nothing_else(tmp_path, result.study)

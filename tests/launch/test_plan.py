@@ -57,6 +57,7 @@ size = "4k"
 SIZE = 'a size: a number of bytes, or text like "4k", "512M" or "2G"'
 NAME = 'a name of letters, digits, ".", "_" and "-" that starts with a letter or digit'
 COUNT = "a whole number of at least 1"
+MILLISECONDS = "a number of seconds of at least 0.001, with no more than three decimals"
 
 MISTAKES = {
     "below the range": ("repeats = 6", "repeats = -3", 3, f'"repeats" must be {COUNT}, not -3'),
@@ -149,6 +150,30 @@ MISTAKES = {
         "runtime = 10\ntime_based = true",
         7,
         "the runs take 120 s at least, and the budget is 60 s",
+    ),
+    "more time than the timeout": (
+        "iodepth = 8",
+        "runtime = 600",
+        22,
+        'workload "random" is to run for 600 s, and the timeout ends each run after 300 s',
+    ),
+    "more time than the timeout, by sysbench's default": (
+        'seed = 5\n\n[budget]\nseconds = 60\nbytes = "1G"\n\n',
+        'timeout = 10\n[[workload]]\ntool = "sysbench"\nfile_test_mode = "rndrw"\nfile_total_size = "16M"\n',
+        5,
+        'workload "sysbench" is to run for 10 s, and the timeout ends each run after 10 s',
+    ),
+    "less than fio can tell apart": (
+        "iodepth = 8",
+        "runtime = 0.0004",
+        28,
+        f'"runtime" must be {MILLISECONDS}, not 0.0004',
+    ),
+    "a fraction of a second for sysbench": (
+        'tool = "fio"\nname = "random"\nrw = "randwrite"\nbs = "4k"\nsize = "1M"\niodepth = 8',
+        'tool = "sysbench"\nfile_test_mode = "rndrw"\nfile_total_size = "16M"\ntime = 2.9',
+        26,
+        '"time" must be a whole number of seconds, not 2.9',
     ),
     "no TOML": ("[budget]", "[budget", 6, "this is not TOML: "),
 }

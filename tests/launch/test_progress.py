@@ -30,12 +30,16 @@ EVENTS: list[Event] = [
     Planned(study="first", folder="/p/first", runs=2, done=0),
     Note("[bold] is no markup here"),
     FIRST,
-    RunEnded(order=1, runs=2, folder="/p/first/001-xfs-small", failure=None),
+    RunEnded(order=1, runs=2, folder="/p/first/001-xfs-small", status="ok", failure=None),
     SECOND,
-    RunEnded(order=2, runs=2, folder="/p/first/002-ext4-small", failure="fio ended with exit code 3"),
+    RunEnded(
+        order=2, runs=2, folder="/p/first/002-ext4-small", status="failed", failure="fio ended with exit code 3"
+    ),
     Finished(stopped=None),
 ]
-WARNED = RunEnded(order=1, runs=2, folder="/p", failure=None, warning="small on xfs: The disk is shared.")
+WARNED = RunEnded(
+    order=1, runs=2, folder="/p", status="ok", failure=None, warning="small on xfs: The disk is shared."
+)
 
 
 @pytest.mark.parametrize("event", [*EVENTS, WARNED, Refused("what", None, "hint"), Finished("why")])
@@ -46,9 +50,11 @@ def test_events_travel_as_lines(event: Event) -> None:
     assert from_line(line) == event
 
 
-def test_lines_where_there_is_no_terminal() -> None:
+@pytest.mark.parametrize("terminal", [None, "dumb"])
+def test_lines_where_no_terminal_draws(terminal: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", terminal or "xterm")
     out = io.StringIO()
-    with shown(Console(file=out, force_terminal=False, width=40)) as show:
+    with shown(Console(file=out, force_terminal=terminal is not None, width=40)) as show:
         for event in EVENTS:
             show(event)
     assert out.getvalue().splitlines() == [
@@ -73,12 +79,13 @@ def test_notebook_gets_one_plain_text(capsys: pytest.CaptureFixture[str], monkey
     assert "run 2/2, round 1: small on ext4 (3 s gone, about 3 s to go)\n" in capsys.readouterr().out
 
 
-def test_bar_on_a_terminal() -> None:
+def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     out = io.StringIO()
-    with shown(Console(file=out, force_terminal=True, force_jupyter=False, width=100)) as show:
+    with shown(Console(file=out, force_terminal=True, color_system=None, width=100)) as show:
         for event in EVENTS:
             show(event)
-    assert "2/2" in out.getvalue()
+    assert "━ 2/2 " in out.getvalue()
     assert "run 2/2 failed: fio ended with exit code 3" in out.getvalue()
     assert "[bold] is no markup here" in out.getvalue()
 

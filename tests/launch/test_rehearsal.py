@@ -53,7 +53,7 @@ def test_nothing_is_touched(
 def test_commands_are_those_that_are_run(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
-    fake_fio("echo {} > fio.json")
+    fake_fio("report")
     targets = [HERE, {**HERE, "name": "there"}]
     small = {"tool": "smallfiles", "name": "small", "files": 5, "size": "4k"}
     plan = make_plan(target=targets, workload=[fio, small], warm_up=1, repeats=1)
@@ -95,23 +95,25 @@ def test_estimates_say_what_is_known_and_what_not(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]
 ) -> None:
     timed = {**fio, "rw": "randread", "runtime": 7, "time_based": True}
+    endless = {**fio, "name": "endless", "runtime": 9}
     small = {"tool": "smallfiles", "name": "small", "files": 100, "size": "1M"}
     targets = [HERE, {**HERE, "name": "there"}]
     plan = make_plan(
         target=targets,
-        workload=[timed, small],
+        workload=[timed, small, endless],
         repeats=6,
         cool_down=1,
         timeout=20,
         until="half-width 5 %",
         budget={"seconds": 600, "bytes": "9G"},
     )
-    # 24 runs, 12 of them of 7 s, with 23 rests of 1 s; 12 times 4 MiB laid out, and 12 times 100 MiB written twice
-    time, written, runs, budget = rehearse(plan, tmp_path).estimates
-    assert time.startswith("Time: 107 s at least, ")
-    assert "20 s, which makes 503 s." in time
-    assert written.startswith("Bytes: 2.39 GiB written at least.")
-    assert runs == 'Runs: 20 at least, and 24 at most, by the rule "half-width 5 %".'
+    # 36 runs, 12 of them of 7 s, with 35 rests of 1 s; 12 times 4 MiB laid out, and 12 times 100 MiB written twice
+    time, written, unknown, runs, budget = rehearse(plan, tmp_path).estimates
+    assert time.startswith("Time: 119 s at least, ")
+    assert "20 s, which makes 755 s." in time
+    assert written == "Bytes: 2.39 GiB written at least, and what filesystems write for themselves."
+    assert unknown == 'Bytes that are unknown until they are written: those of "endless".'
+    assert runs == 'Runs: 30 at least, and 36 at most, by the rule "half-width 5 %".'
     assert budget == "Budget: no run starts after 600 s or 9 GiB written."
 
 

@@ -88,10 +88,9 @@ def failing(
     leave: Callable[..., Path], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> tuple[Path, Path]:
     """Return a study of two runs whose first has failed, and the program that failed."""
-    program = fake_fio("echo broken >&2; exit 1")
+    fake_fio("echo broken >&2; exit 1")
     study = leave(1, workload=[fio])
-    program.write_text("#!/bin/sh\necho {} > fio.json\n", encoding="ascii")
-    return study, program
+    return study, fake_fio("report")
 
 
 def test_failed_runs_stay(tmp_path: Path, failing: tuple[Path, Path]) -> None:
@@ -127,7 +126,7 @@ def test_plan_that_does_not_lead_to_the_runs_is_refused(tmp_path: Path, leave: C
 def test_machine_that_lacks_what_the_plan_names(
     tmp_path: Path, leave: Callable[..., Path], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
-    program = fake_fio("echo {} > fio.json")
+    program = fake_fio("report")
     leave(1, workload=[{**fio, "optional": True}, {"tool": "smallfiles", "name": "s", "files": 5, "size": 1}])
     program.unlink()
     os.environ["PATH"] = str(program.parent)  # which fake_fio puts back

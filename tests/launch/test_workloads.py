@@ -135,9 +135,10 @@ def test_preparation_that_fails_fails_the_run(
 
 def test_sysbench_lasts_its_time(tmp_path: Path) -> None:
     table = {"tool": "sysbench", "name": "s", "file_test_mode": "rndrd", "file_total_size": "16M"}
-    assert Sysbench(**table).least_seconds == Sysbench(**table).expected_seconds == 10  # its own default
+    assert Sysbench(**table).least_seconds == Sysbench(**table).stated_seconds == 10  # its own default
     assert Sysbench(**table, time=3).least_seconds == 3
-    assert Sysbench(**table, events=5).expected_seconds is None
+    counted = Sysbench(**table, events=5)
+    assert (counted.least_seconds, counted.stated_seconds) == (0, 10)  # whichever is first
     assert Sysbench(**table).space == Sysbench(**table).least_written == 16 * MIB
     work = Sysbench(**table, histogram=True, file_rw_ratio=1.5).work(ground(tmp_path))
     assert work.on_target

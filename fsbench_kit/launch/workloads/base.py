@@ -133,8 +133,8 @@ class BaseWorkload(Table, ABC):
 
     @property
     @abstractmethod
-    def least_written(self) -> int:
-        """The bytes that it writes at least."""
+    def least_written(self) -> int | None:
+        """The bytes that it is sure to write; ``None`` where the plan does not tell."""
 
     @property
     @abstractmethod
@@ -142,9 +142,9 @@ class BaseWorkload(Table, ABC):
         """The seconds that it takes at least."""
 
     @property
-    def expected_seconds(self) -> float | None:
-        """The seconds that its measured command takes; ``None`` where that is for the machine to show."""
-        return self.least_seconds or None
+    def stated_seconds(self) -> float:
+        """The seconds up to which it runs by what the plan says of times; 0 where that says nothing."""
+        return self.least_seconds
 
 
 def one_word(filesystem: str | None) -> str:

@@ -127,14 +127,19 @@ class Sysbench(BaseWorkload):
         return self.file_total_size
 
     @property
-    def least_written(self) -> int:
+    def least_written(self) -> int | None:
         """What is prepared."""
-        return 0 if self.file_test_mode == "seqwr" else self.file_total_size
+        return None if self.file_test_mode == "seqwr" else self.file_total_size
 
     @property
     def least_seconds(self) -> float:
         """Its time, unless its requests are counted."""
-        return self.time or _DEFAULT_SECONDS if self.events is None else 0.0
+        return self.stated_seconds if self.events is None else 0.0
+
+    @property
+    def stated_seconds(self) -> float:
+        """Its time, which is also the end of a run whose requests are counted."""
+        return self.time or _DEFAULT_SECONDS
 
 
 def _value(value: object) -> str:

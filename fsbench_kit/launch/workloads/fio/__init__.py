@@ -30,10 +30,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, ValidationInfo, model_validator
 
 from fsbench_kit.launch.mistakes import MissingKeyError, MistakeError, Place
-from fsbench_kit.launch.schema import Count, Seconds, Size, Truth, short_size
+from fsbench_kit.launch.schema import Count, Milliseconds, Size, Truth, short_size
 from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
 from fsbench_kit.launch.workloads.fio import jobs
-from fsbench_kit.launch.workloads.fio.approval import complaint, option
+from fsbench_kit.launch.workloads.fio.approval import complaint, option, whole_part
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES, refusal
 
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
@@ -58,7 +58,7 @@ _JOB: Final = "job.fio"
 _LOG: Final = "fio"
 _OWN: Final = ("rw", "bs", "size")
 """What a load without a job file has to say."""
-_ALIASES: Final = ("blocksize", "readwrite")
+_ALIASES: Final = ("blocksize", "readwrite", "timeout")
 """Other names of options that have a key."""
 
 
@@ -104,9 +104,9 @@ class Fio(BaseWorkload):
     fsync: Count | None = None
     end_fsync: Truth | None = None
     rwmixread: Percentage | None = None
-    runtime: Seconds | None = None
+    runtime: Milliseconds | None = None
     time_based: Truth | None = None
-    log_interval: Seconds | None = None
+    log_interval: Milliseconds | None = None
     options: Options | None = None
 
     @model_validator(mode="before")
@@ -169,6 +169,25 @@ class Fio(BaseWorkload):
 
     def mistake(self) -> MistakeError | None:
         """Ask fio itself."""
+        return self._misread() or self._refused()
+
+    def _misread(self) -> MistakeError | None:
+        """Return the first number of which fio would drop a part without a word."""
+        hint = "Write a whole number, of a smaller unit if need be: 2900ms for 2.9 seconds."
+        if self.job is None:
+            for key, value in (self.options or {}).items():
+                if (read := whole_part(key, str(value))) is not None:
+                    what = f"fio would take {key}={value} for {key}={read}"
+                    return MistakeError(what, Place(key="options"), hint=hint)
+            return None
+        for line in jobs.lines(self.job):
+            if (read := whole_part(line.key, line.value)) is not None:
+                what = f'fio would take line {line.number} of the job file, "{line.text}", for {line.key}={read}'
+                return MistakeError(what, Place(key="job_file"), hint=hint)
+        return None
+
+    def _refused(self) -> MistakeError | None:
+        """Return what fio does not accept."""
         flags = [] if self.job is not None else _flags({"name": self.name, **self._options})
         complaints = complaint(flags, None if self.job is None else jobs.without_directory(self.job))
         if not complaints:
@@ -212,7 +231,7 @@ class Fio(BaseWorkload):
             "fsync": self.fsync,
             "end_fsync": self.end_fsync,
             "rwmixread": self.rwmixread,
-            "runtime": None if self.runtime is None else f"{self.runtime:g}",
+            "runtime": None if self.runtime is None else f"{round(self.runtime * 1000)}ms",
             "time_based": self.time_based,
         }
         for key in ("bs", "size", "io_size"):
@@ -227,27 +246,28 @@ class Fio(BaseWorkload):
     def _jobs(self) -> list[jobs.Job]:
         if self.job is not None:
             return jobs.read(self.job)
-        return [{key: _value(value) for key, value in self._options.items() if value is not None}]
+        options = {key: _value(value) for key, value in self._options.items() if value is not None}
+        return [jobs.Job(self.name, options)]
 
     @property
     def space(self) -> int | None:
-        """One file, or set of files, of `size` for each job."""
+        """Files of `size` for each job, but for those that jobs share."""
         return jobs.space(self._jobs)
 
     @property
-    def least_written(self) -> int:
+    def least_written(self) -> int | None:
         """Reads need their files laid out first; a load with an end in time may write next to nothing."""
-        return sum(map(jobs.least_written, self._jobs))
+        return jobs.least_written(self._jobs)
 
     @property
     def least_seconds(self) -> float:
         """Only a time-based load is sure to last its time."""
-        return max(map(jobs.least_seconds, self._jobs))
+        return jobs.least_seconds(self._jobs)
 
     @property
-    def expected_seconds(self) -> float | None:
-        """A limit in time is taken to be reached."""
-        return jobs.expected_seconds(self._jobs)
+    def stated_seconds(self) -> float:
+        """Limits in time are taken to be reached."""
+        return jobs.stated_seconds(self._jobs)
 
 
 def _flags(options: dict[str, Any]) -> list[str]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _TIMEOUT: Final = 20.0
 _CONSEQUENCE: Final = re.compile(r"fio: job .* dropped$")
+_FRACTION: Final = re.compile(r"(\d+)\.\d+[a-zA-Z]*")
+_TYPE: Final = re.compile(r"^\s*type: (.*)$", re.MULTILINE)
+_TAKES_FRACTIONS: Final = re.compile(r"list of floating|string \(")
 _OPTION: Final = re.compile(r"(?:failed parsing |unrecognized option '--|Bad option <)(\w+)")
 
 
@@ -26,14 +29,36 @@ def complaint(flags: Sequence[str], job: str | None) -> tuple[str, ...]:
     job
         The text of a job file.
     """
-    if find_program("fio") is None:
+    asked = _ask(["--parse-only", *flags, *(["-"] if job is not None else [])], job or "")
+    if asked is None or asked.returncode == 0:
         return ()
-    command = ["fio", "--parse-only", *flags, *(["-"] if job is not None else [])]
+    said = dict.fromkeys(line.strip().removeprefix("fio: ") for line in asked.stderr.splitlines() if line.strip())
+    return tuple(line for line in said if not _CONSEQUENCE.match(f"fio: {line}")) or (
+        f"it ends with exit code {asked.returncode}",
+    )
+
+
+def whole_part(key: str, value: str) -> str | None:
+    """Return what fio makes of a number with a fraction, where it would drop that without a word.
+
+    Of its options only lists take fractions; of 1.5m others read the 1, and not even the unit.
+    """
+    number = _FRACTION.fullmatch(value)
+    if number is None or (asked := _ask([f"--cmdhelp={key}"])) is None:
+        return None
+    kind = _TYPE.search(asked.stdout)
+    return number[1] if kind is not None and not _TAKES_FRACTIONS.match(kind[1]) else None
+
+
+def _ask(flags: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str] | None:
+    """Start fio with a text on its standard input; ``None`` where it is not installed, or does not answer."""
+    if find_program("fio") is None:
+        return None
     try:
-        asked = subprocess.run(
-            command,
+        return subprocess.run(
+            ["fio", *flags],
             env=program_environment(),
-            input=job or "",
+            input=text,
             capture_output=True,
             text=True,
             errors="replace",
@@ -41,13 +66,7 @@ def complaint(flags: Sequence[str], job: str | None) -> tuple[str, ...]:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ()  # a run will show it
-    if asked.returncode == 0:
-        return ()
-    said = dict.fromkeys(line.strip().removeprefix("fio: ") for line in asked.stderr.splitlines() if line.strip())
-    return tuple(line for line in said if not _CONSEQUENCE.match(f"fio: {line}")) or (
-        f"it ends with exit code {asked.returncode}",
-    )
+        return None  # a run will show it
 
 
 def option(line: str) -> str | None:

@@ -1,0 +1,127 @@
+"""Reads the log of a run right after it, and says what the run is worth by its log.
+
+A log is whatever a program has left: nothing that can be read, or so much that reading it takes all memory or does
+not end. So it is read by a process of its own, with limits on its time and memory, after the run has ended and
+before the next one begins. That process is a fork of the launch's own, which has imported all that reads; a new
+one would take a second or two after each run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+import psutil
+
+from fsbench_kit import archive
+from fsbench_kit.errors import InputError
+from fsbench_kit.launch.execution import wait_for
+from fsbench_kit.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from multiprocessing.connection import Connection
+    from pathlib import Path
+
+    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.records import Status
+
+SECONDS: Final = 120
+"""How long reading may take."""
+MEMORY: Final = 2 * 2**30
+"""How many bytes it may take, beyond what the process has at its start."""
+
+_SET_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of linux/prctl.h
+_TELLING: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
+"""Diagnostics that say why a run is not ``ok``, the first one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reading a run's logs has shown.
+
+    Attributes
+    ----------
+    status
+        ``failed`` where there is no figure, too.
+    reason
+        A sentence, where the status is not ``ok``.
+    """
+
+    status: Status
+    reason: str | None = None
+
+
+def read_logs(folder: Path, names: Sequence[str]) -> Reading:
+    """Read the logs of a run, in a process of its own.
+
+    Raises
+    ------
+    LifelineError
+        If the lifeline ends before that process does.
+    """
+    context = get_context("fork")
+    end, other = context.Pipe(duplex=False)
+    reader = context.Process(target=_answer, args=(other, folder, names), daemon=True)
+    reader.start()
+    other.close()
+    try:
+        if not wait_for(end.fileno(), SECONDS):
+            return Reading("failed", f"{names[0]} cannot be read within {SECONDS} s")
+        answer: Reading = end.recv()
+    except EOFError:
+        reader.join()
+        return Reading(
+            "failed", f"{names[0]} cannot be read: what reads it was ended (exit code {reader.exitcode})"
+        )
+    else:
+        return answer
+    finally:
+        reader.kill()
+        reader.join()
+        end.close()
+
+
+def _answer(end: Connection, folder: Path, names: Sequence[str]) -> None:
+    """Read logs, and send what that has shown."""
+    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)  # it has locks of the launch open
+    most = psutil.Process().memory_info().data + MEMORY
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    os.chdir(folder)
+    try:
+        answer = _read(names)
+    except MemoryError:
+        answer = Reading("failed", f"{names[0]} takes more than {humanise(MEMORY, 'B')} of memory to read")
+    except Exception as error:  # a log that breaks the reader must not end the launch
+        answer = Reading("failed", f"{names[0]} cannot be read: {type(error).__name__}: {error}")
+    end.send(answer)
+
+
+def _read(names: Sequence[str]) -> Reading:
+    try:
+        data = archive.read(*names)
+    except InputError as error:
+        return Reading("failed", error.what.splitlines()[0])
+    status: Status
+    for status in ("failed", "partial"):
+        if status in data.runs["status"]:
+            return Reading(status, _reason(data))
+    if data.measurements.filter("primary", pl.col("state") != "missing").is_empty():
+        return Reading("failed", f"{names[0]} holds no figure")
+    return Reading("ok")
+
+
+def _reason(data: Dataset) -> str:
+    told = data.diagnostics.filter(pl.col("code").is_in(_TELLING))
+    if told.is_empty():
+        return f"{data.runs['source'][0]} is incomplete"
+    rank = pl.col("code").replace_strict(_TELLING, range(len(_TELLING)))
+    found = told.sort(rank, maintain_order=True).row(0, named=True)
+    place = found["source"] if found["line"] is None else f"{found['source']}:{found['line']}"
+    return f"{place}: {found['message']}"
