@@ -12,22 +12,25 @@ import re
 import tomllib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
 from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
+from fsbench_kit.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular, opened
+from fsbench_kit.files import paths as paths_of
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
 
     from fsbench_kit.records import Record
 
@@ -199,13 +202,15 @@ class RunFacts(BaseModel):
     sha256: dict[str, str]
 
 
-def read(*paths: str | Path) -> Dataset:
+def read(*given: Given) -> Dataset:
     """Read every log in files and folders.
 
     Parameters
     ----------
-    *paths
-        Files with logs, study folders, or folders that hold such at any depth.
+    *given
+        Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
+        ``logs/*.json``. Also a log's bytes, and open files; text that is no file yet goes in as
+        ``io.StringIO(text)``. Any of these can stand in lists.
 
     Returns
     -------
@@ -216,8 +221,21 @@ def read(*paths: str | Path) -> Dataset:
     ------
     InputError
         If there is no run in any of them.
+    RequestError
+        If something was given that can be none of these.
+
+    Notes
+    -----
+    In folders only regular files are read, and each file once, whatever names it has.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> fsb.read("raw_results/published/*nvme*").runs.height
+    2
     """
-    logs = list(chain.from_iterable(_logs_at(Path(path)) for path in paths))
+    seen: Seen = {}
+    logs = [log for number, item in enumerate(flattened(*given), 1) for log in _logs_of_given(item, number, seen)]
     dataset = assemble(_with_fio_logs(logs))
     if dataset.runs.is_empty():
         problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
@@ -263,7 +281,7 @@ def read_study(folder: Path) -> Study:
     return study
 
 
-def study_folders(*paths: str | Path) -> Iterator[Path]:
+def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Iterator[Path]:
     """Yield the folders of studies at or below some paths.
 
     Raises
@@ -271,11 +289,12 @@ def study_folders(*paths: str | Path) -> Iterator[Path]:
     InputError
         If there is none.
     """
-    found = [file.parent for path in paths for file in sorted(Path(path).rglob(STUDY_FILE))]
+    searched = list(paths_of(*paths))
+    found = [file.parent for path in searched for file in sorted(path.rglob(STUDY_FILE))]
     if not found:
-        names = ", ".join(str(path) for path in paths)
+        names = ", ".join(map(str, searched))
         raise InputError(f"there is no study in {names}", hint=f"A study is a folder with a {STUDY_FILE}.")
-    yield from found
+    yield from dict.fromkeys(found)
 
 
 def _companions(study: Study) -> Iterator[str]:
@@ -284,36 +303,97 @@ def _companions(study: Study) -> Iterator[str]:
     yield from (table["provision"] for table in study.filesystems.values() if "provision" in table)
 
 
-def _logs_at(path: Path) -> Iterator[Log]:
-    if path.is_dir():
-        logs = list(_logs_in_folder(path))
-        yield from logs
-        if not logs:
-            message = "There is no log in this folder or below it."
-            yield Log(source=str(path), records=[Diagnostic(code="NO_LOG", message=message)])
+Seen = dict[Inode, Path]
+"""The files and folders that were read so far, under one of their names."""
+
+
+def _logs_of_given(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log]:
+    if not isinstance(item, Path):
+        yield _read_open(item, name_of(item, number))
+    elif not is_folder(item):
+        yield _read_before(item, seen) or _read_file(item, may_be_pipe=True)
+    elif item.resolve() == Path(item.resolve().anchor):
+        yield _said(
+            item, "UNREADABLE", "All of a machine's files are not searched; name the folder with the logs."
+        )
+    elif (before := _read_before(item, seen)) is not None:
+        yield before
     else:
-        yield _read_file(path)
+        logs = list(_logs_in_folder(item, seen))
+        yield from logs
+        if all(log.records and {_code(record) for record in log.records} == {"SKIPPED"} for log in logs):
+            yield _said(item, "NO_LOG", "There is no log in this folder or below it.")
 
 
-def _logs_in_folder(folder: Path) -> Iterator[Log]:
+def _said(path: Path, code: str, message: str) -> Log:
+    return Log(source=str(path), records=[Diagnostic(code=code, message=message)])
+
+
+def _read_before(path: Path, seen: Seen) -> Log | None:
+    """Return what is to be said where a file or folder was read under another name; else remember it."""
+    try:
+        first = seen.setdefault(inode(path), path)
+    except OSError:
+        return None  # which is said when it is read
+    if first is path:
+        return None
+    return _said(path, "READ_BEFORE", f"It is the same as {first}, and was read as that.")
+
+
+def _logs_in_folder(folder: Path, seen: Seen) -> Iterator[Log]:
     """Read a study, a run's folder, or a folder of these and of loose files."""
-    if (folder / STUDY_FILE).is_file():
-        yield from _logs_of_study(folder)
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+        is_study = (folder / STUDY_FILE).is_file()
+    except OSError as error:
+        yield _said(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
+        return
+    if is_study:
+        yield from _logs_of_study(folder, seen)
     elif _is_launched(folder):
         yield from _logs_of_run(folder)
     else:
-        for entry in sorted(folder.iterdir()):
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                yield from _logs_in_folder(entry)
-                continue
-            log = _read_file(entry)
-            if isinstance(log, _FioLog) or any(isinstance(record, Run) for record in log.records):
-                yield log  # other files are to be expected in a folder; given by name, they are an error
+        for entry in entries:
+            yield from _logs_of_entry(entry, seen)
 
 
-def _logs_of_study(folder: Path) -> Iterator[Log]:
+def _logs_of_entry(entry: Path, seen: Seen) -> Iterator[Log]:
+    """Read what stands in a folder."""
+    try:
+        irregular = not_regular(entry)
+    except OSError as error:
+        yield _said(entry, "UNREADABLE", f"It cannot be read: {error.strerror}.")
+        return
+    if irregular is not None:
+        yield _said(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
+    elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
+        yield _said(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
+    elif (before := _read_before(entry, seen)) is not None:
+        yield before
+    elif entry.is_dir():
+        yield from _logs_in_folder(entry, seen)
+    elif _is_of_use(log := _read_file(entry)):
+        yield log
+
+
+def _is_of_use(log: Log) -> bool:
+    """Whether a file in a folder is a log, or may be one that cannot be read.
+
+    Other files are to be expected there; given by name, they are an error.
+    """
+    return isinstance(log, _FioLog) or any(
+        isinstance(record, Run) or _code(record) in _UNREAD for record in log.records
+    )
+
+
+def _code(record: Record) -> str | None:
+    return record.code if isinstance(record, Diagnostic) else None
+
+
+_UNREAD: Final = {"UNREADABLE", "DAMAGED_ARCHIVE", "TOO_LARGE"}
+
+
+def _logs_of_study(folder: Path, seen: Seen) -> Iterator[Log]:
     try:
         study = read_study(folder)
     except InputError as error:
@@ -324,7 +404,8 @@ def _logs_of_study(folder: Path) -> Iterator[Log]:
         yield _with_study(_read_file(folder / facts.file), folder, study, facts)
     for entry in sorted(folder.iterdir()):
         if _is_launched(entry):
-            yield from _logs_of_run(entry)
+            before = _read_before(entry, seen)
+            yield from [before] if before is not None else _logs_of_run(entry)
 
 
 def _with_study(log: Log, folder: Path, study: Study, facts: LogFacts) -> Log:
@@ -428,7 +509,7 @@ def _command(argv: Sequence[str]) -> str:
 def _changed(path: Path, recorded: str | None) -> Diagnostic | None:
     """Hold a file, as it is on disk, against the hash that was recorded of it."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None  # which is said when it is read
@@ -451,16 +532,20 @@ def _naive_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo is not None else moment
 
 
-def _read_file(path: Path) -> Log:
+def _read_file(path: Path, *, may_be_pipe: bool = False) -> Log:
     fio_log = log_file(path)
     if fio_log is not None:
         return _FioLog(source=str(path), file=fio_log)
     try:
-        data, problems = unpack(path.read_bytes())
+        with opened(path, may_be_pipe=may_be_pipe) as file:
+            return _read_open(file, str(path))
     except OSError as error:
-        message = f"The file cannot be read: {error.strerror or error}."
-        return Log(source=str(path), records=[Diagnostic(code="UNREADABLE", message=message)])
-    return Log(source=str(path), data=data, records=[*problems, *read_document(data, str(path))])
+        return _said(path, "UNREADABLE", f"The file cannot be read: {error.strerror or error}.")
+
+
+def _read_open(file: BinaryIO, source: str) -> Log:
+    data, problems = unpack(file.read())
+    return Log(source=source, data=data, records=[*problems, *read_document(data, source)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

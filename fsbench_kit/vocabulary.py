@@ -340,6 +340,11 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
         "The filesystem is not told of a sync, whose time says nothing of the disk.",
     ),
     "SPACE_CHANGED": ("note", "The filesystem was not as full as at its first run."),
+    "SKIPPED": (
+        "warning",
+        "What is no regular file, or leads out of its folder, is not read where it stands in one.",
+    ),
+    "READ_BEFORE": ("note", "A file or folder has several names here; it was read once."),
     "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
     "NO_LOG": ("error", "No log was found in the file."),
     "EMPTY": ("error", "The file is empty."),
