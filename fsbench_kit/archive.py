@@ -16,17 +16,28 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
 from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
 from fsbench_kit.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular, opened
 from fsbench_kit.files import paths as paths_of
+from fsbench_kit.formats import TOOLS
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
+from fsbench_kit.vocabulary import DIAGNOSTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,6 +82,12 @@ class StudyFacts(_Table):
     transcribed: bool = False
 
 
+def _known_tool(tool: str) -> str:
+    if tool not in TOOLS:
+        raise PydanticCustomError("unknown_tool", "Input should be one of {tools}", {"tools": ", ".join(TOOLS)})
+    return tool
+
+
 class LogFacts(_Table):
     """``[[log]]``: a file with logs, and what the study says of it.
 
@@ -83,7 +100,7 @@ class LogFacts(_Table):
     """
 
     file: Name
-    tool: Literal["fio", "bonnie++", "sysbench", "iozone", "smallfiles", "filetree"]
+    tool: Annotated[str, AfterValidator(_known_tool)]
     tool_version: str | None = None
     filesystem: str | None = None
     command: str | None = None
@@ -172,8 +189,19 @@ class Study(_Table):
 class RunCondition(BaseModel):
     """What may spoil a run's figures: a key of `fsbench_kit.vocabulary.DIAGNOSTICS`, and a sentence."""
 
-    code: Literal["MACHINE_LOADED", "DEVICE_SHARED", "SYNC_NOT_PASSED_ON", "CACHED_RUN", "SPACE_CHANGED"]
+    code: Name
     message: str
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The condition as a remark on the run."""
+        if self.code in DIAGNOSTICS:
+            return Diagnostic(code=self.code, message=self.message)
+        return Diagnostic(code="UNKNOWN_CONDITION", message=f"The run's record says {self.code}: {self.message}")
+
+
+RUN_SCHEMA: Final = 1
+"""The version of ``run.json`` that is written and understood here."""
 
 
 class RunFacts(BaseModel):
@@ -181,6 +209,7 @@ class RunFacts(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    version: int = Field(alias="schema")
     study: str
     stage: Literal["precondition", "warm-up", "measured"] = "measured"
     round: int | None
@@ -268,17 +297,20 @@ def read_study(folder: Path) -> Study:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"this is not TOML: {error}", file=path) from error
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(str(step) for step in problem['loc'])}: {problem['msg']}" for problem in error.errors()
-        ]
         keys = "|".join(re.escape(str(problem["loc"][-1])) for problem in error.errors())
         rows = enumerate(text.splitlines(), 1)
         line = next((number for number, row in rows if re.match(rf"\s*({keys})\b", row)), None)
-        raise InputError("\n".join(problems), file=path, line=line) from error
+        raise InputError("\n".join(_problems(error)), file=path, line=line) from error
     for name in _companions(study):
         if not (folder / name).is_file():
             raise InputError(f"it names the file {name!r}, which is not in its folder", file=path)
     return study
+
+
+def _problems(error: ValidationError) -> Iterator[str]:
+    """Yield what is wrong with a description, and with which of its keys."""
+    for problem in error.errors():
+        yield ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"])))
 
 
 def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Iterator[Path]:
@@ -466,11 +498,16 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
     try:
         facts = RunFacts.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        message = f"The run's record cannot be used: {error}"
-        yield Log(source=str(path), records=[Diagnostic(code="BAD_STUDY", message=message)])
+        problems = "; ".join(_problems(error)) if isinstance(error, ValidationError) else error.strerror
+        yield _said(path, "BAD_STUDY", f"The run's record cannot be used: {problems}.")
         return
+    if facts.version > RUN_SCHEMA:
+        message = (
+            f"A newer version of fsbench_kit wrote the run's record (schema {facts.version}, not {RUN_SCHEMA})."
+        )
+        yield _said(path, "NEWER_RECORD", message)
     names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if _is_fio_log(entry))]
-    said = [Diagnostic(code=found.code, message=found.message) for found in facts.conditions]
+    said = [condition.diagnostic for condition in facts.conditions]
     for name in dict.fromkeys(names):
         if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
             yield Log(source=str(folder / name), records=[changed])

@@ -340,6 +340,8 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
         "The filesystem is not told of a sync, whose time says nothing of the disk.",
     ),
     "SPACE_CHANGED": ("note", "The filesystem was not as full as at its first run."),
+    "UNKNOWN_CONDITION": ("warning", "A run's record tells of a condition that this version does not know."),
+    "NEWER_RECORD": ("warning", "A newer version wrote a file; what this one knows of it was read."),
     "SKIPPED": (
         "warning",
         "What is no regular file, or leads out of its folder, is not read where it stands in one.",

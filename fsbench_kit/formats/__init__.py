@@ -61,6 +61,10 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 
 
+TOOLS: Final = tuple(dict.fromkeys(log_format.TOOL for log_format in FORMATS))
+"""The tools whose logs are read."""
+
+
 def name(log_format: Format) -> str:
     """Return a format's name, which is that of its module."""
     return str(getattr(log_format, "__name__", "")).rpartition(".")[2]
