@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble
+from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble, combined, is_written, read_written
 from fsbench_kit.documents import read_document, unpack
 from fsbench_kit.errors import InputError
 from fsbench_kit.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular, opened
@@ -239,7 +239,8 @@ def read(*given: Given) -> Dataset:
     *given
         Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
         ``logs/*.json``. Also a log's bytes, and open files; text that is no file yet goes in as
-        ``io.StringIO(text)``. Any of these can stand in lists.
+        ``io.StringIO(text)``. Any of these can stand in lists. A folder that `Dataset.write` wrote gives its
+        data back.
 
     Returns
     -------
@@ -264,8 +265,10 @@ def read(*given: Given) -> Dataset:
     2
     """
     seen: Seen = {}
-    logs = [log for number, item in enumerate(flattened(*given), 1) for log in _logs_of_given(item, number, seen)]
-    dataset = assemble(_with_fio_logs(logs))
+    found = [each for number, item in enumerate(flattened(*given), 1) for each in _found_at(item, number, seen)]
+    logs = [each for each in found if isinstance(each, Log)]
+    written = [each for each in found if isinstance(each, Dataset)]
+    dataset = combined([assemble(_with_fio_logs(logs)), *written])
     if dataset.runs.is_empty():
         problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
         lines = (
@@ -339,7 +342,7 @@ Seen = dict[Inode, Path]
 """The files and folders that were read so far, under one of their names."""
 
 
-def _logs_of_given(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log]:
+def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log | Dataset]:
     if not isinstance(item, Path):
         yield _read_open(item, name_of(item, number))
     elif not is_folder(item):
@@ -351,9 +354,11 @@ def _logs_of_given(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[L
     elif (before := _read_before(item, seen)) is not None:
         yield before
     else:
-        logs = list(_logs_in_folder(item, seen))
-        yield from logs
-        if all(log.records and {_code(record) for record in log.records} == {"SKIPPED"} for log in logs):
+        found = list(_found_in_folder(item, seen))
+        yield from found
+        if all(
+            isinstance(each, Log) and [_code(record) for record in each.records] == ["SKIPPED"] for each in found
+        ):
             yield _said(item, "NO_LOG", "There is no log in this folder or below it.")
 
 
@@ -372,24 +377,33 @@ def _read_before(path: Path, seen: Seen) -> Log | None:
     return _said(path, "READ_BEFORE", f"It is the same as {first}, and was read as that.")
 
 
-def _logs_in_folder(folder: Path, seen: Seen) -> Iterator[Log]:
-    """Read a study, a run's folder, or a folder of these and of loose files."""
+def _found_in_folder(folder: Path, seen: Seen) -> Iterator[Log | Dataset]:
+    """Read a study, a run's folder, a dataset, or a folder of these and of loose files."""
     try:
         entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-        is_study = (folder / STUDY_FILE).is_file()
+        is_study, has_frames = (folder / STUDY_FILE).is_file(), is_written(folder)
     except OSError as error:
         yield _said(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
         return
+    if has_frames:
+        yield _written(folder)
     if is_study:
         yield from _logs_of_study(folder, seen)
     elif _is_launched(folder):
         yield from _logs_of_run(folder)
     else:
         for entry in entries:
-            yield from _logs_of_entry(entry, seen)
+            yield from _found_as(entry, seen)
 
 
-def _logs_of_entry(entry: Path, seen: Seen) -> Iterator[Log]:
+def _written(folder: Path) -> Log | Dataset:
+    try:
+        return read_written(folder)
+    except InputError as error:
+        return _said(Path(error.file or folder), "UNREADABLE", f"The dataset cannot be read: {error.what}.")
+
+
+def _found_as(entry: Path, seen: Seen) -> Iterator[Log | Dataset]:
     """Read what stands in a folder."""
     try:
         irregular = not_regular(entry)
@@ -403,7 +417,7 @@ def _logs_of_entry(entry: Path, seen: Seen) -> Iterator[Log]:
     elif (before := _read_before(entry, seen)) is not None:
         yield before
     elif entry.is_dir():
-        yield from _logs_in_folder(entry, seen)
+        yield from _found_in_folder(entry, seen)
     elif _is_of_use(log := _read_file(entry)):
         yield log
 
