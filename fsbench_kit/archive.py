@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble, combined, is_written, read_written
-from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.documents import read_file
 from fsbench_kit.errors import InputError
 from fsbench_kit.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular, opened
 from fsbench_kit.files import paths as paths_of
@@ -595,8 +595,8 @@ def _read_file(path: Path, *, may_be_pipe: bool = False) -> Log:
 
 
 def _read_open(file: BinaryIO, source: str) -> Log:
-    data, problems = unpack(file.read())
-    return Log(source=source, data=data, records=[*problems, *read_document(data, source)])
+    data, records = read_file(file, source)
+    return Log(source=source, data=data, records=records)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

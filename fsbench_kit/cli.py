@@ -22,8 +22,9 @@ from fsbench_kit import archive, tables
 from fsbench_kit import launch as launching
 from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
-from fsbench_kit.documents import unpack
+from fsbench_kit.documents import Content
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
+from fsbench_kit.explain import LARGEST
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.files import flattened, name_of, opened
 from fsbench_kit.launch import abilities, machine, read_plan, shown
@@ -136,9 +137,16 @@ def _explain(paths: list[str]) -> None:
         name = str(item) if isinstance(item, Path) else name_of(item, number)
         try:
             with opened(item, may_be_pipe=True) if isinstance(item, Path) else item as file:
-                data, _ = unpack(file.read())
+                content = Content(file)
+                data = content.read(LARGEST + 1)
         except OSError as error:
             raise InputError(f"the file cannot be read: {error.strerror or error}", file=name) from error
+        if len(data) > LARGEST:
+            raise InputError(
+                f"--explain goes through a file line by line, and this one has more than {LARGEST} bytes",
+                file=name,
+                hint=f"Give a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
+            )
         for line in tables.explanation(name, explained(data, name)):
             typer.echo(line)
 

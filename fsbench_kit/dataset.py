@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from os import PathLike
 
+    from fsbench_kit.documents import Contents
     from fsbench_kit.records import Record
 
 StudyOrigin = Literal["published", "recorded", "launched"]
@@ -152,7 +153,7 @@ class Log:
     name
         Its path within its study.
     data
-        The file's bytes, by which runs are identified.
+        The file's bytes, or those of them in which runs stand, which identify the runs.
     settings
         Settings that hold for every run of the file, from the study or the launch.
     filesystem_settings
@@ -163,7 +164,7 @@ class Log:
 
     source: str
     name: str | None = None
-    data: bytes = b""
+    data: bytes | Contents = b""
     records: Sequence[Record] = ()
     study: str | None = None
     origin: StudyOrigin | None = None

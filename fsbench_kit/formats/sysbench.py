@@ -70,6 +70,10 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record, Setting
 
 TOOL: Final = "sysbench"
+SIGN: Final = (
+    r"ysbench\W{0,9}v?\d|following\W{0,9}options:|doing\W{0,9}(?:sequential|random)|\]\W{0,9}reads:|operations\W{0,9}performed"
+    r"|requests/sec|total\W{0,9}transferred|writes/s:|iops="
+)
 
 _MARKS: Final = Marks(
     {

@@ -55,7 +55,7 @@ In client mode a job's figures are those of a client (``<host>/<job>``), and ``A
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import TOOL, undescribed
 from fsbench_kit.formats.fio_normal.phrases import LEXER, MARKS
@@ -68,7 +68,9 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
 
-__all__ = ["TOOL", "marks", "parse"]
+__all__ = ["SIGN", "TOOL", "marks", "parse"]
+
+SIGN: Final = r"groupid=|iops=|status\W{1,9}group|\bio=|(?:read|write|trim|mixed)\W{1,20}bw=|\(g=|be=\d"
 
 
 def marks(chars: str) -> Iterator[int]:
