@@ -209,7 +209,7 @@ class RunFacts(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    version: int = Field(alias="schema")
+    version: int | None = Field(None, alias="schema")
     study: str
     stage: Literal["precondition", "warm-up", "measured"] = "measured"
     round: int | None
@@ -418,18 +418,19 @@ def _found_as(entry: Path, seen: Seen) -> Iterator[Log | Dataset]:
         yield before
     elif entry.is_dir():
         yield from _found_in_folder(entry, seen)
-    elif _is_of_use(log := _read_file(entry)):
+    elif (log := _of_use(_read_file(entry))) is not None:
         yield log
 
 
-def _is_of_use(log: Log) -> bool:
-    """Whether a file in a folder is a log, or may be one that cannot be read.
+def _of_use(log: Log) -> Log | None:
+    """Return a log that stands in a folder, or what is to be said of one that cannot be read.
 
     Other files are to be expected there; given by name, they are an error.
     """
-    return isinstance(log, _FioLog) or any(
-        isinstance(record, Run) or _code(record) in _UNREAD for record in log.records
-    )
+    if isinstance(log, _FioLog) or any(isinstance(record, Run) for record in log.records):
+        return log
+    unread = [record for record in log.records if _code(record) in _UNREAD]
+    return replace(log, records=unread) if unread else None
 
 
 def _code(record: Record) -> str | None:
@@ -515,7 +516,7 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
         problems = "; ".join(_problems(error)) if isinstance(error, ValidationError) else error.strerror
         yield _said(path, "BAD_STUDY", f"The run's record cannot be used: {problems}.")
         return
-    if facts.version > RUN_SCHEMA:
+    if facts.version is not None and facts.version > RUN_SCHEMA:
         message = (
             f"A newer version of fsbench_kit wrote the run's record (schema {facts.version}, not {RUN_SCHEMA})."
         )
@@ -588,15 +589,24 @@ def _read_file(path: Path, *, may_be_pipe: bool = False) -> Log:
     if fio_log is not None:
         return _FioLog(source=str(path), file=fio_log)
     try:
-        with opened(path, may_be_pipe=may_be_pipe) as file:
-            return _read_open(file, str(path))
+        file = opened(path, may_be_pipe=may_be_pipe)
     except OSError as error:
-        return _said(path, "UNREADABLE", f"The file cannot be read: {error.strerror or error}.")
+        return _unreadable(str(path), error)
+    with file:
+        return _read_open(file, str(path))
 
 
 def _read_open(file: BinaryIO, source: str) -> Log:
-    data, records = read_file(file, source)
+    try:
+        data, records = read_file(file, source)
+    except OSError as error:
+        return _unreadable(source, error)
     return Log(source=source, data=data, records=records)
+
+
+def _unreadable(source: str, error: OSError) -> Log:
+    message = f"The file cannot be read: {error.strerror or error}."
+    return Log(source=source, records=[Diagnostic(code="UNREADABLE", message=message)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,13 @@ def _binary(file: Any) -> BinaryIO:
     """Return an open file that gives bytes."""
     if not isinstance(file, io.TextIOBase):
         return cast("BinaryIO", file)
-    named = io.BytesIO(file.read().encode("utf-8", "surrogatepass"))
+    try:
+        text = file.read()
+    except ValueError as error:
+        raise RequestError(
+            f"cannot read {file!r}: {error}", hint='Open it in binary mode: open(path, "rb").'
+        ) from error
+    named = io.BytesIO(text.encode("utf-8", "surrogatepass"))
     named.name = getattr(file, "name", None)
     return named
 

@@ -183,7 +183,22 @@ def test_open_files_bytes_and_text(logs: Path, smallfiles_log: LogWriter) -> Non
     ]
 
 
-def test_what_can_be_no_log_is_a_request_error(smallfiles_log: LogWriter) -> None:
+def test_a_packed_file_that_cannot_be_read_is_named_in_a_folder(logs: Path, smallfiles_log: LogWriter) -> None:
+    packed = lzma.compress(smallfiles_log().encode())
+    (logs / "torn.xz").write_bytes(packed[:40])
+    (logs / "picture.png").write_bytes(bytes(range(256)))
+    data = fsb.read(logs)
+    assert _sources(data) == ["a.txt", "b.txt"]
+    assert data.diagnostics.select("code", "severity").rows() == [("DAMAGED_ARCHIVE", "warning")]
+
+
+def test_what_can_be_no_log_is_a_request_error(tmp_path: Path, smallfiles_log: LogWriter) -> None:
+    (tmp_path / "latin1.txt").write_bytes(b"M\xe4rz")
+    with (
+        (tmp_path / "latin1.txt").open(encoding="utf-8") as text,
+        pytest.raises(RequestError, match="binary mode"),
+    ):
+        fsb.read(text)
     with pytest.raises(RequestError, match="a log's text is no path"):
         fsb.read(smallfiles_log())
     for wrong in (None, 3, {"a": "b"}):

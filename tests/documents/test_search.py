@@ -77,10 +77,10 @@ LOGS = sorted(
 @pytest.mark.usefixtures("small")
 def test_every_log_is_found_in_a_large_text() -> None:
     """What any log looks like is known to the search; else it would be lost in large texts only."""
-    lines = _prose(60_000)
+    lines = _prose(12_000)
     hidden = [lambda text: text, lambda text: "".join(f"> {line}\n" for line in text.splitlines())]
     missed, read = [], 0
-    for path, hide in itertools.product(LOGS[::3], hidden):
+    for path, hide in itertools.product(LOGS[::9], hidden):
         text = path.read_bytes().decode("utf-8", "replace")
         try:
             alone = fsb.read((lines[:300] + "\n\n" + hide(text)).encode())
@@ -95,7 +95,7 @@ def test_every_log_is_found_in_a_large_text() -> None:
             continue
         if sorted(found.runs["tool"]) != sorted(alone.runs["tool"]):
             missed.append(path.name)
-    assert read > 50
+    assert read > 20
     assert missed == []
 
 
@@ -103,17 +103,17 @@ def test_prose_that_was_packed_small_takes_little_memory(tmp_path: Path, smallfi
     packed = tmp_path / "prose.gz"
     prose = _prose(1_000_000).encode()
     with gzip.open(packed, "wb", compresslevel=1) as file:
-        for _ in range(20):
+        for _ in range(12):
             file.write(prose)
         file.write(f"\n\n{smallfiles_log()}\n\n".encode())
-        for _ in range(20):
+        for _ in range(12):
             file.write(prose)
     result = subprocess.run(
         [FSBENCH, "read", packed],
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (2**29, 2**29)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (2**28 + 2**27, 2**28 + 2**27)),
     )
     assert result.returncode == 0, result.stderr[-1000:]
     assert "1 run, 3 figures" in result.stdout
