@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 TOOL: Final = "bonnie++"
 SIGN: Final = (
-    r"(?:putc\(\)|time|intelligently)\.\.\.|sequential\W{1,20}(?:output|create)|bonnie_version|file_size,putc"
+    r"(?:putc\(\)|time|intelligently)\.\.\.|sequential\W+(?:output|create)|bonnie_version|file_size,putc"
     r"|(?:2|1\.9[678]),[12]\.\d\d|\d[mg](?::\d{1,9}k?)?,[\d,+]|,{14}"
 )
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record
 
 TOOL: Final = "time"
-SIGN: Final = r"\d\W{0,9}user\W{0,9}\d|being\W{1,9}timed|\breal\W{0,20}\d"
+SIGN: Final = r"\d\W*user\W*\d|being\W+timed|\breal\W*\d"
 
 _COUNT: Final = r"(?<![\d.,])\d+"
 _SECONDS: Final = r"(?<![\d.,:])\d+[.,]\d\d(?!\d)"

@@ -71,8 +71,8 @@ if TYPE_CHECKING:
 
 TOOL: Final = "sysbench"
 SIGN: Final = (
-    r"ysbench\W{0,9}v?\d|following\W{0,9}options:|doing\W{0,9}(?:sequential|random)|\]\W{0,9}reads:|operations\W{0,9}performed"
-    r"|requests/sec|total\W{0,9}transferred|writes/s:|iops="
+    r"ysbench\W*v?\d|following\W*options:|doing\W*(?:sequential|random)|\]\W*reads:|operations\W*performed"
+    r"|requests/sec|total\W*transferred|writes/s:|iops="
 )
 
 _MARKS: Final = Marks(

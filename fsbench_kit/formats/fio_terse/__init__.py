@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SIGN", "TOOL", "marks", "parse"]
 
-SIGN: Final = r"[3-5];\W{0,9}fio|2;[^\n]{1,100};\s*\d+;\s*\d+;"
+SIGN: Final = r"[3-5];\W*fio|2;[^\n]{1,100};\s*\d+;\s*\d+;"
 
 
 def marks(chars: str) -> Iterator[int]:
