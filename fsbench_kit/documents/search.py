@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
     from fsbench_kit.documents.encoding import Encoding
 
-WINDOW: Final = 2**16
+WINDOW: Final = 2**13
 """So many characters are looked at together, or some less, to the end of a line."""
 
-BEFORE: Final = 2
-AFTER: Final = 8
+BEFORE: Final = 16
+AFTER: Final = 64
 """So many windows are kept before a log's first mark, and after its last one: commands, bins, long endings."""
 
-GAP: Final = 32
+GAP: Final = 256
 """So many windows without marks may stand inside a log: progress that was shown for hours."""
 
-_TOGETHER: Final = 16
-_OVERLAP: Final = 4096
+_TOGETHER: Final = 128
+_OVERLAP: Final = 2048
 # A mail hides its logs in base64, a terminal those that were printed over something else.
 _HIDDEN: Final = r"transfer-encoding:\W*base64|\x08"
 # One expression for all of them would be a hundred times slower.

@@ -35,7 +35,7 @@ LogWriter = Callable[..., str]
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search files of few bytes as if they were large, in windows of few lines."""
     monkeypatch.setattr(documents, "WHOLE", 1000)
-    monkeypatch.setattr(search, "WINDOW", 4096)
+    monkeypatch.setattr(search, "WINDOW", 512)
 
 
 def _figures(data: fsb.Dataset, *, without: int = 0) -> pl.DataFrame:

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SIGN", "TOOL", "marks", "parse"]
 
-SIGN: Final = r"groupid=|iops=|status\W+group|\bio=|(?:read|write|trim|mixed)\W+bw=|\(g=|be=\d"
+SIGN: Final = r"groupid=|iops=|status\W+group|io=|(?:read|write|trim|mixed)\W+bw=|\(g=|be=\d"
 
 
 def marks(chars: str) -> Iterator[int]:
