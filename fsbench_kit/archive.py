@@ -12,26 +12,40 @@ import re
 import tomllib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
-from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble, runs_of
-from fsbench_kit.documents import read_document, unpack
+from fsbench_kit.dataset import Dataset, Log, StudyOrigin, assemble, combined, is_written, read_written, runs_of
+from fsbench_kit.documents import read_file
 from fsbench_kit.documents.attribution import own_commands
 from fsbench_kit.documents.pieces import commands
 from fsbench_kit.errors import InputError
+from fsbench_kit.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular, opened
+from fsbench_kit.files import paths as paths_of
+from fsbench_kit.formats import TOOLS
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
+from fsbench_kit.vocabulary import DIAGNOSTICS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
 
     from fsbench_kit.records import Record
 
@@ -71,6 +85,12 @@ class StudyFacts(_Table):
     published_runs: int | None = Field(None, ge=1)
     averaged_over: int | None = Field(None, ge=2)
     transcribed: bool = False
+
+
+def _known_tool(tool: str) -> str:
+    if tool not in TOOLS:
+        raise PydanticCustomError("unknown_tool", "Input should be one of {tools}", {"tools": ", ".join(TOOLS)})
+    return tool
 
 
 class _Known(_Table):
@@ -122,7 +142,7 @@ class LogFacts(_Known):
     """``[[log]]``: a file with logs, and what the study says of it."""
 
     file: Name
-    tool: Literal["fio", "bonnie++", "sysbench", "iozone", "smallfiles", "filetree"]
+    tool: Annotated[str, AfterValidator(_known_tool)]
     run: tuple[RunOfLog, ...] = ()
 
 
@@ -207,8 +227,19 @@ class Study(_Table):
 class RunCondition(BaseModel):
     """What may spoil a run's figures: a key of `fsbench_kit.vocabulary.DIAGNOSTICS`, and a sentence."""
 
-    code: Literal["MACHINE_LOADED", "DEVICE_SHARED", "SYNC_NOT_PASSED_ON", "CACHED_RUN", "SPACE_CHANGED"]
+    code: Name
     message: str
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The condition as a remark on the run."""
+        if self.code in DIAGNOSTICS:
+            return Diagnostic(code=self.code, message=self.message)
+        return Diagnostic(code="UNKNOWN_CONDITION", message=f"The run's record says {self.code}: {self.message}")
+
+
+RUN_SCHEMA: Final = 1
+"""The version of ``run.json`` that is written and understood here."""
 
 
 class RunFacts(BaseModel):
@@ -216,6 +247,7 @@ class RunFacts(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    version: int | None = Field(None, alias="schema")
     study: str
     stage: Literal["precondition", "warm-up", "measured"] = "measured"
     round: int | None
@@ -237,13 +269,16 @@ class RunFacts(BaseModel):
     sha256: dict[str, str]
 
 
-def read(*paths: str | Path) -> Dataset:
+def read(*given: Given) -> Dataset:
     """Read every log in files and folders.
 
     Parameters
     ----------
-    *paths
-        Files with logs, study folders, or folders that hold such at any depth.
+    *given
+        Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
+        ``logs/*.json``. Also a log's bytes, and open files; text that is no file yet goes in as
+        ``io.StringIO(text)``. Any of these can stand in lists. A folder that `Dataset.write` wrote gives its
+        data back.
 
     Returns
     -------
@@ -254,9 +289,24 @@ def read(*paths: str | Path) -> Dataset:
     ------
     InputError
         If there is no run in any of them.
+    RequestError
+        If something was given that can be none of these.
+
+    Notes
+    -----
+    In folders only regular files are read, and each file once, whatever names it has.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> fsb.read("raw_results/published/*nvme*").runs.height
+    2
     """
-    logs = list(chain.from_iterable(_logs_at(Path(path)) for path in paths))
-    dataset = assemble(_with_fio_logs(logs))
+    seen: Seen = {}
+    found = [each for number, item in enumerate(flattened(*given), 1) for each in _found_at(item, number, seen)]
+    logs = [each for each in found if isinstance(each, Log)]
+    written = [each for each in found if isinstance(each, Dataset)]
+    dataset = combined([assemble(_with_fio_logs(logs)), *written])
     if dataset.runs.is_empty():
         problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
         lines = (
@@ -288,13 +338,10 @@ def read_study(folder: Path) -> Study:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"this is not TOML: {error}", file=path) from error
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(str(step) for step in problem['loc'])}: {problem['msg']}" for problem in error.errors()
-        ]
         keys = "|".join(re.escape(str(problem["loc"][-1])) for problem in error.errors())
         rows = enumerate(text.splitlines(), 1)
         line = next((number for number, row in rows if re.match(rf"\s*({keys})\b", row)), None)
-        raise InputError("\n".join(problems), file=path, line=line) from error
+        raise InputError("\n".join(_problems(error)), file=path, line=line) from error
     for name in _companions(study):
         if not (folder / name).is_file():
             raise InputError(f"it names the file {name!r}, which is not in its folder", file=path)
@@ -325,7 +372,13 @@ def _table_lines(folder: Path, name: str) -> list[int]:
     return [number for number, row in enumerate(rows, 1) if re.match(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]", row)]
 
 
-def study_folders(*paths: str | Path) -> Iterator[Path]:
+def _problems(error: ValidationError) -> Iterator[str]:
+    """Yield what is wrong with a description, and with which of its keys."""
+    for problem in error.errors():
+        yield ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"])))
+
+
+def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Iterator[Path]:
     """Yield the folders of studies at or below some paths.
 
     Raises
@@ -333,11 +386,12 @@ def study_folders(*paths: str | Path) -> Iterator[Path]:
     InputError
         If there is none.
     """
-    found = [file.parent for path in paths for file in sorted(Path(path).rglob(STUDY_FILE))]
+    searched = list(paths_of(*paths))
+    found = [file.parent for path in searched for file in sorted(path.rglob(STUDY_FILE))]
     if not found:
-        names = ", ".join(str(path) for path in paths)
+        names = ", ".join(map(str, searched))
         raise InputError(f"there is no study in {names}", hint=f"A study is a folder with a {STUDY_FILE}.")
-    yield from found
+    yield from dict.fromkeys(found)
 
 
 def _companions(study: Study) -> Iterator[str]:
@@ -347,41 +401,123 @@ def _companions(study: Study) -> Iterator[str]:
     yield from (table["provision"] for table in study.filesystems.values() if "provision" in table)
 
 
-def _logs_at(path: Path) -> Iterator[Log]:
-    if path.is_dir():
-        logs = list(_logs_in_folder(path))
-        yield from logs
-        if not logs:
-            message = "There is no log in this folder or below it."
-            yield Log(source=str(path), records=[Diagnostic(code="NO_LOG", message=message)])
+Seen = dict[Inode, Path]
+"""The files and folders that were read so far, under one of their names."""
+
+
+def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log | Dataset]:
+    if not isinstance(item, Path):
+        yield _read_open(item, name_of(item, number))
+    elif not is_folder(item):
+        yield _read_before(item, seen) or _read_file(item, may_be_pipe=True)
+    elif item.resolve() == Path(item.resolve().anchor):
+        yield _said(
+            item, "UNREADABLE", "All of a machine's files are not searched; name the folder with the logs."
+        )
+    elif (before := _read_before(item, seen)) is not None:
+        yield before
     else:
-        yield _read_file(path)
+        found = list(_found_in_folder(item, seen))
+        yield from found
+        if all(
+            isinstance(each, Log) and [_code(record) for record in each.records] == ["SKIPPED"] for each in found
+        ):
+            yield _said(item, "NO_LOG", "There is no log in this folder or below it.")
 
 
-def _logs_in_folder(folder: Path, but: Container[Path] = ()) -> Iterator[Log]:
-    """Read a study, a run's folder, or a folder of these and of loose files."""
-    if (folder / STUDY_FILE).is_file():
-        yield from _logs_of_study(folder)
+def _said(path: Path, code: str, message: str) -> Log:
+    return Log(source=str(path), records=[Diagnostic(code=code, message=message)])
+
+
+def _read_before(path: Path, seen: Seen) -> Log | None:
+    """Return what is to be said where a file or folder was read under another name; else remember it."""
+    try:
+        first = seen.setdefault(inode(path), path)
+    except OSError:
+        return None  # which is said when it is read
+    if first is path:
+        return None
+    return _said(path, "READ_BEFORE", f"It is the same as {first}, and was read as that.")
+
+
+def _found_in_folder(folder: Path, seen: Seen, but: Container[Path] = ()) -> Iterator[Log | Dataset]:
+    """Read a study, a run's folder, a dataset, or a folder of these and of loose files."""
+    try:
+        is_study, has_frames = (folder / STUDY_FILE).is_file(), is_written(folder)
+    except OSError as error:
+        yield _said(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
+        return
+    if has_frames:
+        yield _written(folder)
+    if is_study:
+        yield from _logs_of_study(folder, seen)
     elif _is_launched(folder):
         yield from _logs_of_run(folder)
     else:
-        yield from _loose_logs(folder, but)
+        yield from _found_loose(folder, seen, but)
 
 
-def _loose_logs(folder: Path, but: Container[Path] = ()) -> Iterator[Log]:
-    """Read what is in a folder but for some files, given as paths without links."""
-    for entry in sorted(folder.iterdir()):
-        if entry.name.startswith(".") or entry.resolve() in but:
-            continue
-        if entry.is_dir():
-            yield from _logs_in_folder(entry, but)
-            continue
-        log = _read_file(entry)
-        if isinstance(log, _FioLog) or any(isinstance(record, Run) for record in log.records):
-            yield log  # other files are to be expected in a folder; given by name, they are an error
+def _found_loose(folder: Path, seen: Seen, but: Container[Path]) -> Iterator[Log | Dataset]:
+    """Read what stands in a folder but for some files, given as paths without links."""
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError as error:
+        yield _said(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
+        return
+    for entry in entries:
+        if entry.resolve() not in but:
+            yield from _found_as(entry, seen, but)
 
 
-def _logs_of_study(folder: Path) -> Iterator[Log]:
+def _written(folder: Path) -> Log | Dataset:
+    try:
+        return read_written(folder)
+    except InputError as error:
+        return _said(Path(error.file or folder), "UNREADABLE", f"The dataset cannot be read: {error.what}.")
+
+
+def _found_as(entry: Path, seen: Seen, but: Container[Path]) -> Iterator[Log | Dataset]:
+    """Read what stands in a folder."""
+    try:
+        irregular = not_regular(entry)
+    except OSError as error:
+        yield _said(entry, "UNREADABLE", f"It cannot be read: {error.strerror}.")
+        return
+    if irregular is not None:
+        yield _said(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
+    elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
+        yield _said(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
+    elif (before := _read_before(entry, seen)) is not None:
+        yield before
+    elif entry.is_dir():
+        yield from _found_in_folder(entry, seen, but)
+    elif (log := _of_use(_read_file(entry))) is not None:
+        yield log
+
+
+def _of_use(log: Log) -> Log | None:
+    """Return a log that stands in a folder, or what is to be said of one that cannot be read.
+
+    Other files are to be expected there; given by name, they are an error.
+    """
+    if _has_runs(log):
+        return log
+    unread = [record for record in log.records if _code(record) in _UNREAD]
+    return replace(log, records=unread) if unread else None
+
+
+def _has_runs(log: Log) -> bool:
+    return isinstance(log, _FioLog) or any(isinstance(record, Run) for record in log.records)
+
+
+def _code(record: Record) -> str | None:
+    return record.code if isinstance(record, Diagnostic) else None
+
+
+_UNREAD: Final = {"UNREADABLE", "DAMAGED_ARCHIVE", "TOO_LARGE"}
+
+
+def _logs_of_study(folder: Path, seen: Seen) -> Iterator[Log | Dataset]:
     try:
         study = read_study(folder)
     except InputError as error:
@@ -391,21 +527,21 @@ def _logs_of_study(folder: Path) -> Iterator[Log]:
         return
     lines = iter(_table_lines(folder, "log.run"))
     for facts in study.log:
-        log = _read_file(folder / facts.file)
         tables = [(table, next(lines, None)) for table in facts.run]
+        log = _read_file(folder / facts.file)
         known, problems = _runs_of_log(log, facts, tables)
         yield Log(source=str(folder / STUDY_FILE), records=problems)
         yield from _with_study(log, folder, study, facts, known)
     named = {
         (folder / name).resolve() for name in (STUDY_FILE, *(log.file for log in study.log), *_companions(study))
     }
-    for log in _loose_logs(folder, named):
-        if log.study is None and (isinstance(log, _FioLog) or any(isinstance(item, Run) for item in log.records)):
+    for found in _found_loose(folder, seen, named):
+        if isinstance(found, Log) and found.study is None and _has_runs(found):
             message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
             unnamed = Diagnostic(code="UNNAMED_LOG", message=message)
-            yield from _with_study(replace(log, records=[unnamed, *log.records]), folder, study)
+            yield from _with_study(replace(found, records=[unnamed, *found.records]), folder, study)
         else:
-            yield log
+            yield found
 
 
 def _runs_of_log(
@@ -564,11 +700,16 @@ def _logs_of_run(folder: Path) -> Iterator[Log]:
     try:
         facts = RunFacts.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        message = f"The run's record cannot be used: {error}"
-        yield Log(source=str(path), records=[Diagnostic(code="BAD_STUDY", message=message)])
+        problems = "; ".join(_problems(error)) if isinstance(error, ValidationError) else error.strerror
+        yield _said(path, "BAD_STUDY", f"The run's record cannot be used: {problems}.")
         return
+    if facts.version is not None and facts.version > RUN_SCHEMA:
+        message = (
+            f"A newer version of fsbench_kit wrote the run's record (schema {facts.version}, not {RUN_SCHEMA})."
+        )
+        yield _said(path, "NEWER_RECORD", message)
     names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if _is_fio_log(entry))]
-    said = [Diagnostic(code=found.code, message=found.message) for found in facts.conditions]
+    said = [condition.diagnostic for condition in facts.conditions]
     for name in dict.fromkeys(names):
         if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
             yield Log(source=str(folder / name), records=[changed])
@@ -607,7 +748,7 @@ def _command(argv: Sequence[str]) -> str:
 def _changed(path: Path, recorded: str | None) -> Diagnostic | None:
     """Hold a file, as it is on disk, against the hash that was recorded of it."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None  # which is said when it is read
@@ -630,16 +771,29 @@ def _naive_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo is not None else moment
 
 
-def _read_file(path: Path) -> Log:
+def _read_file(path: Path, *, may_be_pipe: bool = False) -> Log:
     fio_log = log_file(path)
     if fio_log is not None:
         return _FioLog(source=str(path), file=fio_log)
     try:
-        data, problems = unpack(path.read_bytes())
+        file = opened(path, may_be_pipe=may_be_pipe)
     except OSError as error:
-        message = f"The file cannot be read: {error.strerror or error}."
-        return Log(source=str(path), records=[Diagnostic(code="UNREADABLE", message=message)])
-    return Log(source=str(path), data=data, records=[*problems, *read_document(data, str(path))])
+        return _unreadable(str(path), error)
+    with file:
+        return _read_open(file, str(path))
+
+
+def _read_open(file: BinaryIO, source: str) -> Log:
+    try:
+        data, records = read_file(file, source)
+    except OSError as error:
+        return _unreadable(source, error)
+    return Log(source=source, data=data, records=records)
+
+
+def _unreadable(source: str, error: OSError) -> Log:
+    message = f"The file cannot be read: {error.strerror or error}."
+    return Log(source=source, records=[Diagnostic(code="UNREADABLE", message=message)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

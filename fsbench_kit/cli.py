@@ -13,7 +13,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 
 import polars as pl
 import typer
@@ -23,9 +23,11 @@ from fsbench_kit import archive, tables
 from fsbench_kit import launch as launching
 from fsbench_kit.claims import audit
 from fsbench_kit.compare import compare
-from fsbench_kit.documents import unpack
+from fsbench_kit.documents import Content
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
+from fsbench_kit.explain import LARGEST
 from fsbench_kit.explain import explain as explained
+from fsbench_kit.files import flattened, name_of, opened
 from fsbench_kit.launch import abilities, machine, read_plan, shown
 from fsbench_kit.overall import overall
 from fsbench_kit.repeats import repeats, widths
@@ -46,7 +48,10 @@ app = typer.Typer(
 out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them.")]
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them; - for what is piped in."),
+]
 
 BENCHMARK_PACKAGES: Final = frozenset({"fio", "bonnie++", "sysbench", "e2fsprogs", "xfsprogs", "btrfs-progs"})
 """What ``doctor --install`` installs. iozone3 is not free software by Debian's lights: its users enable it."""
@@ -116,7 +121,7 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give --explain or --to, not both.")
         _explain(paths)
         return
-    dataset = archive.read(*paths)
+    dataset = archive.read(_inputs(paths))
     if to is not None:
         dataset.write(to)
     out.print(tables.runs_table(dataset))
@@ -124,13 +129,26 @@ def read_command(
     _exit_if_some_input_was_unusable(dataset)
 
 
-def _explain(paths: list[Path]) -> None:
-    for path in paths:
+def _inputs(paths: list[str]) -> list[str | BinaryIO]:
+    return [sys.stdin.buffer if path == "-" else path for path in paths]
+
+
+def _explain(paths: list[str]) -> None:
+    for number, item in enumerate(flattened(_inputs(paths)), 1):
+        name = str(item) if isinstance(item, Path) else name_of(item, number)
         try:
-            data, _ = unpack(path.read_bytes())
+            with opened(item, may_be_pipe=True) if isinstance(item, Path) else item as file:
+                content = Content(file)
+                data = content.read(LARGEST + 1)
         except OSError as error:
-            raise InputError(f"the file cannot be read: {error.strerror or error}", file=path) from error
-        for line in tables.explanation(str(path), explained(data, str(path))):
+            raise InputError(f"the file cannot be read: {error.strerror or error}", file=name) from error
+        if len(data) > LARGEST:
+            raise InputError(
+                f"--explain goes through a file line by line, and this one has more than {LARGEST} bytes",
+                file=name,
+                hint=f"Give a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
+            )
+        for line in tables.explanation(name, explained(data, name)):
             typer.echo(line)
 
 
@@ -154,7 +172,7 @@ def compare_command(
     ] = False,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
-    dataset = archive.read(*paths)
+    dataset = archive.read(_inputs(paths))
     comparison = compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
         raise RequestError(

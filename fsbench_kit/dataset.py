@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, fields
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
-from fsbench_kit.errors import RequestError
+from fsbench_kit.errors import InputError, RequestError
 from fsbench_kit.printings import Printing, figure_key, fold, same_runs
 from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
 from fsbench_kit.vocabulary import EITHER_LATENCY, ORIGINS, SCOPES, STAGES, STATES
@@ -17,8 +19,9 @@ from fsbench_kit.vocabulary import EITHER_LATENCY, ORIGINS, SCOPES, STAGES, STAT
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
+    from os import PathLike
 
+    from fsbench_kit.documents import Contents
     from fsbench_kit.records import Record
 
 StudyOrigin = Literal["published", "recorded", "launched"]
@@ -113,6 +116,18 @@ DIAGNOSTIC_COLUMNS: Final = {
     "message": pl.String,
     "excerpt": pl.String,
 }
+FRAMES: Final[dict[str, Mapping[str, Any]]] = {
+    "runs": RUNS,
+    "settings": SETTINGS,
+    "measurements": MEASUREMENTS,
+    "distributions": DISTRIBUTIONS,
+    "series": SERIES,
+    "diagnostics": DIAGNOSTIC_COLUMNS,
+}
+SCHEMA: Final = 1
+"""The version of the frames, which the files of a dataset carry."""
+_SCHEMA_KEY: Final = "fsbench_kit.schema"
+
 FIGURE_KEY: Final = (
     "run_id",
     "scope",
@@ -138,7 +153,7 @@ class Log:
     name
         Its path within its study.
     data
-        The file's bytes, by which runs are identified.
+        The file's bytes, or those of them in which runs stand, which identify the runs.
     settings
         Settings that hold for every run of the file, from the study or the launch.
     filesystem_settings
@@ -149,7 +164,7 @@ class Log:
 
     source: str
     name: str | None = None
-    data: bytes = b""
+    data: bytes | Contents = b""
     records: Sequence[Record] = ()
     study: str | None = None
     origin: StudyOrigin | None = None
@@ -218,24 +233,26 @@ class Dataset:
         runs = self.runs.rename({"line": "run_line"})
         return self.measurements.join(runs, on="run_id", how="left", validate="m:1")
 
-    def write(self, target: Path) -> None:
+    def write(self, target: str | PathLike[str]) -> None:
         """Write the data to a file or a folder.
 
         Parameters
         ----------
         target
             ``*.parquet``, ``*.csv`` or ``*.json``: one flat table. A folder, or a name without an ending: the
-            six frames as Parquet files in that folder.
+            six frames as Parquet files in that folder, from which `fsbench_kit.read` gives the same data back.
 
         Raises
         ------
         RequestError
             If the ending is another one.
         """
+        target = Path(target)
         if target.is_dir() or not target.suffix:
             target.mkdir(parents=True, exist_ok=True)
-            for frame in fields(self):
-                getattr(self, frame.name).write_parquet(target / f"{frame.name}.parquet")
+            for name in FRAMES:
+                frame: pl.DataFrame = getattr(self, name)
+                frame.write_parquet(target / f"{name}.parquet", metadata={_SCHEMA_KEY: str(SCHEMA)})
             return
         writers: dict[str, Callable[[Path], None]] = {
             ".parquet": self.flat().write_parquet,
@@ -250,6 +267,92 @@ class Dataset:
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         writers[target.suffix](target)
+
+
+def is_written(folder: Path) -> bool:
+    """Whether a folder holds a dataset that `Dataset.write` wrote."""
+    return all((folder / f"{name}.parquet").is_file() for name in ("runs", "measurements"))
+
+
+def read_written(folder: Path) -> Dataset:
+    """Read a dataset that `Dataset.write` wrote.
+
+    Raises
+    ------
+    InputError
+        If a file is missing, damaged, or lacks what its frame has to have.
+    """
+    frames = {name: _read_frame(folder / f"{name}.parquet", columns) for name, columns in FRAMES.items()}
+    version = pl.read_parquet_metadata(folder / "runs.parquet").get(_SCHEMA_KEY, "")
+    if version.isdecimal() and int(version) > SCHEMA:
+        message = f"A newer version of fsbench_kit wrote the dataset (schema {version}, not {SCHEMA})."
+        newer = _remarks({str(folder): Diagnostic(code="NEWER_RECORD", message=message)})
+        frames["diagnostics"] = pl.concat([newer, frames["diagnostics"]])
+    return Dataset(**frames)
+
+
+def _remarks(by_source: Mapping[str, Diagnostic]) -> pl.DataFrame:
+    frames = _Frames()
+    for source, diagnostic in by_source.items():
+        frames.add_diagnostics(source, [diagnostic])
+    return frames.dataset(by_source).diagnostics
+
+
+def _read_frame(path: Path, columns: Mapping[str, Any]) -> pl.DataFrame:
+    if not path.is_file():
+        raise InputError("it has no such file", file=path)
+    try:
+        frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
+        return frame.select(pl.col(name).cast(kind) for name, kind in columns.items())
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(str(error).partition("\n")[0], file=path) from error
+
+
+def combined(datasets: Sequence[Dataset]) -> Dataset:
+    """Put datasets together; a run that several of them have counts once.
+
+    It is the same run where everything is equal that is known of it, but for the folder in which its log stood.
+    """
+    whole, *others = (data for data in datasets if not (data.runs.is_empty() and data.diagnostics.is_empty()))
+    for other in others:
+        whole = _joined(whole, other)
+    return whole
+
+
+def _joined(whole: Dataset, other: Dataset) -> Dataset:
+    known = _facts(whole.runs)
+    new = other.runs.filter(~_facts(other.runs).is_in(known.implode()))
+    ids = set(whole.runs["run_id"])
+    names = {}
+    for run_id in new["run_id"]:
+        stem, _, ordinal = run_id.rpartition("-")
+        names[run_id] = next(name for k in count(int(ordinal)) if (name := f"{stem}-{k}") not in ids)
+        ids.add(names[run_id])
+    frames = {name: getattr(other, name) for name in FRAMES}
+    counted = [run["source"] for run in other.runs.iter_rows(named=True) if run["run_id"] not in names]
+    # What is said of a log whose runs are known is known as well.
+    said = frames.pop("diagnostics")
+    said = said.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
+    said = said.join(whole.diagnostics, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
+    same = Diagnostic(
+        code="SAME_RUN", message="A dataset that was written before holds it as well; it counts once."
+    )
+    said = pl.concat([_remarks(dict.fromkeys(counted, same)), said])
+    kept = {
+        name: frame.join(new, on="run_id", how="semi", maintain_order="left").with_columns(
+            pl.col("run_id").replace(names)
+        )
+        for name, frame in frames.items()
+    }
+    return Dataset(
+        **{name: pl.concat([getattr(whole, name), frame]) for name, frame in {**kept, "diagnostics": said}.items()}
+    )
+
+
+def _facts(runs: pl.DataFrame) -> pl.Series:
+    """Return what is known of each run, apart from where its log stands on the disk."""
+    name = pl.col("source").str.split("/").list.last()
+    return runs.select(pl.struct(pl.exclude("run_id", "source"), name.alias("file"))).to_series()
 
 
 def assemble(logs: Iterable[Log]) -> Dataset:

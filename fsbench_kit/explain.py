@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Bin, Measurement, Record, Setting
 
 
+LARGEST: Final = 2**25
+"""So many bytes of a file can be explained."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
     """A part of a file, and what it became.
@@ -54,7 +58,7 @@ def explain(data: bytes, source: str) -> Iterator[Stretch]:
     Parameters
     ----------
     data
-        The file's bytes, as `fsbench_kit.documents.unpack` gives them.
+        The file's bytes, unpacked.
     source
         Its name, for messages.
     """

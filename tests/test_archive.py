@@ -296,6 +296,40 @@ def test_a_run_that_warms_up_has_no_round(tmp_path: Path, smallfiles_log: Callab
     assert read(tmp_path).runs.select("stage", "round").rows() == [("warm-up", None)]
 
 
+def test_a_record_of_a_newer_version_loses_no_run(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    conditions = [
+        {"code": "MACHINE_LOADED", "message": "The load was 9."},
+        {"code": "MACHINE_ON_FIRE", "message": "It is 600 K warm."},
+    ]
+    _launched(tmp_path / "001", smallfiles_log(), schema=2, conditions=conditions, smoke={"colour": "grey"})
+    data = read(tmp_path)
+    assert data.runs.select("study", "round", "status").rows() == [("live", 2, "ok")]
+    said = dict(data.diagnostics.select("code", "message").rows())
+    assert said.keys() == {"NEWER_RECORD", "MACHINE_LOADED", "UNKNOWN_CONDITION"}
+    assert "(schema 2, not 1)" in said["NEWER_RECORD"]
+    assert said["UNKNOWN_CONDITION"] == "The run's record says MACHINE_ON_FIRE: It is 600 K warm."
+
+
+def test_a_record_that_cannot_be_used_says_what_is_wrong_with_it(
+    tmp_path: Path, smallfiles_log: Callable[..., str]
+) -> None:
+    _launched(tmp_path / "001", smallfiles_log())
+    _launched(tmp_path / "002", smallfiles_log(), status="cancelled", order="last")
+    data = read(tmp_path)
+    assert data.runs.height == 1
+    (message,) = data.diagnostics.filter(code="BAD_STUDY")["message"]
+    assert "order: Input should be a valid integer" in message
+    assert "status: Input should be 'ok', 'failed' or 'partial'" in message
+    assert "pydantic" not in message
+
+
+def test_every_tool_that_is_read_can_be_named_in_a_study(study: Path) -> None:
+    (study / "study.toml").write_text(STUDY.replace('tool = "smallfiles"', 'tool = "time"'))
+    (study / "a.txt").write_text("real\t0m1.500s\nuser\t0m0.250s\nsys\t0m0.100s\n")
+    data = read(study)
+    assert data.runs.select("study", "tool").rows() == [("mine", "time")]
+
+
 def test_a_log_that_was_changed_after_its_run_is_named(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
     folder = _launched(tmp_path / "001", smallfiles_log())
     (folder / "stdout.txt").write_text(smallfiles_log(rate=4000.0))
@@ -361,7 +395,11 @@ def test_nothing_to_read_is_an_error_that_names_each_path(tmp_path: Path) -> Non
         ("title", "titel", "study.toml:3: study.title: Field required\nstudy.titel: Extra inputs"),
         ("averaged_over = 3", "averaged_over = 1", "study.toml:4: study.averaged_over: Input should be greater"),
         ("[study]", "[study", "study.toml: this is not TOML"),
-        ('tool = "smallfiles"', 'tool = "dd"', "study.toml:14: log.0.tool: Input should be 'fio'"),
+        (
+            'tool = "smallfiles"',
+            'tool = "dd"',
+            "study.toml:14: log.0.tool: Input should be one of bonnie++, filetree, fio, time",
+        ),
         ("stated_command", "[[log.run]]\nround = 1\nstated_command", 'named by its "number" or by a "line" of it'),
         (
             "mount_options",

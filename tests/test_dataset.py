@@ -1,12 +1,15 @@
 """Records become frames whose keys hold, and frames become files."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
-from fsbench_kit.dataset import FIGURE_KEY, Dataset, Log, assemble
+from fsbench_kit.dataset import FIGURE_KEY, FRAMES, Dataset, Log, assemble
 from fsbench_kit.errors import RequestError
 from fsbench_kit.records import Block, Measurement, Run
 
@@ -118,3 +121,55 @@ def test_a_size_beyond_all_counting_is_not_known(tmp_path: Path) -> None:
     (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
     assert item["message"] == "The block size is larger than anything that can be counted."
     assert item["excerpt"] == "9" * 20
+
+
+def _same(first: Dataset, second: Dataset) -> None:
+    for name in FRAMES:
+        assert_frame_equal(getattr(first, name), getattr(second, name))
+
+
+def test_a_written_dataset_is_read_back(published: Path, root: Path, tmp_path: Path) -> None:
+    for name in (published, root / "tests" / "data", root / "raw_results" / "recorded"):
+        data = fsb.read(name)
+        data.write(str(tmp_path / name.name))
+        _same(fsb.read(tmp_path / name.name), data)
+        assert (tmp_path / name.name / "runs.parquet").is_file()
+
+
+def test_a_dataset_in_a_folder_of_logs(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / name).write_text(smallfiles_log())
+    (tmp_path / "d.txt").write_text(smallfiles_log("xfs"))
+    logs = fsb.read(tmp_path)
+    fsb.read(tmp_path / "d.txt", tmp_path / "c.txt").write(tmp_path / "frames")
+    known = fsb.read(tmp_path)
+    assert known.diagnostics["code"].to_list() == ["SAME_RUN"] * 2
+    _same(replace(known, diagnostics=logs.diagnostics), logs)  # which counts no run twice
+    for name in ("c.txt", "d.txt"):
+        (tmp_path / name).unlink()
+    both = fsb.read(tmp_path)
+    assert both.runs["run_id"].to_list() == logs.runs["run_id"].gather([0, 1, 3, 2]).to_list()
+    assert both.measurements.drop("run_id").equals(logs.measurements.drop("run_id"))
+    logs.write(tmp_path)
+    assert fsb.read(tmp_path).runs.height == 4
+
+
+def test_a_dataset_that_cannot_be_used_is_said(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    data = fsb.read(smallfiles_log().encode())
+    for name in ("newer", "torn", "short", "other"):
+        data.write(tmp_path / name)
+    runs = data.runs.with_columns(mood=pl.lit("good"))
+    runs.write_parquet(tmp_path / "newer" / "runs.parquet", metadata={"fsbench_kit.schema": "2"})
+    (tmp_path / "torn" / "settings.parquet").unlink()
+    (tmp_path / "short" / "series.parquet").write_bytes(b"PAR1")
+    data.runs.drop("status").write_parquet(tmp_path / "other" / "runs.parquet")
+    read = fsb.read(tmp_path)
+    assert read.runs.equals(data.runs)
+    said = {
+        Path(source).name: (code, message)
+        for source, code, message in read.diagnostics.select("source", "code", "message").rows()
+    }
+    assert said["newer"] == ("NEWER_RECORD", "A newer version of fsbench_kit wrote the dataset (schema 2, not 1).")
+    assert said["settings.parquet"] == ("UNREADABLE", "The dataset cannot be read: it has no such file.")
+    assert said["series.parquet"][0] == said["runs.parquet"][0] == "UNREADABLE"
+    assert "status" in said["runs.parquet"][1]

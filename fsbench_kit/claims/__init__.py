@@ -23,7 +23,8 @@ from fsbench_kit.confounders import Confounders
 from fsbench_kit.errors import RequestError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
+    from os import PathLike
 
 __all__ = ["COLUMNS", "Check", "audit", "checks"]
 
@@ -62,13 +63,13 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 
 
-def audit(*paths: str | Path) -> pl.DataFrame:
+def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.DataFrame:
     """Hold the claims of studies against the studies' own figures.
 
     Parameters
     ----------
     *paths
-        Folders of studies, or folders that hold such.
+        Folders of studies, or folders that hold such; patterns for them; or lists of these.
 
     Returns
     -------

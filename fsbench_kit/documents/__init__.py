@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from fsbench_kit.documents.attribution import with_command
-from fsbench_kit.documents.encoding import decode, unpack
+from fsbench_kit.documents.encoding import Content, as_text, decode, encoding_of
 from fsbench_kit.documents.pieces import commands, pieces
 from fsbench_kit.documents.readings import readings
 from fsbench_kit.documents.repair import repair
+from fsbench_kit.documents.search import WINDOW, around_logs
 from fsbench_kit.formats import name
+from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Run
 from fsbench_kit.vocabulary import DIAGNOSTICS
 
@@ -20,10 +24,75 @@ if TYPE_CHECKING:
 
     from fsbench_kit.documents.readings import Reading
     from fsbench_kit.documents.repair import Repair
-    from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
 
-__all__ = ["read_document", "unpack"]
+__all__ = ["Content", "Contents", "read_document", "read_file"]
+
+WHOLE: Final = 2**22
+"""A file of at most so many bytes is read closely from its first to its last."""
+
+MOST: Final = 2**27
+"""So many bytes around logs are kept of a file, and no more."""
+
+
+class Contents:
+    """The bytes of a file that were kept, by where they stand in it."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._bytes: list[bytes] = []
+
+    def add(self, start: int, data: bytes) -> None:
+        """Add bytes that stand in the file from `start` on, behind those that were added before."""
+        self._starts.append(start)
+        self._bytes.append(data)
+
+    def __getitem__(self, part: slice) -> bytes:
+        """Return the bytes from one offset in the file up to another."""
+        index = bisect_right(self._starts, part.start) - 1
+        first = self._starts[index]
+        return self._bytes[index][part.start - first : part.stop - first]
+
+
+def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
+    """Return what the logs in a file say, and the bytes in which they stand.
+
+    Parameters
+    ----------
+    file
+        The file, open; packed by gzip, bzip2, xz or zstd, or not.
+    source
+        Its name, for messages.
+
+    Notes
+    -----
+    Of a file that is larger than `WHOLE`, only what stands around the logs is held in memory and read closely.
+    """
+    content, contents = Content(file), Contents()
+    head = content.read(WHOLE + 1)
+    encoding = encoding_of(head)
+    if len(head) <= WHOLE or encoding is None:
+        contents.add(0, head)
+        return contents, [*content.diagnostics, *read_document(head, source)]
+    records: list[Record] = []
+    kept = 0
+    for stretch in around_logs(chain([head], content), encoding, MOST):
+        text = as_text(stretch.chars, source, encoding, stretch.byte, stretch.line)
+        data = stretch.chars.encode(encoding.name, encoding.errors)
+        contents.add(stretch.byte, data)
+        records += (record for record in _records(text) if not _says_no_log(record))
+        kept += len(data)
+    if not kept:
+        records.append(_no_log(decode(head[:WINDOW], source) or Text("", source)))
+    elif kept > MOST:
+        message = f"More than {MOST} bytes of it stand around logs; what follows was not read. Split the file."
+        records.append(Diagnostic(code="TOO_LARGE", message=message))
+    elif kept < content.size:
+        message = (
+            f"{kept} bytes around logs were read closely; the other {content.size - kept} bear no mark of a log."
+        )
+        records.append(Diagnostic(code="LEFT_OUT", message=message))
+    return contents, [*content.diagnostics, *records]
 
 
 def read_document(data: bytes, source: str) -> Iterator[Record]:
@@ -32,7 +101,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     Parameters
     ----------
     data
-        The file's bytes, as `unpack` gives them.
+        The file's bytes, unpacked.
     source
         Its name, for messages.
     """
@@ -43,6 +112,10 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     if text is None:
         yield Diagnostic(code="NOT_TEXT", message="The file holds binary data, not a log.")
         return
+    yield from _records(text)
+
+
+def _records(text: Text) -> Iterator[Record]:
     text, repairs = repair(text)
     given = list(commands(text))
     found = list(readings(text, pieces(text, given)))
@@ -63,12 +136,20 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
                     yield record
     yield from _said(repairs, all_runs, text)
     if not found:
-        yield Diagnostic(
-            code="NO_LOG",
-            message="No log of fio, bonnie++, sysbench fileio, iozone, smallfiles or filetree was found in it.",
-            line=1,
-            excerpt=text.excerpt(0, len(text.chars)),
-        )
+        yield _no_log(text)
+
+
+def _says_no_log(record: Record) -> bool:
+    return isinstance(record, Diagnostic) and record.code == "NO_LOG"
+
+
+def _no_log(text: Text) -> Diagnostic:
+    return Diagnostic(
+        code="NO_LOG",
+        message="No log of fio, bonnie++, sysbench fileio, iozone, smallfiles or filetree was found in it.",
+        line=text.line(0),
+        excerpt=text.excerpt(0, len(text.chars)),
+    )
 
 
 def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:

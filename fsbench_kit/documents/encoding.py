@@ -9,7 +9,7 @@ import io
 import lzma
 import sys
 import zlib
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic
@@ -20,12 +20,12 @@ else:
     from backports import zstd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-LIMIT: Final = 2**30
-"""As many bytes are unpacked, and no more: a small file can be packed so that it fills the memory."""
+LIMIT: Final = 2**31
+"""So many bytes of a file are read, unpacked, and no more: a small file can be packed so that it never ends."""
 
-_PACKED: Final[tuple[tuple[bytes, Callable[[io.BytesIO], io.BufferedIOBase]], ...]] = (
+_PACKED: Final[tuple[tuple[bytes, Callable[[io.BufferedReader[_Rejoined]], io.BufferedIOBase]], ...]] = (
     (b"\x1f\x8b", lambda packed: gzip.GzipFile(fileobj=packed)),
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\0", lzma.LZMAFile),
@@ -33,37 +33,86 @@ _PACKED: Final[tuple[tuple[bytes, Callable[[io.BytesIO], io.BufferedIOBase]], ..
 )
 """How the files of gzip, bzip2, xz and zstd begin, and what reads them."""
 
-_CHUNK: Final = 2**20
+_PIECE: Final = 2**20
 
 
-class Unpacked(NamedTuple):
-    """The bytes that a file holds, and what was wrong with its packing."""
+class Content:
+    """What a file holds, a piece at a time: what was packed by gzip, bzip2, xz or zstd, or else the file as it is.
 
-    data: bytes
-    diagnostics: list[Diagnostic]
+    Of a file that was cut off or damaged, there is what can be unpacked; of one that is too large, its beginning.
 
+    Parameters
+    ----------
+    file
+        The file, open.
 
-def unpack(data: bytes, limit: int = LIMIT) -> Unpacked:
-    """Return the content of a file that was packed by gzip, bzip2, xz or zstd, or else the file as it is.
-
-    Of a file that was cut off or damaged, what can be unpacked is returned; so is what fits a limit.
+    Attributes
+    ----------
+    size
+        How many bytes of it were read.
+    diagnostics
+        What was wrong with them.
     """
-    opener = next((opener for magic, opener in _PACKED if data.startswith(magic)), None)
-    if opener is None:
-        return Unpacked(data, [])
-    content = bytearray()
-    stream = opener(io.BytesIO(data))
-    try:
-        # read1 gives what it has before it stumbles over what is damaged
-        while chunk := stream.read1(_CHUNK):
-            content += chunk
-            if len(content) > limit:
-                message = f"The file holds more than {limit} bytes when unpacked; only as many were read."
-                return Unpacked(bytes(content[:limit]), [Diagnostic(code="TOO_LARGE", message=message)])
-    except (EOFError, OSError, lzma.LZMAError, zlib.error, zstd.ZstdError) as error:
-        message = f"The packed file is damaged; {len(content)} bytes were unpacked before: {error}"
-        return Unpacked(bytes(content), [Diagnostic(code="DAMAGED_ARCHIVE", message=message)])
-    return Unpacked(bytes(content), [])
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.size = 0
+        self.diagnostics: list[Diagnostic] = []
+        head = file.read(_PIECE)
+        opener = next((opener for magic, opener in _PACKED if head.startswith(magic)), None)
+        whole = io.BufferedReader(_Rejoined(head, file))
+        self._pieces = self._read(opener(whole) if opener is not None else whole)
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes: a little more than `size`, if there are as many."""
+        data = bytearray()
+        while len(data) < size and (piece := next(self._pieces, b"")):
+            data += piece
+        return bytes(data)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the rest of it."""
+        return self._pieces
+
+    def _read(self, stream: io.BufferedIOBase) -> Iterator[bytes]:
+        try:
+            # read1 gives what it has before it stumbles over what is damaged
+            while piece := stream.read1(_PIECE):
+                if self.size + len(piece) > LIMIT:
+                    piece = piece[: LIMIT - self.size].rpartition(b"\n")[0]  # no figure is cut in two
+                    message = f"Only its first {LIMIT} bytes were read, counted unpacked if it is packed."
+                    self.diagnostics.append(Diagnostic(code="TOO_LARGE", message=message))
+                    self.size += len(piece)
+                    yield piece
+                    return
+                self.size += len(piece)
+                yield piece
+        except (EOFError, OSError, lzma.LZMAError, zlib.error, zstd.ZstdError) as error:
+            message = f"The packed file is damaged; {self.size} bytes were unpacked before: {error}"
+            self.diagnostics.append(Diagnostic(code="DAMAGED_ARCHIVE", message=message))
+
+
+class _Rejoined(io.RawIOBase):
+    """A file of which the beginning was read, with its beginning."""
+
+    def __init__(self, head: bytes, file: BinaryIO) -> None:
+        self._head, self._file = head, file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)] or self._file.read(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class Encoding(NamedTuple):
+    """How a file's bytes encode its text, which begins behind a byte order mark."""
+
+    name: str
+    errors: str
+    first_byte: int
 
 
 _BYTE_ORDER_MARKS: Final = (
@@ -85,30 +134,47 @@ _STRAY_BYTES: Final = {
 _LONE_SURROGATES: Final = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 
 
-def decode(data: bytes, source: str) -> Text | None:
-    """Return a file's text, or ``None`` where its bytes are no text.
+def encoding_of(data: bytes) -> Encoding | None:
+    """Return how a file encodes its text, by its bytes or the first of them; ``None`` where they are no text.
 
-    A byte order mark decides the encoding, or the zero bytes that every other byte of UTF-16 is. Else it is UTF-8;
-    bytes that are not are read as Windows' Latin-1, so that no figure gets lost over a name with an accent.
+    A byte order mark decides, or the zero bytes that every other byte of UTF-16 is. Else it is UTF-8; bytes that
+    are not are read as Windows' Latin-1, so that no figure gets lost over a name with an accent.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return _text(data, source, encoding, len(mark))
-    if b"\0" in data and (utf16 := _utf16_without_mark(data)) is not None:
-        return _text(data, source, utf16, 0)
-    return None if _is_binary(data) else _text(data, source, "utf-8", 0)
+    name, first_byte = next(
+        ((name, len(mark)) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)),
+        (_utf16_without_mark(data) if b"\0" in data else None, 0),
+    )
+    if name is None and _is_binary(data):
+        return None
+    is_utf16 = name is not None and name.startswith("utf-16")
+    return Encoding(name or "utf-8", "surrogatepass" if is_utf16 else "surrogateescape", first_byte)
 
 
-def _text(data: bytes, source: str, encoding: str, first_byte: int) -> Text:
-    width = 1 if encoding == "utf-8" else 2
-    errors = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
-    end = first_byte + (len(data) - first_byte) // width * width
-    chars = data[first_byte:end].decode(encoding, errors)
-    text = Text(chars, source, encoding=encoding, errors=errors, first_byte=first_byte)
+def decode(data: bytes, source: str) -> Text | None:
+    """Return a file's text, or ``None`` where its bytes are no text."""
+    encoding = encoding_of(data)
+    if encoding is None:
+        return None
+    width = 1 if encoding.name == "utf-8" else 2
+    end = encoding.first_byte + (len(data) - encoding.first_byte) // width * width
+    chars = data[encoding.first_byte : end].decode(encoding.name, encoding.errors)
+    return as_text(chars, source, encoding, encoding.first_byte)
+
+
+def as_text(chars: str, source: str, encoding: Encoding, first_byte: int, first_line: int = 1) -> Text:
+    """Return a file's text, or a part of it, in which no character stands for a byte that was none."""
+    text = Text(
+        chars,
+        source,
+        encoding=encoding.name,
+        errors=encoding.errors,
+        first_byte=first_byte,
+        first_line=first_line,
+    )
     try:
-        chars.encode(encoding)
+        chars.encode(encoding.name)
     except UnicodeEncodeError:
-        return text.replaced(chars.translate(_STRAY_BYTES if encoding == "utf-8" else _LONE_SURROGATES))
+        return text.replaced(chars.translate(_STRAY_BYTES if encoding.name == "utf-8" else _LONE_SURROGATES))
     return text
 
 

@@ -1,7 +1,8 @@
 """All knowledge of log formats: one module for each tool and format, and nothing about formats elsewhere.
 
-A format module has a docstring that says which versions it reads and what each field means; `TOOL`; `marks`,
-which finds what only its logs have; and `parse`, which turns a text with such a log into a stream of records.
+A format module has a docstring that says which versions it reads and what each field means; `TOOL`; `SIGN`, which
+tells fast where no log of it can be; `marks`, which finds what only its logs have; and `parse`, which turns a text
+with such a log into a stream of records.
 To add a format: write a module like `smallfiles`, and name it in `FORMATS`.
 """
 
@@ -35,6 +36,13 @@ class Format(Protocol):
     def TOOL(self) -> str:  # noqa: N802
         """The name of the tool whose logs these are."""
 
+    @property
+    def SIGN(self) -> str:  # noqa: N802
+        """A regular expression, in small letters and without look-around, for what a log has even if mangled.
+
+        Other text may have it as well. Only where it stands is a large text searched for marks.
+        """
+
     def marks(self, chars: str) -> Iterator[int]:
         """Yield where in a text something stands that only a log of this format has, in the text's order.
 
@@ -59,6 +67,10 @@ FORMATS: Final[tuple[Format, ...]] = (
     smallfiles,
     sysbench,
 )
+
+
+TOOLS: Final = tuple(dict.fromkeys(log_format.TOOL for log_format in FORMATS))
+"""The tools whose logs are read."""
 
 
 def name(log_format: Format) -> str:

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record
 
 TOOL: Final = "bonnie++"
+SIGN: Final = (
+    r"(?:putc\(\)|time|intelligently)\.\.\.|sequential\W+(?:output|create)|bonnie_version|file_size,putc"
+    r"|(?:2|1\.9[678]),[12]\.\d\d|\d[mg](?::\d{1,9}k?)?,[\d,+]|,{14}"
+)
 
 _FORMS: Final = ("CSV", "text", "HTML")
 """The most precise first."""

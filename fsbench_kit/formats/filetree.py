@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record
 
 TOOL: Final = "filetree"
+SIGN: Final = "task,filesystems,metric"
 
 _HEADER: Final = "task,filesystems,metric,value,low,high,unit,qualifier"
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record
 
 TOOL: Final = "time"
+SIGN: Final = r"\d\W*user\W*\d|being\W+timed|real\W*\d"
 
 _COUNT: Final = r"(?<![\d.,])\d+"
 _SECONDS: Final = r"(?<![\d.,:])\d+[.,]\d\d(?!\d)"

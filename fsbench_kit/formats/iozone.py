@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Diagnostic, Origin, Record
 
 TOOL: Final = "iozone"
+SIGN: Final = r"test\W+of\W+file|line\W+used|reclen|children\W+see|y-axis|report\W+\d"
 
 _THROUGH_LIBRARY: Final = frozenset({"fwrite", "frewrite", "fread", "freread"})
 

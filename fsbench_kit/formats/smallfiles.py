@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record
 
 TOOL: Final = "smallfiles"
+SIGN: Final = "datasize:|file_create|write_sync/"
 
 _NUMBER: Final = r"\d+(?:\.\d+)?"
 

@@ -70,6 +70,10 @@ if TYPE_CHECKING:
     from fsbench_kit.records import Record, Setting
 
 TOOL: Final = "sysbench"
+SIGN: Final = (
+    r"ysbench\W*v?\d|following\W*options:|doing\W*(?:sequential|random)|\]\W*reads:|operations\W*performed"
+    r"|requests/sec|total\W*transferred|writes/s:|iops="
+)
 
 _MARKS: Final = Marks(
     {

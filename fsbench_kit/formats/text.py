@@ -50,8 +50,8 @@ class Text:
         The file's name, for messages.
     encoding, errors
         How the file encodes it, and what was no text, which decides the byte offsets.
-    first_byte
-        Offset of the first character in the file: the length of a byte order mark, or 0.
+    first_byte, first_line
+        Offset and line of the first character in the file, where something stands before it.
     """
 
     def __init__(
@@ -62,10 +62,11 @@ class Text:
         encoding: str = "utf-8",
         errors: str = "strict",
         first_byte: int = 0,
+        first_line: int = 1,
     ) -> None:
         self.chars = chars
         self.source = source
-        self._file = _File(chars, encoding, errors, first_byte)
+        self._file = _File(chars, encoding, errors, first_byte, first_line)
         self._stretches = [_Stretch(0, 0), _Stretch(len(chars), len(chars))]
 
     def line(self, position: int) -> int:
@@ -161,17 +162,18 @@ class Text:
 class _File:
     """Where the lines of a file begin, and which bytes its characters are."""
 
-    def __init__(self, chars: str, encoding: str, errors: str, first_byte: int) -> None:
+    def __init__(self, chars: str, encoding: str, errors: str, first_byte: int, first_line: int) -> None:
         self._chars = chars
         self._encoding, self._errors = encoding, errors
         # str.splitlines also splits at form feeds and the like, which editors do not count as lines.
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", chars))]
+        self._lines_before = first_line - 1
         self._bytes = [first_byte]
         for start in range(0, len(chars), _STEP):
             self._bytes.append(self._bytes[-1] + self._length(start, start + _STEP))
 
     def line(self, character: int) -> int:
-        return bisect_right(self._line_starts, character)
+        return self._lines_before + bisect_right(self._line_starts, character)
 
     def byte(self, character: int) -> int:
         step, rest = divmod(character, _STEP)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
+from fsbench_kit.archive import RUN_SCHEMA
 from fsbench_kit.launch.conditions import Condition, conditions
 from fsbench_kit.launch.environment import machine_settings
 from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 RECORD: Final = "run.json"
 PREPARATION: Final = "preparation.txt"
 CLEANUP: Final = "cleanup.txt"
-SCHEMA: Final = 1
 
 
 @dataclass
@@ -146,7 +146,7 @@ class Observation:
         started_at = execution.started_at if execution else self.started_at
         settings = self.settings | self._moved
         return {
-            "schema": SCHEMA,
+            "schema": RUN_SCHEMA,
             "study": study,
             "stage": self.cell.stage,
             "round": self.cell.round,

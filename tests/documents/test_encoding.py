@@ -3,6 +3,7 @@
 import bz2
 import codecs
 import gzip
+import io
 import lzma
 import random
 from collections.abc import Callable
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from fsbench_kit.archive import read
-from fsbench_kit.documents import read_document, unpack
-from fsbench_kit.documents.encoding import decode, zstd
+from fsbench_kit.documents import encoding as encodings
+from fsbench_kit.documents import read_document
+from fsbench_kit.documents.encoding import Content, decode, zstd
 from fsbench_kit.records import Diagnostic, Run
 
 
@@ -68,11 +70,17 @@ def test_figures_without_a_run_are_not_dropped() -> None:
     assert _codes(b"write: 1.0/sec, write/1.0 secs, write_sync/1.0 secs\n") == ["UNREAD_FIGURE"]
 
 
+def _unpacked(data: bytes) -> tuple[bytes, list[str]]:
+    content = Content(io.BytesIO(data))
+    whole = content.read(10**8)
+    return whole, [diagnostic.code for diagnostic in content.diagnostics]
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
 def test_packed_files(pack: Callable[[bytes], bytes], smallfiles_log: Callable[..., str]) -> None:
     log = smallfiles_log().encode()
-    assert unpack(pack(log)) == (log, [])
-    assert unpack(pack(log[:20]) + pack(log[20:])) == (log, [])
+    assert _unpacked(pack(log)) == (log, [])
+    assert _unpacked(pack(log[:20]) + pack(log[20:])) == (log, [])
 
 
 @pytest.mark.parametrize(
@@ -84,17 +92,20 @@ def test_a_packed_file_that_is_cut_off_is_read_as_far_as_it_goes(pack: Callable[
     # bzip2 packs in blocks of 900,000 bytes and gives only whole ones
     log = bytes(random.Random(1).choices(b"0123456789\n", k=3_000_000))
     packed = pack(log)
-    unpacked = unpack(packed[: len(packed) * 3 // 4])
-    assert [d.code for d in unpacked.diagnostics] == ["DAMAGED_ARCHIVE"]
-    assert len(unpacked.data) > 1_500_000
-    assert log.startswith(unpacked.data)
+    data, codes = _unpacked(packed[: len(packed) * 3 // 4])
+    assert codes == ["DAMAGED_ARCHIVE"]
+    assert len(data) > 1_500_000
+    assert log.startswith(data)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd.compress])
-def test_a_small_file_cannot_fill_the_memory(pack: Callable[[bytes], bytes]) -> None:
-    unpacked = unpack(pack(bytes(5_000_000)), limit=1_000_000)
-    assert len(unpacked.data) == 1_000_000
-    assert [d.code for d in unpacked.diagnostics] == ["TOO_LARGE"]
+def test_a_small_file_cannot_fill_the_memory(
+    pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encodings, "LIMIT", 1_000_000)
+    data, codes = _unpacked(pack(b"0123456\n" * 1_000_000))
+    assert data == (b"0123456\n" * 125_000)[:-1]
+    assert codes == ["TOO_LARGE"]
 
 
 def test_a_run_has_the_same_identity_packed_or_not(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:

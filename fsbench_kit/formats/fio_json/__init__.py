@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Diagnostic, Record
 
-__all__ = ["TOOL", "marks", "parse"]
+__all__ = ["SIGN", "TOOL", "marks", "parse"]
+
+SIGN: Final = "fio version|client_stats|jobname"
 
 _TOP_BRACE: Final = re.compile(r"^[\[{]", re.MULTILINE)
 

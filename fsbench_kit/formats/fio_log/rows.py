@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import polars as pl
 
 from fsbench_kit.errors import InputError, RequestError
+from fsbench_kit.files import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -250,7 +251,7 @@ def read_head(path: Path) -> tuple[bytes, bool]:
     OSError
         If the file cannot be read.
     """
-    with path.open("rb") as file:
+    with opened(path) as file:
         head = file.read(HEAD_SIZE)
         return head, os.fstat(file.fileno()).st_size <= len(head)
 

@@ -57,7 +57,7 @@ In client mode a job's figures are those of a client (``<host>/<job>``), and ``A
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.commands import parses
 from fsbench_kit.formats.fio import TOOL, undescribed
@@ -73,7 +73,9 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
 
-__all__ = ["TOOL", "marks", "parse"]
+__all__ = ["SIGN", "TOOL", "marks", "parse"]
+
+SIGN: Final = r"groupid=|iops=|status\W+group|io=|(?:read|write|trim|mixed)\W+bw=|\(g=|be=\d"
 
 
 def marks(chars: str) -> Iterator[int]:

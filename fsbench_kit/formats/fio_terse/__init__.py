@@ -47,7 +47,7 @@ A line that a copy broke into several is put together again, without what the co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import TOOL, beside, undescribed
 from fsbench_kit.formats.fio_terse.lines import MARKS, lines
@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.records import Record
 
-__all__ = ["TOOL", "marks", "parse"]
+__all__ = ["SIGN", "TOOL", "marks", "parse"]
+
+SIGN: Final = r"[3-5];\W*fio|2;[^\n]{1,100};\s*\d+;\s*\d+;"
 
 
 def marks(chars: str) -> Iterator[int]:
