@@ -83,8 +83,9 @@ class Observation:
 
     @property
     def failure(self) -> str | None:
-        """Why the run is not ``ok``."""
-        return self._failure or (self.reading.reason if self.reading is not None else None)
+        """Why the run is not ``ok``: what became of its tool, and what its log says, where sysbench says it."""
+        read = self.reading.reason if self.reading is not None else None
+        return "; ".join(filter(None, (self._failure, read))) or None
 
     @property
     def _failure(self) -> str | None:

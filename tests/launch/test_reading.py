@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,15 @@ def test_log_decides_what_a_run_is_worth(
     # What was recorded is what whoever reads the study finds.
     read = fsb.read(result.folder).runs.select("workload", "status").rows()
     assert set(read) == {("whole", "ok"), ("cut", "partial"), ("error", "failed")}
+
+
+@pytest.mark.skipif(shutil.which("sysbench") is None, reason="needs sysbench")
+def test_reason_that_stands_in_the_log_alone_is_told(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
+    table = {"tool": "sysbench", "file_test_mode": "seqwr", "file_total_size": "1M", "file_num": 1, "time": 1}
+    unaligned = {**table, "file_block_size": 1000, "file_extra_flags": "direct"}
+    (failure,) = launch(make_plan(workload=[unaligned], repeats=1), root=tmp_path).failures.values()
+    assert failure.startswith("sysbench ended with exit code 1; stdout.txt:")
+    assert "sysbench gave up: Failed to write file!" in failure
 
 
 READER = """
