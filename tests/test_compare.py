@@ -408,7 +408,7 @@ RATE = st.floats(min_value=1e-3, max_value=1e12)
 SIDE = st.lists(RATE, min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20)
 @given(SIDE, SIDE, st.booleans())
 def test_swapping_the_sides_inverts_every_interval(a: list[float], b: list[float], rounds: bool) -> None:
     data = assemble([*_rates(*a, filesystem="ext4", rounds=rounds), *_rates(*b, filesystem="xfs", rounds=rounds)])
@@ -425,7 +425,7 @@ def test_swapping_the_sides_inverts_every_interval(a: list[float], b: list[float
     assert back["verdict"] == opposite.get(there["verdict"], there["verdict"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20)
 @given(SIDE, RATE, st.booleans())
 def test_one_run_never_has_a_confidence_interval(a: list[float], b: float, rounds: bool) -> None:
     data = assemble([*_rates(*a, filesystem="ext4", rounds=rounds), *_rates(b, filesystem="xfs", rounds=rounds)])
