@@ -184,6 +184,46 @@ def test_equal_is_said_only_within_the_margin() -> None:
     assert _row(*sides, margin=1.0001)["verdict"] == "inconclusive"
 
 
+Z = [0.0, 1.2649110640673518, -1.2649110640673518, 0.6324555320336759, -0.6324555320336759]
+"""Five figures of the mean 0 and the standard deviation 1 that do not drift."""
+
+
+def _apart(shift: float, log_sd: float, **facts: object) -> list[Log]:
+    """Five runs of a side each, of equal spread, whose geometric means are a number of standard errors apart."""
+    middle = shift * log_sd * math.sqrt(2 / 5)
+    return [
+        log
+        for name, off in (("ext4", 0.0), ("xfs", middle))
+        for log in _rates(*(100 * math.exp(off + log_sd * z) for z in Z), filesystem=name, **facts)
+    ]
+
+
+# The 90 % interval of equal sides reaches t(.95, 8) sqrt(2/5) = 1.1761 standard deviations to either side, which is
+# the margin of 5 % at a deviation of ln 1.05 / 1.1761 = 0.04148; that of 95 % reaches 1.4585.
+@pytest.mark.parametrize(("log_sd", "verdict"), [(0.041, "equivalent"), (0.042, "inconclusive")])
+def test_equivalence_is_shown_by_an_interval_of_90_percent_within_5(log_sd: float, verdict: str) -> None:
+    assert _row(_apart(0, log_sd))["verdict"] == verdict
+
+
+# t(.975, 8) = 2.306
+@pytest.mark.parametrize(("shift", "verdict"), [(2.29, "inconclusive"), (2.32, "better")])
+def test_a_difference_is_shown_at_5_percent(shift: float, verdict: str) -> None:
+    row = _row(_apart(shift, 0.1))
+    assert row["verdict"] == verdict
+    assert row["confidence"] == 0.95
+    assert (float(str(row["ci_low"])) > 1) is (verdict == "better")
+
+
+def test_a_verdict_follows_the_p_that_is_adjusted() -> None:
+    # p = .04 by itself; beside another test of its family, .08
+    alone = _apart(2.45, 0.1)
+    assert _row(alone)["verdict"] == "better"
+    table = fsb.compare(assemble([*alone, *_apart(2.45, 0.1, operation="write")]))
+    assert table["p"].to_list() == pytest.approx([0.04, 0.04], abs=1e-3)
+    assert table["p_adjusted"].to_list() == pytest.approx([0.08, 0.08], abs=2e-3)
+    assert table["verdict"].to_list() == ["inconclusive"] * 2
+
+
 def test_one_run_against_several_is_held_to_their_prediction() -> None:
     row = _row(_rates(100, 105, 95, 102, filesystem="ext4"), _rates(200, filesystem="xfs"))
     assert row["ci_low"] is None
@@ -686,6 +726,34 @@ def test_iops_and_bandwidth_of_a_job_count_once() -> None:
     expected = {smaller: 2 * smaller, larger: max(2 * smaller, larger)}
     for p, adjusted in table.select("p", "p_adjusted").rows():
         assert adjusted == pytest.approx(expected[min(expected, key=lambda known: abs(known - p))], rel=1e-9)
+
+
+def test_iops_of_one_job_and_bandwidth_of_another_are_one_family() -> None:
+    sides = [*_apart(3, 0.1, operation="read"), *_apart(4, 0.1, operation="write", metric="bandwidth")]
+    table = fsb.compare(assemble(sides)).sort("p")
+    smaller, larger = table["p"]
+    assert table["p_adjusted"].to_list() == pytest.approx([2 * smaller, max(2 * smaller, larger)])
+
+
+def test_the_larger_p_of_iops_and_bandwidth_is_that_of_the_job() -> None:
+    table = fsb.compare(assemble([*_apart(3, 0.1), *_apart(4, 0.1, metric="bandwidth")]))
+    assert table["p_adjusted"].to_list() == pytest.approx([table["p"].max()] * 2)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"metric": "latency", "statistic": "mean"}, {"metric": "file_rate"}],
+)
+def test_what_is_measured_otherwise_is_another_family(other: dict[str, object]) -> None:
+    table = fsb.compare(assemble([*_apart(3, 0.1), *_apart(3, 0.1, **other)]))
+    assert table.height == 2
+    assert table["p_adjusted"].to_list() == pytest.approx(table["p"].to_list())
+
+
+def test_each_percentile_is_a_family() -> None:
+    sides = [_apart(3, 0.1, metric="latency", statistic=statistic) for statistic in ("p50", "p99")]
+    table = fsb.compare(assemble([log for side in sides for log in side]))
+    assert table["p_adjusted"].to_list() == pytest.approx(table["p"].to_list())
 
 
 def _without_unit(logs: list[Log]) -> list[Log]:

@@ -4,7 +4,7 @@ from scipy import stats as scipy_stats
 from scipy.special import polygamma
 
 from fsbench_kit.stats import Caveat, moderated_log, moderated_paired_log, paired_log, variance_prior
-from fsbench_kit.stats.moderated import MIN_DF, _inverse_trigamma
+from fsbench_kit.stats.moderated import _inverse_trigamma
 
 
 def cells(n: int, count: int = 100, noise: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +54,12 @@ def test_pairs_are_moderated_too() -> None:
     moderated, alone = moderated_paired_log(a, b), paired_log(a, b)
     np.testing.assert_allclose(moderated.estimate, alone.estimate)
     assert np.median(moderated.high / moderated.low) < np.median(alone.high / alone.low)
-    assert (moderated.df > 2).all()
+    ratios = np.log(b / a)
+    prior = variance_prior(ratios.var(axis=1, ddof=1), np.full(100, 2.0))
+    assert prior is not None
+    np.testing.assert_allclose(moderated.df, 2 + prior.df)
+    variance = (2 * ratios.var(axis=1, ddof=1) + prior.df * prior.variance) / (2 + prior.df)
+    np.testing.assert_allclose(moderated.standard_error, np.sqrt(variance / 3))
 
 
 def test_the_noisiest_cells_are_told() -> None:
@@ -64,6 +69,17 @@ def test_the_noisiest_cells_are_told() -> None:
     assert estimate.caveats[Caveat.NOISIER_THAN_MOST][7]
     assert not estimate.caveats[Caveat.NOISIER_THAN_MOST].all()
     assert estimate.caveats[Caveat.SPREAD_BORROWED].all()
+
+
+@pytest.mark.parametrize(("times", "noisy"), [(4.0, False), (4.25, True)])
+def test_a_cell_of_twice_the_common_deviation_is_noisier_than_most(times: float, noisy: bool) -> None:
+    # 100 cells of variance 1 and one of v have the common variance (100 + v) / 101; v is 4 times that at 4.124
+    spreads = 0.01 * np.sqrt([*[1.0] * 100, times])
+    a = np.exp(spreads[:, None] * [-1.0, 0.0, 1.0])
+    for method in (moderated_log, moderated_paired_log):
+        caveats = method(a, 1 / a if method is moderated_paired_log else a).caveats
+        found = caveats.get(Caveat.NOISIER_THAN_MOST, np.zeros(101, dtype=bool))
+        assert found.tolist() == [False] * 100 + [noisy]
 
 
 def test_a_cell_without_spread_borrows_one() -> None:
@@ -88,7 +104,8 @@ def test_cells_with_unequal_runs() -> None:
 
 
 def test_too_few_cells_give_no_interval() -> None:
-    for n, enough in ((2, MIN_DF // 2), (3, MIN_DF // 4), (8, 12)):
+    # 60 degrees of freedom together, and 12 cells
+    for n, enough in ((2, 30), (3, 15), (8, 12)):
         a, b = cells(n, count=enough)
         assert not np.isnan(moderated_log(a, b).low).any()
         fewer = moderated_log(a[1:], b[1:])
