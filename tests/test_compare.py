@@ -664,6 +664,70 @@ def test_few_runs_in_many_cells_borrow_their_spread(rounds: bool) -> None:
     assert few["companion_method"].null_count() == few.height
 
 
+@pytest.mark.parametrize(
+    ("runs", "rounds", "confidence", "method"),
+    [
+        # the widest intervals of ranks: 1 - 2/70 of four against four, 1 - 2/64 of six pairs
+        (4, False, 0.97, "Hodges-Lehmann on logs"),
+        (4, False, 0.975, None),
+        (3, False, 0.5, None),
+        (6, True, 0.95, "signed rank on logs"),
+        (6, True, 0.968, "signed rank on logs"),
+        (6, True, 0.97, None),
+        (5, True, 0.5, None),
+    ],
+)
+def test_ranks_stand_beside_where_they_reach_the_confidence(
+    runs: int, rounds: bool, confidence: float, method: str | None
+) -> None:
+    sides = (
+        _rates(*rates[:runs], filesystem=name, rounds=rounds)
+        for rates, name in ((RATES_A, "ext4"), (RATES_B, "xfs"))
+    )
+    assert _row(*sides, confidence=confidence)["companion_method"] == method
+
+
+def test_four_runs_of_many_cells_have_ranks_beside_them() -> None:
+    table = fsb.compare(assemble(_many(30, 4, rounds=False)))
+    assert table["companion_method"].unique().to_list() == ["Hodges-Lehmann on logs"]
+
+
+def _renamed(log: Log, number: int, **facts: str) -> Log:
+    """The same log of another study, or with another metric, statistic or tool."""
+    (run,) = log.records
+    assert isinstance(run, Run)
+    of_figure = {name: facts[name] for name in ("metric", "statistic") if name in facts}
+    run = replace(
+        run,
+        tool=facts.get("tool", run.tool),
+        measurements=tuple(replace(figure, **of_figure) for figure in run.measurements),  # type: ignore[arg-type]
+    )
+    data = log.data + str(number).encode()
+    return replace(
+        log, records=[run], data=data, source=f"{log.source}.{number}", study=facts.get("study", log.study)
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"study": "s"}, {"study": "t"}),
+        ({"tool": "fio"}, {"tool": "sysbench"}),
+        ({"metric": "iops"}, {"metric": "file_rate"}),
+        ({"metric": "latency", "statistic": "p50"}, {"metric": "latency", "statistic": "p99"}),
+    ],
+)
+def test_only_cells_of_one_kind_borrow_from_each_other(one: dict[str, str], other: dict[str, str]) -> None:
+    # 20 cells of two runs a side have 40 degrees of freedom, and 60 are needed
+    logs = _many(20, 2, rounds=False)
+    table = fsb.compare(
+        assemble([_renamed(log, n, **facts) for n, facts in enumerate((one, other)) for log in logs])
+    )
+    assert (table.height, table["companion_method"].null_count()) == (40, 40)
+    whole = fsb.compare(assemble(_many(40, 2, rounds=False)))
+    assert whole["companion_method"].null_count() == 0
+
+
 def test_where_the_intervals_disagree_a_footnote_says_so() -> None:
     # one odd run widens Welch's interval over 1, and moves no rank that matters
     a, b = RATES_A[:8], [*RATES_B[:7], 40.0]
@@ -710,6 +774,50 @@ def test_rounds_that_drift_and_do_not_come_to_rest_withhold_the_verdict(
     assert (row["verdict"] == "not comparable") is bool(codes)
     drifts = any("The figures of ext4 drift" in note for note in row["footnotes"])  # type: ignore[attr-defined]
     assert drifts is (rates == sorted(rates, reverse=True))
+
+
+def test_rounds_that_rise_are_no_steadier_than_those_that_fall() -> None:
+    sides = (
+        _rates(*RESTLESS[::-1], filesystem="ext4", rounds=True),
+        _rates(*RATES_B[:6], filesystem="xfs", rounds=True),
+    )
+    assert _row(*sides)["reasons"] == ["NON_STEADY"]
+
+
+def test_runs_without_rounds_may_drift_and_keep_their_verdict() -> None:
+    row = _row(_rates(*RESTLESS, filesystem="ext4"), _rates(*RATES_B[:6], filesystem="xfs"))
+    assert row["reasons"] == []
+    assert any("The figures of ext4 drift" in note for note in row["footnotes"])  # type: ignore[attr-defined]
+
+
+def test_runs_of_two_machines_have_no_line_over_time() -> None:
+    logs = [replace(log, host="hg"[n % 2]) for n, log in enumerate(_rates(*RESTLESS, filesystem="ext4"))]
+    row = _row(logs, [replace(log, host="i") for log in _rates(*RATES_B[:6], filesystem="xfs")])
+    assert not any("drift" in note for note in row["footnotes"])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("third", "heaps"), [(200.0, True), (100.2, False)])
+def test_three_runs_can_lie_in_two_heaps(third: float, heaps: bool) -> None:
+    row = _row(_rates(100.0, 100.1, third, filesystem="ext4"), _rates(120, 121, 122, filesystem="xfs"))
+    assert any("The runs of ext4 lie in two heaps" in note for note in row["footnotes"]) is heaps  # type: ignore[attr-defined]
+
+
+def test_one_shared_round_makes_no_pairs() -> None:
+    # rounds 1 and 2 against 2 and 3
+    b = [
+        replace(log, round=log.round and log.round + 1) for log in _rates(120, 130, filesystem="xfs", rounds=True)
+    ]
+    row = _row(_rates(100, 110, filesystem="ext4", rounds=True), b)
+    assert (row["n_pairs"], row["method"]) == (None, "Welch t on logs")
+
+
+def test_rounds_are_the_blocks_where_hosts_are_compared() -> None:
+    sides = [
+        [replace(log, host=host) for log in _rates(*rates, filesystem="ext4", rounds=True)]
+        for host, rates in (("a", (100.0, 110.0, 105.0)), ("b", (121.0, 130.0, 128.0)))
+    ]
+    row = _row(*sides, factor="host")
+    assert (row["n_pairs"], row["method"]) == (3, "paired t on logs")
 
 
 def test_iops_and_bandwidth_of_a_job_count_once() -> None:
