@@ -333,6 +333,138 @@ def test_disks_that_account_for_the_work_show_that_it_was_not_cached(
     assert ("CACHED" in row["reasons"]) is cached  # type: ignore[operator]
 
 
+def _with(logs: list[Log], *figures: Measurement, **facts: object) -> list[Log]:
+    """Logs with further figures of their run, or other facts of it."""
+    return [
+        replace(
+            log,
+            records=[
+                replace(record, measurements=(*record.measurements, *figures), **facts)  # type: ignore[arg-type]
+                for record in log.records
+                if isinstance(record, Run)
+            ],
+        )
+        for log in logs
+    ]
+
+
+def _figure(metric: str, value: float, **facts: object) -> Measurement:
+    columns = {"operation": "read", "unit": "1", "text": str(value), "line": 1} | facts
+    return Measurement(metric=metric, value=value, **columns)  # type: ignore[arg-type]
+
+
+def _codes(*logs: list[Log], **options: object) -> set[str]:
+    """The reasons of all rows."""
+    table = fsb.compare(assemble([log for side in logs for log in side]), **options)  # type: ignore[arg-type]
+    assert table.height
+    return set(table["reasons"].explode().drop_nulls())
+
+
+@pytest.mark.parametrize(
+    ("submission", "engine", "blocking"),
+    [
+        (0.51, "libaio", True),
+        (0.49, "libaio", False),
+        (0.51, "io_uring", True),
+        (0.51, "posixaio", True),
+        (0.99, "psync", False),
+    ],
+)
+def test_submission_of_more_than_half_of_a_request_is_named(
+    submission: float, engine: str, blocking: bool
+) -> None:
+    times = {"submission_latency": submission, "completion_latency": 1 - submission, "latency": 1.0}
+    figures = [_figure(metric, value, statistic="mean", unit="s") for metric, value in times.items()]
+    sides = [
+        _with(_rates(100, filesystem=name, settings={"engine": engine}), *figures) for name in ("ext4", "xfs")
+    ]
+    assert ("BLOCKING_SUBMIT" in _codes(*sides, metrics=["completion_latency"])) is blocking
+    assert "BLOCKING_SUBMIT" not in _codes(*sides, metrics=["latency"])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "time_based", "unequal"), [(98.9, "false", True), (99.1, "false", False), (98.9, "true", False)]
+)
+def test_a_run_that_ends_a_hundredth_before_its_limit_did_all_its_work(
+    seconds: float, time_based: str, unequal: bool
+) -> None:
+    facts = {"time_limit": "100", "time_based": time_based}
+    sides = [
+        [replace(log, duration=duration) for log in _with(logs, _figure("bytes", 1000.0, unit="B"))]
+        for logs, duration in (
+            (_rates(100, filesystem="ext4", settings=facts), 100.0),
+            (_rates(110, filesystem="xfs", settings=facts), seconds),
+        )
+    ]
+    assert ("UNEQUAL_WORK" in _codes(*sides)) is unequal
+
+
+@pytest.mark.parametrize(
+    ("tool", "facts", "cached"),
+    [
+        # twice the memory are 2000 bytes
+        ("smallfiles", {"files": "19", "block_size": "100"}, True),
+        ("smallfiles", {"files": "20", "block_size": "100"}, False),
+        ("fio", {"file_size": "500", "threads": "3"}, True),
+        ("fio", {"file_size": "500", "threads": "4"}, False),
+        ("bonnie++", {"file_size": "1999"}, True),
+        ("bonnie++", {"file_size": "2000", "threads": "1"}, False),
+    ],
+)
+def test_the_data_of_a_run_are_those_of_all_its_files(tool: str, facts: dict[str, str], cached: bool) -> None:
+    facts = facts | {"memory": "1000"}
+    sides = [_with(_rates(100, filesystem=name, settings=facts), tool=tool) for name in ("ext4", "xfs")]
+    assert ("CACHED" in _codes(*sides)) is cached
+
+
+@pytest.mark.parametrize(
+    ("operation", "cached"),
+    [("write", True), ("delete", False), ("create", False), ("sequential_stat", False), ("list_tree", False)],
+)
+def test_what_moves_no_data_is_not_cached(operation: str, cached: bool) -> None:
+    facts = {"total_size": "1000", "memory": "600"}
+    sides = [_rates(100, filesystem=name, operation=operation, settings=facts) for name in ("ext4", "xfs")]
+    assert ("CACHED" in _codes(*sides)) is cached
+
+
+@pytest.mark.parametrize("disk", ["log_device", "cache_device"])
+def test_a_disk_more_on_one_side_is_named(disk: str) -> None:
+    row = _row(_rates(100, filesystem="ext4"), _rates(200, filesystem="zfs", settings={disk: "sdb2"}))
+    assert "CONFIG_MISMATCH" in row["reasons"]  # type: ignore[operator]
+    assert f"{disk} differs: not known against sdb2." in row["footnotes"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("names", "differ"), [(("loop0", "loop1"), False), (("ram0", "ram1"), False), (("sda", "sdb"), True)]
+)
+def test_numbers_that_the_kernel_gives_as_it_likes_set_nothing_apart(names: tuple[str, str], differ: bool) -> None:
+    sides = [
+        _with(_rates(100, filesystem=name), _figure("bytes", 1.0, scope="disk", part=part, primary=False))
+        for name, part in zip(("ext4", "xfs"), names, strict=True)
+    ]
+    assert ("CONFIG_MISMATCH" in _codes(*sides)) is differ
+
+
+@pytest.mark.parametrize("first", ["ext4", "xfs"])
+@pytest.mark.parametrize(("runs", "blocked"), [(1, False), (2, True)])
+def test_either_side_can_have_come_first(first: str, runs: int, blocked: bool) -> None:
+    sides = []
+    for name in ("ext4", "xfs"):
+        start = START if name == first else START + timedelta(hours=1)
+        logs = _rates(*RATES_A[:runs], filesystem=name, started_at=start, ended_at=start + timedelta(seconds=9))
+        sides.append(logs)
+    assert ("BLOCKED_ORDER" in _codes(*sides)) is blocked
+
+
+@pytest.mark.parametrize(("gap", "host", "concurrent"), [(0, "h", False), (-1, "h", True), (-1, "g", False)])
+def test_a_run_that_begins_when_another_ends_is_not_beside_it(gap: int, host: str, concurrent: bool) -> None:
+    end = START + timedelta(seconds=10)
+    start = end + timedelta(seconds=gap)
+    a = _rates(100, filesystem="ext4", started_at=START, ended_at=end)
+    b = _rates(200, filesystem="xfs", started_at=start, ended_at=start + timedelta(seconds=10))
+    assert ("CONCURRENT_RUNS" in _codes(a, [replace(log, host=host) for log in b])) is concurrent
+
+
 def test_failed_runs_take_no_part_unless_asked_for() -> None:
     sides = (
         _rates(100, 101, 102, filesystem="ext4"),
@@ -894,6 +1026,9 @@ def test_percentiles_of_jobs_are_compared_job_by_job_and_never_averaged() -> Non
 
 def test_units_that_may_differ_give_no_ratio() -> None:
     a, b = (_rates(100, 101, filesystem=name, metric="bandwidth") for name in ("ext4", "xfs"))
+    # one of two runs is enough to spoil a side, and both runs of both sides to make them alike
+    for sides in ((_without_unit(a[:1]) + a[1:], b), (_without_unit(a[:1]) + a[1:], _without_unit(b))):
+        assert _row(*sides)["reasons"] == ["UNIT_AMBIGUOUS"]
     row = _row(_without_unit(a), b)
     assert (row["ratio"], row["rounding_low"], row["reasons"]) == (None, None, ["UNIT_AMBIGUOUS"])
     assert row["verdict"] == "not comparable"
