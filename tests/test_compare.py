@@ -1136,6 +1136,43 @@ def test_the_run_is_the_unit_over_many_cells(rounds: bool) -> None:
     assert row["reasons"] == []
 
 
+def test_half_of_the_cells_lie_between_the_quartiles() -> None:
+    # ratios 1, 2, 4, 8, 16
+    logs = []
+    for name, base in (("ext4", 1.0), ("xfs", 2.0)):
+        (log,) = _rates(1.0, filesystem=name)
+        (run,) = log.records
+        assert isinstance(run, Run)
+        figures = tuple(replace(run.measurements[0], block_size=4096 << n, value=base**n) for n in range(5))
+        logs.append(replace(log, records=[replace(run, measurements=figures)]))
+    row = fsb.overall(assemble(logs)).row(0, named=True)
+    assert [row[name] for name in ("quartile_low", "ratio", "quartile_high")] == pytest.approx([2, 4, 8])
+
+
+def test_two_runs_of_many_cells_have_an_interval_of_95_percent_over_them() -> None:
+    row = fsb.overall(assemble(_many(30, 2, rounds=False))).row(0, named=True)
+    assert (row["confidence"], row["reasons"]) == (0.95, [])
+    assert row["ci_low"] < row["ratio"] < row["ci_high"]
+
+
+def test_a_run_that_lacks_a_cell_leaves_none_over_all() -> None:
+    first, *rest = _many(10, 3, rounds=False)
+    run: Run = first.records[0]  # type: ignore[assignment]
+    less = replace(first, records=[replace(run, measurements=run.measurements[:9])])
+    row = fsb.overall(assemble([less, *rest])).row(0, named=True)
+    assert (row["cells"], row["ci_low"], row["reasons"]) == (10, None, ["N_BELOW_METHOD_MIN"])
+
+
+def test_a_cell_with_a_zero_is_dropped() -> None:
+    first, *rest = _many(10, 3, rounds=False)
+    run: Run = first.records[0]  # type: ignore[assignment]
+    zero = (replace(run.measurements[0], value=0.0), *run.measurements[1:])
+    row = fsb.overall(assemble([replace(first, records=[replace(run, measurements=zero)]), *rest])).row(
+        0, named=True
+    )
+    assert (row["cells"], row["cells_dropped"]) == (9, 1)
+
+
 def test_cells_that_a_side_lacks_are_dropped_and_counted() -> None:
     logs = _many(10, 3, rounds=False)
     less = [
