@@ -37,13 +37,15 @@ def test_cells_of_one_variance_are_pooled() -> None:
     assert prior.variance == pytest.approx(0.01)
 
 
-def test_an_interval_is_of_the_moderated_variance() -> None:
-    a, b = cells(3)
+@pytest.mark.parametrize(("n_a", "n_b"), [(3, 3), (2, 4)])
+def test_an_interval_is_of_the_moderated_variance(n_a: int, n_b: int) -> None:
+    a, b = cells(4)
+    a, b = a[:, :n_a], b[:, :n_b]
     logs_a, logs_b = np.log(a), np.log(b)
-    variance = (logs_a.var(axis=1, ddof=1) + logs_b.var(axis=1, ddof=1)) / 2
+    variance = ((n_a - 1) * logs_a.var(axis=1, ddof=1) + (n_b - 1) * logs_b.var(axis=1, ddof=1)) / 4
     prior = variance_prior(variance, np.full(100, 4.0))
     moderated = (4 * variance + prior.df * prior.variance) / (4 + prior.df)
-    half = scipy_stats.t.ppf(0.975, 4 + prior.df) * np.sqrt(moderated * 2 / 3)
+    half = scipy_stats.t.ppf(0.975, 4 + prior.df) * np.sqrt(moderated * (1 / n_a + 1 / n_b))
     estimate = moderated_log(a, b)
     np.testing.assert_allclose(np.log(estimate.high / estimate.estimate), half)
     np.testing.assert_allclose(np.log(estimate.estimate), logs_b.mean(axis=1) - logs_a.mean(axis=1))
