@@ -198,8 +198,8 @@ def _apart(shift: float, log_sd: float, **facts: object) -> list[Log]:
     ]
 
 
-# The 90 % interval of equal sides reaches t(.95, 8) sqrt(2/5) = 1.1761 standard deviations to either side, which is
-# the margin of 5 % at a deviation of ln 1.05 / 1.1761 = 0.04148; that of 95 % reaches 1.4585.
+# The 90 % interval of equal sides reaches t(.95, 8) sqrt(2/5) = 1.1761 standard deviations to either side: the
+# margin of 5 % at a deviation of ln 1.05 / 1.1761 = 0.04148. That of 95 % reaches 1.4585.
 @pytest.mark.parametrize(("log_sd", "verdict"), [(0.041, "equivalent"), (0.042, "inconclusive")])
 def test_equivalence_is_shown_by_an_interval_of_90_percent_within_5(log_sd: float, verdict: str) -> None:
     assert _row(_apart(0, log_sd))["verdict"] == verdict
