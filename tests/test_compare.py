@@ -233,6 +233,8 @@ def test_one_run_against_several_is_held_to_their_prediction() -> None:
 
 
 def test_one_run_against_two_is_too_little() -> None:
+    three = _row(_rates(100, 105, 95, filesystem="ext4"), _rates(200, filesystem="xfs"))
+    assert three["prediction_low"] is not None
     row = _row(_rates(100, 105, filesystem="ext4"), _rates(200, filesystem="xfs"))
     assert row["prediction_low"] is None
     assert row["reasons"] == ["ONE_RUN_NO_REPLICATES", "N_BELOW_METHOD_MIN"]
@@ -934,7 +936,11 @@ def test_three_runs_can_lie_in_two_heaps(third: float, heaps: bool) -> None:
     assert any("The runs of ext4 lie in two heaps" in note for note in row["footnotes"]) is heaps  # type: ignore[attr-defined]
 
 
-def test_one_shared_round_makes_no_pairs() -> None:
+def test_two_shared_rounds_make_pairs_and_one_makes_none() -> None:
+    sides = (
+        _rates(*rates, filesystem=name, rounds=True) for rates, name in (((100, 110), "ext4"), ((120, 130), "xfs"))
+    )
+    assert _row(*sides)["n_pairs"] == 2
     # rounds 1 and 2 against 2 and 3
     b = [
         replace(log, round=log.round and log.round + 1) for log in _rates(120, 130, filesystem="xfs", rounds=True)
