@@ -369,6 +369,7 @@ def _codes(*logs: list[Log], **options: object) -> set[str]:
         (0.49, "libaio", False),
         (0.51, "io_uring", True),
         (0.51, "posixaio", True),
+        (0.99, "sync", False),
         (0.99, "psync", False),
     ],
 )
