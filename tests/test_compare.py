@@ -1100,6 +1100,22 @@ def test_each_size_has_its_own_sync() -> None:
     assert rows["value_candidate"].to_list() == pytest.approx([60, 41])
 
 
+@pytest.mark.parametrize("operation", ["copy_tree", "remove_large_files", "delete"])
+def test_what_copies_or_removes_has_something_to_sync(operation: str) -> None:
+    data = assemble([_with_sync(10, 30, name, operation=operation) for name in ("ext4", "xfs")])
+    assert set(fsb.compare(data)["metric"]) == {"elapsed", "elapsed_with_sync"}
+
+
+def test_versions_of_a_tool_set_two_sides_apart() -> None:
+    sides = [
+        _with(_rates(100, filesystem=name), tool_version=version)
+        for name, version in (("ext4", "3.33"), ("xfs", "3.36"))
+    ]
+    row = _row(*sides)
+    assert row["footnotes"][0] == "tool_version differs: 3.33 against 3.36."  # type: ignore[index]
+    assert row["verdict"] == "not comparable"
+
+
 def test_what_writes_nothing_is_not_compared_with_its_sync() -> None:
     data = assemble([_with_sync(10, 30, name, operation="read") for name in ("ext4", "xfs")])
     assert set(fsb.compare(data)["metric"]) == {"elapsed"}
