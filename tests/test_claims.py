@@ -10,6 +10,7 @@ import fsbench_kit as fsb
 from fsbench_kit.errors import InputError, RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -231,6 +232,111 @@ def _audit(folder: Path, claim: str, a: str = "2.0", b: str = "4.0") -> dict[str
 )
 def test_relations(tmp_path: Path, claim: str, arithmetic: str) -> None:
     assert _audit(tmp_path, claim)["arithmetic"] == arithmetic
+
+
+TASKS = ("mkfs", "mount", "umount", "list_tree", "find_in_tree")
+
+
+def _audit_tasks(
+    folder: Path, claim: str, pairs: list[tuple[float, float]], *, runs: Sequence[str] = ("ab",)
+) -> dict[str, Any]:
+    """Audit a claim over the times that a and b took for several tasks, in a run of both or several of some."""
+    study = STUDY.format(claim=claim).partition("[[log]]")[0]
+    for number, names in enumerate(runs):
+        rows = [
+            f"{task},{name},elapsed,{seconds + number / 1000:.6f},,,s,"
+            for task, pair in zip(TASKS, pairs, strict=False)
+            for name, seconds in zip("ab", pair, strict=True)
+            if name in names
+        ]
+        (folder / f"{number}.csv").write_text("\n".join([LOG.splitlines()[0], *rows]), encoding="utf-8")
+        study += f'[[log]]\nfile = "{number}.csv"\ntool = "filetree"\n\n'
+    where = ", ".join(f'"{task}"' for task in TASKS[: len(pairs)])
+    study += "[[claim]]" + STUDY.format(claim=claim).partition("[[claim]]")[2]
+    (folder / "study.toml").write_text(f"{study}where = {{ operation = [{where}] }}\n", encoding="utf-8")
+    return fsb.audit(folder).row(0, named=True)
+
+
+LESS, MORE = (2.0, 4.0), (4.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "arithmetic"),
+    [([LESS] * 3 + [MORE] * 2, "reproduces"), ([LESS, MORE], "differs"), ([LESS] * 2 + [MORE] * 2, "differs")],
+)
+def test_mostly_is_more_than_half(tmp_path: Path, pairs: list[tuple[float, float]], arithmetic: str) -> None:
+    assert _audit_tasks(tmp_path, 'relation = "less"\nmostly = true', pairs)["arithmetic"] == arithmetic
+    assert _audit_tasks(tmp_path, 'relation = "less"', pairs)["arithmetic"] == "differs"
+
+
+# Of a ratio of r, chance takes a deviation of logarithms of ln r / (1.96 sqrt 2): 0.2501 for 2, 0.0658 for 1.2;
+# as coefficients of variation sqrt(exp(s^2) - 1) = 0.2541 and 0.0659.
+@pytest.mark.parametrize(
+    ("claim", "pairs", "cv"),
+    [
+        ('relation = "less"', [(2.0, 4.0), (5.0, 6.0)], 0.0659),  # the weaker of those that hold
+        (
+            'relation = "less"\nmostly = true',
+            [(2.0, 4.0), (2.0, 4.0), (6.0, 5.0)],
+            0.2541,
+        ),  # and not what does not
+        ('relation = "ratio"\nsize = "0.5"', [(2.0, 4.0), (6.0, 5.0)], 0.0659),  # where a size is claimed, of all
+    ],
+)
+def test_a_claim_is_as_strong_as_its_weakest_ratio(
+    tmp_path: Path, claim: str, pairs: list[tuple[float, float]], cv: float
+) -> None:
+    assert _audit_tasks(tmp_path, claim, pairs)["break_even_cv"] == pytest.approx(cv, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"), [(1.0285, "vary by 1 %"), (1.0277, "vary by less than 1 %")]
+)  # 0.01 * 1.96 sqrt 2 = 0.0277 = ln 1.0281
+def test_noise_of_less_than_a_percent_is_told_as_such(tmp_path: Path, ratio: float, said: str) -> None:
+    assert any(said in note for note in _audit_tasks(tmp_path, 'relation = "less"', [(1.0, ratio)])["footnotes"])
+
+
+@pytest.mark.parametrize(
+    ("runs", "evidence"),
+    [(["ab"], "single figures"), (["ab", "a"], "single figures"), (["ab", "ab"], "replicated")],
+)
+def test_two_runs_of_each_side_are_replicated(tmp_path: Path, runs: list[str], evidence: str) -> None:
+    row = _audit_tasks(tmp_path, 'relation = "less"', [LESS], runs=runs)
+    assert row["evidence"] == evidence
+    assert row["verdict"] == ("supported" if evidence == "replicated" else UNREPLICATED)
+
+
+@pytest.mark.parametrize(
+    ("claim", "a", "arithmetic"),
+    [
+        # what rounds to the stated digits, from its lower end up to its upper one
+        ('relation = "ratio"\nsize = "0.5"', "1.8", "reproduces"),  # 0.45
+        ('relation = "ratio"\nsize = "0.5"', "1.799", "differs"),
+        ('relation = "ratio"\nsize = "0.5"', "2.199", "reproduces"),
+        (
+            'relation = "ratio"\nsize = "0.5"',
+            "2.2",
+            "within rounding",
+        ),  # 0.55 rounds to 0.6, and what is a little less to 0.5
+        ('relation = "ratio"\nsize = "0.5"', "2.20001", "differs"),
+        ('relation = "ratio"\nsize = "0.5"\nband = ["0.4", "0.5"]', "2.0", "within rounding"),
+        ('relation = "ratio"\nsize = "0.5"\nband = ["0.5", "0.6"]', "2.0", "reproduces"),
+        # limits hold where they are met
+        ('relation = "at_most"\nsize = "2 s"', "2.0", "reproduces"),
+        ('relation = "at_least"\nsize = "2 s"', "2.0", "reproduces"),
+        ('relation = "at_most"\nsize = "2 s"', "2.01", "differs"),
+        ('relation = "at_least"\nsize = "2 s"', "1.99", "differs"),
+    ],
+)
+def test_ends_of_what_is_said(tmp_path: Path, claim: str, a: str, arithmetic: str) -> None:
+    assert _audit_tasks(tmp_path, claim, [(float(a), 4.0)])["arithmetic"] == arithmetic
+
+
+def test_a_figure_that_is_greater_by_that_share_of_this_one(tmp_path: Path) -> None:
+    # 4 is 85 % more than 2.162, which is 46 % less than 4
+    row = _audit(tmp_path, 'relation = "percent_less"\nsize = "85 %"', a="2.162")
+    assert row["arithmetic"] == "differs"
+    assert "The other is greater by that share of this one." in row["footnotes"]
 
 
 @pytest.mark.parametrize("relation", ["less", "greater"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -39,6 +40,19 @@ def test_a_second_printing_is_no_duplicate() -> None:
     data = _dataset(_measurement("1"), _measurement("1.1", primary=False))
     assert data.measurements["primary"].to_list() == [True, False]
     assert data.diagnostics.is_empty()
+
+
+def test_the_clock_of_a_launch_is_one_for_all_runs() -> None:
+    ours, theirs = datetime(2026, 1, 1, 10), datetime(2026, 1, 1, 12)
+    run = Run(
+        tool="fio", start=0, end=3, line=1, started_at=theirs, ended_at=theirs + timedelta(seconds=9), duration=9
+    )
+    end = ours + timedelta(seconds=10)
+    alone = Log(source="a.txt", data=b"abc", records=[run])
+    launched = replace(alone, started_at=ours, ended_at=end, duration=10.0)
+    columns = ("started_at", "ended_at", "duration")
+    assert assemble([alone]).runs.select(columns).row(0) == (theirs, theirs + timedelta(seconds=9), 9)
+    assert assemble([launched]).runs.select(columns).row(0) == (ours, end, 10)
 
 
 def test_blocks_become_series_of_their_run() -> None:

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from benchmarks.robustness import logs
 from fsbench_kit.formats import FORMATS
 from tests.invariants import seeds, violations
@@ -11,11 +9,11 @@ from tests.invariants import seeds, violations
 FOUND = sorted((Path(__file__).parent / "data" / "fuzz").glob("*"))
 
 
-@pytest.mark.parametrize("path", [*logs().values(), *FOUND], ids=lambda path: path.name)
-def test_no_invariant_is_violated(path: Path) -> None:
-    assert violations(path.read_bytes()) == []
+def test_no_invariant_is_violated() -> None:
+    found = {path: violations(path.read_bytes()) for path in (*logs().values(), *FOUND)}
+    assert len(found) > 100
+    assert {path: problems for path, problems in found.items() if problems} == {}
 
 
-@pytest.mark.parametrize("tool", sorted({log_format.TOOL for log_format in FORMATS}))
-def test_the_fuzz_has_logs_to_start_from(tool: str) -> None:
-    assert seeds(tool)
+def test_the_fuzz_has_logs_to_start_from() -> None:
+    assert [log_format.TOOL for log_format in FORMATS if not seeds(log_format.TOOL)] == []

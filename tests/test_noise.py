@@ -54,6 +54,12 @@ def test_tenths_of_runs_are_a_source_where_all_runs_have_them() -> None:
     }
 
 
+@pytest.mark.parametrize(("figures", "sources"), [(9, [BETWEEN]), (10, [WITHIN, BETWEEN])])
+def test_tenths_of_a_run_are_of_ten_figures_at_least(figures: int, sources: list[str]) -> None:
+    series = {run: [float(i % 2 + run) for i in range(figures)] for run in range(2)}
+    assert noise(_runs(("ext4", 0.0), ("ext4", 1.0), series=series))["source"].to_list() == sources
+
+
 def test_sides_count_with_equally_many_runs_and_single_runs_not_at_all() -> None:
     found = noise(_runs(("ext4", 0.0), ("ext4", 2.0), ("ext4", 99.0), ("xfs", 5.0), ("xfs", 7.0)))
     assert dict(found.select("source", "variance").rows())[BETWEEN] == pytest.approx(2.0)

@@ -83,6 +83,34 @@ def test_a_stall_is_a_figure_far_from_the_median_on_the_bad_side(metric: str, wo
     assert found.runs["longest"].to_list() == pytest.approx([0.3])
 
 
+@pytest.mark.parametrize(
+    ("metric", "value", "stalls"),
+    [("latency", 9.9, 0), ("latency", 10.0, 1), ("bandwidth", 1 / 9.9, 0), ("bandwidth", 1 / 10, 1)],
+)
+def test_a_stall_is_ten_times_worse_than_the_median(metric: str, value: float, stalls: int) -> None:
+    values = [1.0] * 30
+    values[20] = value
+    assert over_time(_data(_log(values, metric=metric)), metric=metric).runs["stalls"].to_list() == [stalls]
+
+
+@pytest.mark.parametrize(("gap", "stalls"), [(0.245, 0), (0.255, 1)])
+def test_two_and_a_half_intervals_without_a_figure_are_a_stall(gap: float, stalls: int) -> None:
+    times = [i / 10 for i in range(1, 31)] + [3 + gap + i / 10 for i in range(20)]
+    assert over_time(_data(_log([1.0] * 50, times))).runs["stalls"].to_list() == [stalls]
+
+
+@pytest.mark.parametrize(("start", "began"), [(0.34, 0.0), (0.36, 0.26)])
+def test_a_first_figure_that_comes_late_is_of_one_interval(start: float, began: float) -> None:
+    times = [start + i / 10 for i in range(30)]
+    assert over_time(_data(_log([1.0] * 30, times))).points["start"][0] == pytest.approx(began)
+
+
+@pytest.mark.parametrize(("last", "figures"), [(3.049, 30), (3.051, 31)])
+def test_a_last_figure_of_less_than_half_an_interval_is_left_out(last: float, figures: int) -> None:
+    times = [i / 10 for i in range(1, 31)] + [last]
+    assert over_time(_data(_log([1.0] * 31, times))).runs["figures"].to_list() == [figures]
+
+
 def test_time_without_figures_is_a_stall_without_a_value() -> None:
     times = [i / 10 for i in range(1, 31)] + [i / 10 for i in range(41, 61)]
     found = over_time(_data(_log(_noise(50).tolist(), times)))
@@ -100,6 +128,12 @@ def test_what_takes_more_figures_than_there_are_is_unknown() -> None:
     row = over_time(_data(_log(_noise(9).tolist()))).runs.row(0, named=True)
     assert [row[name] for name in ("changes", "mean", "low", "steady", "steady_since", "longest")] == [None] * 6
     assert row["figures"] == 9
+
+
+def test_ten_figures_are_enough_for_changes_and_twenty_for_an_interval() -> None:
+    known = [over_time(_data(_log(_noise(n).tolist()))).runs.row(0, named=True) for n in (10, 19, 20)]
+    assert [row["changes"] is not None for row in known] == [True] * 3
+    assert [row["low"] is not None for row in known] == [False, False, True]
 
 
 def test_a_flat_series_has_a_mean_and_no_interval() -> None:

@@ -72,8 +72,6 @@ def _log_files(folder: Path, write: Write, **sides: Sequence[float]) -> Path:
         (1, 2, None),
         (1, 5, "prediction t on logs"),
         (2, 2, "Welch t on logs"),
-        (3, 3, "Welch t on logs"),
-        (5, 5, "Welch t on logs"),
         (10, 10, "Welch t on logs"),
         (3, 7, "Welch t on logs"),
     ],

@@ -73,6 +73,20 @@ def test_sentence_names_what_is_furthest_from_rest() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("rise", "jump", "furthest"),
+    [
+        # the rise of a straight line beside a jump to and fro, as shares of the mean: 10 % and 20 % are allowed
+        (0.16, 0.30, "line"),
+        (0.16, 0.34, "jumps"),
+    ],
+)
+def test_the_furthest_from_rest_is_so_by_its_own_limit(rise: float, jump: float, furthest: str) -> None:
+    line = tuple(100 * (1 + rise * step / 4) for step in range(-2, 3))
+    jumps = (100.0, 100 + 50 * jump, 100 - 50 * jump, 100 + 50 * jump, 100 - 50 * jump)
+    assert f"on {furthest} (fill)" in str(sentence(steadiness(launched(line=line, jumps=jumps))))
+
+
 def test_table_has_what_is_not_steady_first() -> None:
     table = steadiness_table(steadiness(launched(a=STEADY, b=FALLING)))
     (group,) = table.groups

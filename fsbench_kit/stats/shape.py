@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.stats.result import Bools, Floats
 
-NOISY_CV: Final = 0.10
-"""The coefficient of variation of runs above which a set-up is called noisy."""
-
 WIDE_GAP: Final = 3.0
 """How many pooled standard deviations make a gap between neighbours wide."""
 

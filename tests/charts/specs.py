@@ -5,6 +5,9 @@ from typing import Any
 
 import altair as alt
 
+HOSTILE = ('<b>"1"</b>\'\\a\nb\u2028c\x00\x1b[31md', "x" * 10_000)
+"""Names that a log may have: markup, quotation marks, line ends and controls; and no end."""
+
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return json.loads(json.dumps(chart.to_dict()))  # what a browser gets

@@ -9,7 +9,7 @@ from fsbench_kit import charts
 from fsbench_kit.dataset import Log, assemble
 from fsbench_kit.overtime import OverTime, over_time
 from fsbench_kit.records import Block, Measurement, Run
-from tests.charts.specs import data_of, explained_of, heading_of, spec_of
+from tests.charts.specs import HOSTILE, data_of, explained_of, heading_of, spec_of
 
 
 def _log(order: int, level: str, *, change: bool = False, stall: bool = False) -> Log:
@@ -69,7 +69,7 @@ def test_the_first_runs_are_drawn_and_the_others_counted(found: OverTime) -> Non
     assert "Drawn: the first 1 of 2 runs." in explained_of(spec)
 
 
-@pytest.mark.parametrize("name", ['<script>alert("1")</script>', "'\"\\", "a\nb\u2028c\x00", "x" * 10_000])
+@pytest.mark.parametrize("name", HOSTILE)
 def test_names_from_logs_are_data(name: str) -> None:
     dataset = assemble([_log(1, name, change=True, stall=True), _log(2, "xfs")])
     assert vl_convert.vegalite_to_svg(charts.over_time(over_time(dataset)).to_dict()).startswith("<svg")

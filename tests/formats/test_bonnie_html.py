@@ -257,10 +257,10 @@ HEADINGS = "".join(LOGS["ext4"].splitlines(keepends=True)[:3])
 ROW = LOGS["ext4"].splitlines()[3]
 
 
-@pytest.mark.parametrize("scrap", ["|", "| ", "|\n", "| 1 ", "|1", "| +++++ ", "| 1:2:3 ", "1 ", "Latency | 1us "])
 @pytest.mark.parametrize("before", [HEADINGS, f"{HEADINGS}{ROW}\nLatency "])
-def test_hostile_text_takes_linear_time(before: str, scrap: str) -> None:
-    assert is_linear(lambda chars: (records(before + chars), list(bonnie.marks(before + chars))), scrap)
+def test_hostile_text_takes_linear_time(before: str) -> None:
+    for scrap in ("|", "| ", "|\n", "| 1 ", "|1", "| +++++ ", "| 1:2:3 ", "1 ", "Latency | 1us "):
+        assert is_linear(lambda chars: (records(before + chars), list(bonnie.marks(before + chars))), scrap), scrap
 
 
 @pytest.mark.parametrize("words", ["Version 1.98 | ", "Sequential Output | ", "Per Char | ", "M/sec | % CPU | "])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -81,6 +82,39 @@ def test_requests_in_flight_count_for_the_bandwidth_alone() -> None:
     assert [item.code for item in cross_checks(measurements, {None: 32})] == []
     assert [item.code for item in cross_checks(measurements, {None: 16})] == ["FIGURES_DISAGREE"]
     assert codes(*measurements) == ["FIGURES_DISAGREE"]
+
+
+def test_requests_may_be_a_hundredth_off_the_bandwidth() -> None:
+    # 1000 requests of 10 bytes: from 9,900 to 10,100 bytes per second
+    for low, high, expected in ((9901, 9905, 0), (9880, 9890, 1), (10_095, 10_099, 0), (10_110, 10_120, 1)):
+        found = codes(figure("iops", 1000, block_size=10), figure("bandwidth", low, high))
+        assert found == ["FIGURES_DISAGREE"] * expected, low
+
+
+@pytest.mark.parametrize(
+    ("latency", "part", "expected"),
+    [
+        # a fiftieth of the whole: from 9 / 1.02 = 8.824 to 9 / 0.98 = 9.184
+        (8.83, 4.5, 0),
+        (8.81, 4.5, 1),
+        (9.18, 4.5, 0),
+        (9.19, 4.5, 1),
+        # and two microseconds, the steps of a clock: from 8 / 1.02 = 7.84 for 10
+        (7.9e-6, 5e-6, 0),
+        (7.8e-6, 5e-6, 1),
+    ],
+)
+def test_latency_may_be_a_little_off_its_parts(latency: float, part: float, expected: int) -> None:
+    parts = {"submission_latency": part, "completion_latency": part, "latency": latency}
+    measurements = [figure(metric, value, statistic="mean") for metric, value in parts.items()]
+    assert codes(*measurements) == ["FIGURES_DISAGREE"] * expected
+
+
+@pytest.mark.parametrize(("done", "expected"), [(1005.4, 0), (1005.6, 1)])
+def test_what_was_rounded_may_have_been_shortened_by_a_tenth_of_that_before(done: float, expected: int) -> None:
+    # 100 stands for 99.5 to 100.5, and for a twentieth more
+    rate = replace(figure("bandwidth", 99.5, 100.5), value=100.0)
+    assert codes(rate, figure("bytes", done), figure("runtime", 10)) == ["FIGURES_DISAGREE"] * expected
 
 
 @pytest.mark.parametrize(("latency", "expected"), [(9, 0), (8, 1), (10, 1)])

@@ -45,8 +45,9 @@ def test_other_samples_are_intervals(name: str, changed: tuple[str, str]) -> Non
     assert "NOT_OVER_INTERVALS" not in said
 
 
-def test_requests_that_are_as_many_as_intervals() -> None:
-    """One request for each half second."""
-    figures, said = reading(TEXT, ("/1msec", "/32000msec"))
-    assert ("bandwidth", "mean") in {(item.metric, item.statistic) for item in figures}
-    assert "NOT_OVER_INTERVALS" not in said
+@pytest.mark.parametrize(("runtime", "of_requests"), [(32000, False), (6401, False), (6399, True)])
+def test_requests_that_are_as_many_as_intervals(runtime: int, of_requests: bool) -> None:
+    """One of 64 requests for each half second, or for each tenth, which no interval is shorter than."""
+    figures, said = reading(TEXT, ("/1msec", f"/{runtime}msec"))
+    assert (("bandwidth", "mean") not in {(item.metric, item.statistic) for item in figures}) is of_requests
+    assert ("NOT_OVER_INTERVALS" in said) is of_requests

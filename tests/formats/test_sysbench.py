@@ -235,6 +235,13 @@ def test_an_idle_thread_is_bounded_by_the_threads_spread() -> None:
     assert "mean is 130.9 s" in idle.message
 
 
+@pytest.mark.parametrize(("stdev", "idle"), [(0.36, True), (0.34, False)])
+def test_a_thread_is_idle_below_half_of_the_mean(stdev: float, idle: bool) -> None:
+    # threads of 2.4 s in a run of 2.5 s, whose deviation may be 0.005 less than is printed:
+    # 2.4 - 0.355^2 / 0.1 = 1.14 is less than half of it, and 2.4 - 0.335^2 / 0.1 = 1.28 is not
+    assert ("IDLE_THREAD" in codes(MIXED.replace("2.4000/0.05", f"2.4000/{stdev}"))) is idle
+
+
 def test_time_in_fsync_is_no_idle_thread() -> None:
     # 25 % of the time is missing, but from both threads alike.
     assert "IDLE_THREAD" not in codes(MIXED.replace("4.8000", "3.7500").replace("2.4000/0.05", "1.8750/0.01"))
@@ -671,6 +678,15 @@ def test_checkpoints_of_0_5() -> None:
     assert values(run_of(chars))["read", "iops", "value"] == 7680
     assert blocks(chars)["checkpoints", "read", "iops", "value"].values == [8000]
     assert codes(chars) == ["INTERIM_REPORT"]
+
+
+@pytest.mark.parametrize(("done", "disagree"), [(228200, False), (228000, True)])
+def test_counters_of_a_last_part_may_have_gone_on_by_a_hundredth(done: int, disagree: bool) -> None:
+    # 230400 events by another counter: a hundredth of them is 2304
+    chars = log_of("0.5-checkpoints").replace(
+        "total number of events:              230400", f"total number of events:              {done}"
+    )
+    assert ("FIGURES_DISAGREE" in codes(chars)) is disagree
 
 
 def test_checkpoints_whose_headings_are_lost() -> None:

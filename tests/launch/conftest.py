@@ -34,7 +34,7 @@ def fio() -> dict[str, object]:
     return dict(FIO)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_plan() -> Callable[..., Plan]:
     """A small plan on a directory, with changes to its top-level keys."""
     return lambda **changes: Plan.model_validate({**BASE, **changes})

@@ -170,6 +170,12 @@ def test_code_that_is_read_for_a_program_is_counted() -> None:
     assert 100_000 < after["fetched"] - before["fetched"] <= moved
 
 
+@pytest.mark.parametrize(("data", "said"), [(16 * GIB - 1, ["CACHED_RUN"]), (16 * GIB, [])])
+def test_data_of_twice_the_memory_do_not_fit_into_caches(data: int, said: list[str]) -> None:
+    after = moment(asked=counters(GIB, 0))
+    assert [code for code, _ in found(moment(), after, memory=8 * GIB, data=data)] == said
+
+
 def test_conditions_of_a_run_are_recorded_told_once_and_read(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:

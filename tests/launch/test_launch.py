@@ -404,14 +404,16 @@ def test_directory_that_is_not_there(tmp_path: Path, make_plan: Callable[..., Pl
         launch(make_plan(target=[absent]), root=tmp_path)
 
 
-def test_distinct_target_on_the_same_filesystem_is_left_out(
+def test_distinct_target_on_the_same_filesystem_is_left_out_and_that_is_told(
     tmp_path: Path, make_plan: Callable[..., Plan]
 ) -> None:
     (tmp_path / "raw_results").mkdir()
     again = {"kind": "directory", "name": "again", "directory": "raw_results", "distinct": True}
-    result = launch(make_plan(target=[HERE, again], repeats=1), root=tmp_path)
+    events: list[Event] = []
+    result = launch(make_plan(target=[HERE, again], repeats=1), root=tmp_path, progress=events.append)
     assert [record(run)["target"] for run in result.runs] == ["here"]
     assert result.notes[1:] == ('Target "again" is left out: it lies on the same filesystem as one before it.',)
+    assert tuple(event.text for event in events if isinstance(event, Note)) == result.notes
 
 
 def test_distinct_target_on_another_filesystem_is_kept(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
@@ -525,14 +527,6 @@ def test_error_of_the_callback_ends_the_launch(tmp_path: Path, make_plan: Callab
     for run in made:
         assert_whole(run)
     assert_nothing_else(tmp_path, "first")
-
-
-def test_notes_are_told_as_they_come(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
-    again = {"kind": "directory", "name": "again", "directory": ".", "distinct": True}
-    events: list[Event] = []
-    launch(make_plan(target=[HERE, again], repeats=1), root=tmp_path, progress=events.append)
-    _, note = (event for event in events if isinstance(event, Note))
-    assert note.text == 'Target "again" is left out: it lies on the same filesystem as one before it.'
 
 
 UNPRIVILEGED = """

@@ -33,15 +33,24 @@ def runs(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / RUNS / "first").glob("*/run.json"))
 
 
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory, make_plan: Callable[..., Plan]) -> Path:
+    """Return the study that a launch of the small plan has made, for all who would launch the same."""
+    return launch(make_plan(), root=tmp_path_factory.mktemp("complete"), study="first").folder
+
+
 @pytest.fixture
-def leave(tmp_path: Path, make_plan: Callable[..., Plan]) -> Callable[..., Path]:
+def leave(tmp_path: Path, make_plan: Callable[..., Plan], complete: Path) -> Callable[..., Path]:
     """Return a function that launches a plan, and takes away all runs but some, as if it had been killed."""
 
     def start(runs: int, **changes: object) -> Path:
-        result = launch(make_plan(**changes), root=tmp_path, study="first")
-        for run in result.runs[runs:]:
+        if changes:
+            folder = launch(make_plan(**changes), root=tmp_path, study="first").folder
+        else:
+            folder = shutil.copytree(complete, tmp_path / RUNS / "first")
+        for run in sorted(folder.glob("0*"))[runs:]:
             shutil.rmtree(run)
-        return result.folder
+        return folder
 
     return start
 

@@ -129,6 +129,7 @@ def test_launch_ends_by_its_rule(
     assert f'"{until}"' in fsb.compare(data, "target", "slow")["footnotes"][0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("until", "rounds"), [("half-width 3 %", 7), ("stein 3.9 %", 7)])
 def test_launch_that_is_gone_on_with_ends_by_its_rule_all_the_same(
     two_targets: Callable[..., Plan], tmp_path: Path, until: str, rounds: int

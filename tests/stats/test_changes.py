@@ -26,14 +26,29 @@ def test_a_dip_of_a_few_figures_is_no_level() -> None:
     assert levels(series).starts.tolist() == [0]
 
 
+@pytest.mark.parametrize(("figures", "starts"), [(4, [0]), (5, [0, 30, 35])])
+def test_a_level_has_five_figures_at_least(figures: int, starts: list[int]) -> None:
+    series = np.random.default_rng(1).normal(0, 1, 60)
+    series[30 : 30 + figures] += 100
+    assert levels(series).starts.tolist() == starts
+
+
+@pytest.mark.parametrize(("step", "starts"), [(2.12, [0]), (2.24, [0, 20])])
+def test_a_change_is_worth_four_times_the_logarithm_of_the_length(step: float, starts: list[int]) -> None:
+    # Figures of 1 and -1 by turns: neighbours differ by 2, of which normal noise of variance 2^2 / 2 / 0.623 has
+    # the smaller 90 %. A step of h in the middle of 40 is worth 40 h^2 / 4; 4 ln 40 times the variance is 47.4.
+    series = np.tile([1.0, -1.0], 20) + step * (np.arange(40) >= 20)
+    assert levels(series).starts.tolist() == starts
+
+
 def test_the_cut_is_the_best_of_all_cuts() -> None:
     # Against all ways to cut a short series in up to three stretches, none shorter than five.
-    from fsbench_kit.stats.changes import PENALTY, _noise
+    from fsbench_kit.stats.changes import _noise
 
     rng = np.random.default_rng(4)
     for _ in range(20):
         series = rng.normal(size=24) + 6 * (np.arange(24) >= 9) - 7 * (np.arange(24) >= 17)
-        penalty = PENALTY * np.log(24) * _noise(series)[1]
+        penalty = 4 * np.log(24) * _noise(series)[1]
 
         def cost(cuts: list[int], series: np.ndarray = series, penalty: float = penalty) -> float:
             return sum(((part - part.mean()) ** 2).sum() for part in np.split(series, cuts)) + penalty * len(cuts)

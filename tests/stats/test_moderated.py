@@ -4,7 +4,7 @@ from scipy import stats as scipy_stats
 from scipy.special import polygamma
 
 from fsbench_kit.stats import Caveat, moderated_log, moderated_paired_log, paired_log, variance_prior
-from fsbench_kit.stats.moderated import MIN_DF, _inverse_trigamma
+from fsbench_kit.stats.moderated import _inverse_trigamma
 
 
 def cells(n: int, count: int = 100, noise: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -37,13 +37,15 @@ def test_cells_of_one_variance_are_pooled() -> None:
     assert prior.variance == pytest.approx(0.01)
 
 
-def test_an_interval_is_of_the_moderated_variance() -> None:
-    a, b = cells(3)
+@pytest.mark.parametrize(("n_a", "n_b"), [(3, 3), (2, 4)])
+def test_an_interval_is_of_the_moderated_variance(n_a: int, n_b: int) -> None:
+    a, b = cells(4)
+    a, b = a[:, :n_a], b[:, :n_b]
     logs_a, logs_b = np.log(a), np.log(b)
-    variance = (logs_a.var(axis=1, ddof=1) + logs_b.var(axis=1, ddof=1)) / 2
+    variance = ((n_a - 1) * logs_a.var(axis=1, ddof=1) + (n_b - 1) * logs_b.var(axis=1, ddof=1)) / 4
     prior = variance_prior(variance, np.full(100, 4.0))
     moderated = (4 * variance + prior.df * prior.variance) / (4 + prior.df)
-    half = scipy_stats.t.ppf(0.975, 4 + prior.df) * np.sqrt(moderated * 2 / 3)
+    half = scipy_stats.t.ppf(0.975, 4 + prior.df) * np.sqrt(moderated * (1 / n_a + 1 / n_b))
     estimate = moderated_log(a, b)
     np.testing.assert_allclose(np.log(estimate.high / estimate.estimate), half)
     np.testing.assert_allclose(np.log(estimate.estimate), logs_b.mean(axis=1) - logs_a.mean(axis=1))
@@ -54,7 +56,12 @@ def test_pairs_are_moderated_too() -> None:
     moderated, alone = moderated_paired_log(a, b), paired_log(a, b)
     np.testing.assert_allclose(moderated.estimate, alone.estimate)
     assert np.median(moderated.high / moderated.low) < np.median(alone.high / alone.low)
-    assert (moderated.df > 2).all()
+    ratios = np.log(b / a)
+    prior = variance_prior(ratios.var(axis=1, ddof=1), np.full(100, 2.0))
+    assert prior is not None
+    np.testing.assert_allclose(moderated.df, 2 + prior.df)
+    variance = (2 * ratios.var(axis=1, ddof=1) + prior.df * prior.variance) / (2 + prior.df)
+    np.testing.assert_allclose(moderated.standard_error, np.sqrt(variance / 3))
 
 
 def test_the_noisiest_cells_are_told() -> None:
@@ -64,6 +71,17 @@ def test_the_noisiest_cells_are_told() -> None:
     assert estimate.caveats[Caveat.NOISIER_THAN_MOST][7]
     assert not estimate.caveats[Caveat.NOISIER_THAN_MOST].all()
     assert estimate.caveats[Caveat.SPREAD_BORROWED].all()
+
+
+@pytest.mark.parametrize(("times", "noisy"), [(4.0, False), (4.25, True)])
+def test_a_cell_of_twice_the_common_deviation_is_noisier_than_most(times: float, noisy: bool) -> None:
+    # 100 cells of variance 1 and one of v have the common variance (100 + v) / 101; v is 4 times that at 4.124
+    spreads = 0.01 * np.sqrt([*[1.0] * 100, times])
+    a = np.exp(spreads[:, None] * [-1.0, 0.0, 1.0])
+    for method in (moderated_log, moderated_paired_log):
+        caveats = method(a, 1 / a if method is moderated_paired_log else a).caveats
+        found = caveats.get(Caveat.NOISIER_THAN_MOST, np.zeros(101, dtype=bool))
+        assert found.tolist() == [False] * 100 + [noisy]
 
 
 def test_a_cell_without_spread_borrows_one() -> None:
@@ -88,7 +106,8 @@ def test_cells_with_unequal_runs() -> None:
 
 
 def test_too_few_cells_give_no_interval() -> None:
-    for n, enough in ((2, MIN_DF // 2), (3, MIN_DF // 4), (8, 12)):
+    # 60 degrees of freedom together, and 12 cells
+    for n, enough in ((2, 30), (3, 15), (8, 12)):
         a, b = cells(n, count=enough)
         assert not np.isnan(moderated_log(a, b).low).any()
         fewer = moderated_log(a[1:], b[1:])

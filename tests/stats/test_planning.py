@@ -50,3 +50,9 @@ def test_nonsense_is_refused(plan) -> None:
         plan(0, 1.05)
     with pytest.raises(ValueError, match="not between 0 and 1"):
         plan(0.05, 1.05, 80)
+
+
+@pytest.mark.parametrize(("log_sd", "runs"), [(0.0215, 3), (0.0216, 4)])
+def test_the_width_is_that_of_as_many_runs(log_sd: float, runs: int) -> None:
+    # t(.975, 4) sqrt(2/3) s = 2.2670 s reaches ln 1.05 = 0.04879 at 0.02152
+    assert runs_for_width(log_sd, 1.05) == runs

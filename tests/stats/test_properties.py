@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -65,7 +65,6 @@ def test_the_same_data_give_the_same_answer(method: Method, ab: np.ndarray) -> N
 
 
 @INDEPENDENT
-@settings(max_examples=40)
 @given(ab=sides, sizes=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=3, max_size=3))
 def test_cells_of_unequal_size_are_cells_one_by_one(
     method: Method, ab: np.ndarray, sizes: list[tuple[int, int]]
@@ -87,7 +86,6 @@ def test_cells_of_unequal_size_are_cells_one_by_one(
 
 
 @PAIRED
-@settings(max_examples=40)
 @given(ab=sides, absent=arrays(np.bool_, (2, 3, 7)))
 def test_runs_without_partner_take_no_part(method: Method, ab: np.ndarray, absent: np.ndarray) -> None:
     together = method(np.ma.MaskedArray(ab[0], absent[0]), np.ma.MaskedArray(ab[1], absent[1]))

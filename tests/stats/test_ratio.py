@@ -75,6 +75,21 @@ def test_two_runs_are_labelled() -> None:
     assert set(paired_log([1.0, 1.1], [2.0, 2.1]).caveats) == {Caveat.TWO_PAIRS}
 
 
+@pytest.mark.parametrize(
+    ("few", "many", "lopsided"), [(2, 4, False), (2, 5, True), (3, 9, False), (3, 10, True), (4, 30, False)]
+)
+def test_few_runs_against_many_are_labelled(few: int, many: int, lopsided: bool) -> None:
+    a, b = (np.geomspace(1.0, 1.2, n) for n in (few, many))
+    assert [Caveat.LOPSIDED in estimate.caveats for estimate in (welch_log(a, b), welch_log(b, a))] == [
+        lopsided
+    ] * 2
+
+
+def test_equal_values_up_to_twelve_decimals_of_their_logarithms_have_no_spread() -> None:
+    for apart, still in ((5e-13, True), (5e-12, False)):
+        assert (Caveat.NO_SPREAD in welch_log([1.0, 1.0, np.exp(apart)], [1.0, 1.1, 1.2]).caveats) is still
+
+
 def test_equal_values_give_no_interval() -> None:
     # Their mean is not exactly one of them in floating point, so the variance is not exactly 0.
     estimate = welch_log([[0.1] * 3, [0.1, 0.2, 0.3], [0.1, 0.2, 0.3]], [[0.7] * 3, [0.7] * 3, [0.6, 0.7, 0.8]])

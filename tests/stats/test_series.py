@@ -65,6 +65,13 @@ def test_runs_of_unequal_length() -> None:
     assert estimate.caveats[Caveat.TOO_FEW].tolist() == [False, False, True]
 
 
+def test_twenty_figures_are_enough_for_an_interval() -> None:
+    series = alike(0.3, (1, 20))[0]
+    assert np.isfinite(within_run(series).low)
+    with pytest.raises(ValueError, match="at least 20"):
+        within_run(series[:19])
+
+
 def test_a_stall_is_a_figure() -> None:
     series = [0.0, 5.0] * 15
     assert within_run(series).estimate == pytest.approx(2.5)

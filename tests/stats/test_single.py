@@ -29,6 +29,15 @@ def test_break_even_of_claims(ratio: float, percent: float, label: str) -> None:
     assert noise.label == label
 
 
+@pytest.mark.parametrize(
+    ("bound", "below", "above"), [(3, "fragile", "weak"), (10, "weak", "fair"), (25, "fair", "robust to noise")]
+)
+def test_labels_change_at_a_cv_of_3_10_and_25_percent(bound: float, below: str, above: str) -> None:
+    for percent, label in ((0.99 * bound, below), (1.01 * bound, above)):
+        log_sd = math.sqrt(math.log1p((percent / 100) ** 2))  # of lognormal runs of that coefficient of variation
+        assert break_even(math.exp(1.959964 * math.sqrt(2) * log_sd)).label == label
+
+
 def test_the_cv_is_that_of_lognormal_runs() -> None:
     noise = break_even([3, 0.15])
     assert noise.cv == pytest.approx([0.41, 0.77], abs=0.005)

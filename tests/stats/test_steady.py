@@ -9,7 +9,12 @@ from fsbench_kit.stats import steady_state
     [
         ([100, 102, 98, 101, 99], 4.0, 1.2, True),
         ([100, 95, 92, 90, 88], 12.9, 12.5, False),
+        # the range at its limit of 20 % of the mean, and beyond it
         ([110, 90, 110, 90, 100], 20.0, 8.0, True),
+        ([100, 110.1, 100, 89.9, 100], 20.2, 8.08, False),
+        # the slope at its limit of 10 %, and beyond it: a straight line, which rises by its whole range
+        ([95, 97.5, 100, 102.5, 105], 10.0, 10.0, True),
+        ([94.9, 97.45, 100, 102.55, 105.1], 10.2, 10.2, False),
     ],
 )
 def test_the_rule_of_snia(rounds: list[float], percent_range: float, percent_slope: float, steady: bool) -> None:

@@ -10,6 +10,7 @@ def test_width_factors() -> None:
     assert half[0] == pytest.approx(1.959964 * 20 / np.sqrt(120), rel=1e-6)
     assert half[1:] / half[0] == pytest.approx([1.36, 2.0, 3.0, 4.36], abs=0.005)
     assert bands.estimate.tolist() == [412] * 5
+    assert summary_band(412, 20, 120).low == bands.low[2]
     assert set(bands.caveats) == {Caveat.WITHIN_RUN}
 
 
