@@ -37,11 +37,11 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     if not data.strip():
         yield Diagnostic(code="EMPTY", message="The file is empty.")
         return
-    text = decode(data, source)
-    if text is None:
+    decoded = decode(data, source)
+    if decoded is None:
         yield Diagnostic(code="NOT_TEXT", message="The file holds binary data, not a log.")
         return
-    text, repairs = repair(text)
+    text, repairs = repair(decoded)
     given = list(commands(text))
     found = list(readings(text, pieces(text, given)))
     all_runs: list[Run] = []
@@ -63,7 +63,7 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
             code="NO_LOG",
             message="No log of fio, bonnie++, sysbench fileio, iozone, smallfiles or filetree was found in it.",
             line=1,
-            excerpt=text.excerpt(0, len(text.chars)),
+            excerpt=text.excerpt(0, len(text.chars)) or decoded.excerpt(0, len(decoded.chars)),
         )
 
 
