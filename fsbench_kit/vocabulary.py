@@ -302,6 +302,10 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "REPAIRED_ESCAPES": ("note", "The log stood inside a quoted string, with its line breaks written as \\n."),
     "REPAIRED_HTML": ("note", "Tags and entities of HTML were removed."),
     "REPAIRED_MARKDOWN": ("note", "Marks of Markdown inside the log were removed."),
+    "REPAIRED_MESSAGES": (
+        "note",
+        "Messages of the kernel, which a console had printed into the log, were taken out.",
+    ),
     "REPAIRED_NUMBERS": (
         "note",
         "Decimal commas became points, and separators between thousands were removed.",

@@ -108,15 +108,15 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     if not data.strip():
         yield Diagnostic(code="EMPTY", message="The file is empty.")
         return
-    text = decode(data, source)
-    if text is None:
+    decoded = decode(data, source)
+    if decoded is None:
         yield Diagnostic(code="NOT_TEXT", message="The file holds binary data, not a log.")
         return
-    yield from _records(text)
+    yield from _records(decoded)
 
 
-def _records(text: Text) -> Iterator[Record]:
-    text, repairs = repair(text)
+def _records(decoded: Text) -> Iterator[Record]:
+    text, repairs = repair(decoded)
     given = list(commands(text))
     found = list(readings(text, pieces(text, given)))
     all_runs: list[Run] = []
@@ -136,7 +136,7 @@ def _records(text: Text) -> Iterator[Record]:
                     yield record
     yield from _said(repairs, all_runs, text)
     if not found:
-        yield _no_log(text)
+        yield _no_log(text if text.chars.strip() else decoded)
 
 
 def _says_no_log(record: Record) -> bool:

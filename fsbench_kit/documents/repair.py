@@ -178,17 +178,27 @@ def _wraps(chars: str) -> Iterator[Edit]:
     if width not in _WIDTHS or lengths[width] < 2 * sum(lengths[width - less] for less in range(1, 9)):
         return
     breaks: list[int] = []
-    rests: list[int] = []
+    broken: list[tuple[str, str]] = []
     position = -1
     for line, following in pairwise(lines):
         position += len(line) + 1
         if len(line) == width and not line[-1:].isspace() and following and not following[0].isspace():
             breaks.append(position)
-            rests.append(len(following))
+            broken.append((line, following))
     # What is left of a line can have any length; the rows of a table are all about as long.
-    rows = sum(width - 8 <= rest < width for rest in rests)
-    if len(breaks) >= _FEWEST_WRAPS and 4 * rows <= len(breaks):
+    rows = sum(width - 8 <= len(rest) < width for _, rest in broken)
+    if len(breaks) >= _FEWEST_WRAPS and 4 * rows <= len(breaks) and not _are_between_words(broken, chars):
         yield from (Edit(position, position + 1, "") for position in breaks)
+
+
+def _are_between_words(broken: Sequence[tuple[str, str]], chars: str) -> bool:
+    """Whether lines were broken where there was a space: the words on both sides stand elsewhere by themselves."""
+    sides = [(line.split()[-1], rest.split()[0]) for line, rest in broken]
+    elsewhere = Counter(chars.split())
+    elsewhere.subtract(word for side in sides for word in side)
+    worded = [side for side in sides if not any(word.strip(".,:;").isdecimal() for word in side)]
+    apart = sum(all(elsewhere[word] > 0 for word in side) for side in worded)
+    return 2 * apart > len(worded)
 
 
 _SPACES: Final = re.compile(
@@ -238,6 +248,34 @@ def _punctuation(chars: str) -> Iterator[Edit]:
             yield Edit(match.start(), match.end(), plain)
 
 
+_SIGN_OF_A_MESSAGE: Final = re.compile(r"\[ {0,6}\d{1,8}\.\d{6}\][ \[]")
+_MESSAGE: Final = re.compile(
+    r"""(?:<\d{1,3}>)?
+    (?:[A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \S{1,64}\ )?(?:kernel:\ ?)?
+    \[\ {0,6}\d{1,8}\.\d{6}\](?P<message>[\ \[][^\n]{1,250})(?:\n|\Z)""",
+    re.VERBOSE,
+)
+
+
+_MESSAGES: Final = re.compile(rf"(?:{_MESSAGE.pattern.replace('?P<message>', '')})+", re.VERBOSE)
+
+
+def _messages(chars: str) -> Iterator[Edit]:
+    """Take out what the kernel said on a console, each to the end of its line: what it cut in two goes on there.
+
+    Between lines of digits it may have cut a number in two, which becomes unreadable. Where the messages
+    themselves are a log, it was printed through the kernel.
+    """
+    if _SIGN_OF_A_MESSAGE.search(chars) is None:
+        return
+    if sniff("\n".join(match["message"] for match in _MESSAGE.finditer(chars))):
+        return
+    for match in _MESSAGES.finditer(chars):
+        start, end = match.span()
+        is_in_doubt = re.fullmatch(r"\d\n\d", chars[start - 2 : start] + chars[end : end + 1]) is not None
+        yield Edit(start - 1, end, "\N{REPLACEMENT CHARACTER}") if is_in_doubt else Edit(start, end, "")
+
+
 _MARKDOWN: Final = re.compile(
     r"(?P<escape>(?<![\\:])\\(?=[_*\[\]|<>~]))|(?P<bold>\*\*)(?=[\d+][^*\n]{0,40}\*\*)|(?<=[\d+%a-zA-Z])\*\*"
 )
@@ -277,6 +315,7 @@ _REPAIRS: Final[tuple[_Search, ...]] = (
     ("REPAIRED_SPACES", _spaces),
     ("REPAIRED_PUNCTUATION", _punctuation),
     *(("REPAIRED_PREFIXES", find) for find in prefixes.PREFIXES),
+    ("REPAIRED_MESSAGES", _messages),
     ("REPAIRED_MARKDOWN", _markdown),
     ("REPAIRED_WRAPS", _wraps),
     ("REPAIRED_NUMBERS", numerals),

@@ -297,7 +297,9 @@ class _Reader:
         """Take the next phrase."""
         if token.name in {"io_row", "file_row"}:
             machine = self._machine(token)
-            if not self._tables.add_row(token, machine):
+            if machine is None:
+                self._say(token, "UNREAD_FIGURE", "Other figures stand before these on their line.")
+            elif not self._tables.add_row(token, machine):
                 self._say(token, "UNREAD_FIGURE", "No headings say what the figures of this row are.")
             return
         self._no_machine()
@@ -362,13 +364,16 @@ class _Reader:
         diagnostic = token.diagnostic(code, message)
         self._said.append((diagnostic.start or 0, diagnostic))
 
-    def _machine(self, row: Token) -> str:
-        """Return the name that stands before a row, on its line."""
+    def _machine(self, row: Token) -> str | None:
+        """Return the name that stands before a row, on its line, or ``None`` if cells do: it begins elsewhere."""
         name, self._name = self._name, None
         if name is None:
             return ""
         start = max(name.start, row.text.chars.rfind("\n", 0, row.start) + 1)
         machine = row.text.chars[start : row.start].strip()
+        if bonnie_text.CELL.search(machine):
+            self._unread(name)
+            return None
         if len(machine) > _LONGEST_NAME or (start > name.start and row.text.chars[name.start : start].strip()):
             before = name.end if len(machine) > _LONGEST_NAME else start
             self._unread(replace(name, end=before))
@@ -382,6 +387,7 @@ class _Reader:
     def _unread(self, token: Token) -> None:
         diagnostic = unread_figure(token)
         if diagnostic is not None:
+            self._tables.pass_over(diagnostic)
             self._said.append((diagnostic.start or 0, diagnostic))
 
     def _step(self, token: Token) -> None:

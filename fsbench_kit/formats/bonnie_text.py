@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.lexer import Token
+    from fsbench_kit.records import Diagnostic
 
 _RATE: Final = r"(?:-?\d+(?:\.\d+)?[kmg]?|-?nan|-?inf|\+{1,5})"
 _CPU: Final = r"(?:-?\d+|-?nan|-?inf|\+{1,5})"
@@ -44,8 +45,10 @@ _CELLS: Final = (
     rf"(?P<cells>(?:\s+{_RATE}\s+{_CPU}){{6}}(?![\w.+])(?![^\S\n]+[\d+])"
     rf"|(?:[^\S\n]+{_RATE}[^\S\n]+{_CPU}){{1,5}}{_END})"
 )
+CELL: Final = re.compile(rf"(?<!\S)(?:{_RATE}|{_CPU}|\d+[:/][\d:/]*)(?!\S)")
 _DURATION: Final = r"\d+[mu]?s\b"
-_VERSION: Final = r"(?:Version\s+(?P<version>[\w.]{1,12})\s+)?"
+_VERSION: Final = r"(?:(?:Version\s+|(?<!\S)(?=\d\.\d\d[a-z]?\s))(?P<version>[\w.]{1,12})\s+)?"
+"""What is printed before the first heading; without its word, a version is told by its form."""
 
 
 def _heading(*words: str) -> str:
@@ -86,25 +89,35 @@ _ROW_START: Final = 19
 """Where a row's first rate begins, with its blank."""
 _RATE_WIDTH: Final = 6
 _CPU_WIDTH: Final = 4
-_LATENCY_WIDTH: Final = 10
+_PHASES: Final = {"io": IO_PHASES, "file": FILE_PHASES}
+_MOST_SHIFT: Final = 1
+"""By so many characters a row can stand beside its columns, and there is no doubt which these are."""
 
 
 @dataclass(slots=True)
 class Tables:
     """The table over the phases of the file and the one over those of the files, which belong together.
 
-    A row of the first and one of the second are of one run, in the order of the machines.
+    A row of the first and one of the second are of one run, in the order of the machines; but where figures among
+    them were not understood, which may be a row, their order tells nothing.
     """
 
     headings: dict[str, Token] = field(default_factory=dict)
     rows: dict[str, list[Row]] = field(default_factory=lambda: {"io": [], "file": []})
+    passed_over: bool = False
+    lacks_a_row: bool = False
 
     def takes(self, heading: Token) -> bool:
         """Whether a heading continues these tables: that of the second follows that of the first."""
         return heading.name == "file_heading" and "io" in self.headings and "file" not in self.headings
 
+    def pass_over(self, unread: Diagnostic) -> None:
+        """Take note of figures that were not understood, which were a row if the tables go on."""
+        self.passed_over = self.passed_over or (bool(self.headings) and unread.code == "UNREAD_FIGURE")
+
     def add_heading(self, heading: Token) -> None:
         """Open a table."""
+        self.lacks_a_row = self.passed_over
         self.headings[heading.name.removesuffix("_heading")] = heading
 
     def add_row(self, token: Token, machine: str) -> bool:
@@ -113,9 +126,11 @@ class Tables:
         heading = self.headings.get(kind)
         if heading is None or heading.name != list(self.headings.values())[-1].name:
             return False
-        self.rows[kind].append(
-            _io_row(token, heading, machine) if kind == "io" else _file_row(token, heading, machine)
-        )
+        self.lacks_a_row = self.passed_over
+        row = _io_row(token, heading, machine) if kind == "io" else _file_row(token, heading, machine)
+        _add_phases(row, token, heading, _PHASES[kind], is_doubtful=self.passed_over)
+        self.passed_over = self.passed_over or not row.phases
+        self.rows[kind].append(row)
         return True
 
     def add_latencies(self, token: Token) -> bool:
@@ -132,14 +147,15 @@ class Tables:
         io_rows, file_rows = self.rows["io"], self.rows["file"]
         if rows := io_rows or file_rows:
             rows[0].start = next(iter(self.headings.values())).start
-        if len(io_rows) == len(file_rows):
+        most = 1 if self.lacks_a_row else len(io_rows)  # of so many their order tells which belong together
+        if len(io_rows) == len(file_rows) <= most:
             yield from map(_joined, io_rows, file_rows)
             return
         partners: dict[int, Row] = {}
         for machine in {row.machine for row in io_rows if row.machine}:
             namesakes = [index for index, row in enumerate(io_rows) if row.machine == machine]
             named = [row for row in file_rows if row.machine.startswith(machine)]
-            if len(namesakes) == len(named):
+            if len(namesakes) == len(named) <= most:
                 partners |= zip(namesakes, named, strict=True)
         for index, io_row in enumerate(io_rows):
             yield _joined(io_row, partners[index]) if index in partners else io_row
@@ -174,7 +190,6 @@ def _io_row(token: Token, heading: Token, machine: str) -> Row:
     row.threads = row.number("threads")
     if row.threads is None and (heading["columns"] or "").startswith("Name"):
         row.threads = 1  # or it would stand beside the size
-    _add_phases(row, token, heading, IO_PHASES)
     return row
 
 
@@ -190,7 +205,6 @@ def _size_settings(cell: Cell, heading: Token) -> dict[str, Cell]:
 def _file_row(token: Token, heading: Token, machine: str) -> Row:
     row = _row(token, heading, machine or (heading["machine"] or "").strip())
     row.settings = files_settings(_cell(token, "files"))
-    _add_phases(row, token, heading, FILE_PHASES)
     return row
 
 
@@ -205,10 +219,17 @@ def _row(token: Token, heading: Token, machine: str) -> Row:
     )
 
 
-def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...]) -> None:
+def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...], *, is_doubtful: bool) -> None:
+    """Add what the cells of a row say; a doubtful row may be the end of one that was cut in two."""
     cells = list(_words(token, "cells"))
     pairs = list(zip(cells[::2], cells[1::2], strict=True))
-    columns = list(range(len(phases))) if len(pairs) == len(phases) else _columns(pairs, token, heading)
+    start = token.match.start("cells") if token.match is not None else token.start
+    if _is_cut(pairs, start):
+        columns = []
+    elif len(pairs) == len(phases):
+        columns = list(range(len(phases)))
+    else:
+        columns = _columns(pairs, start, _under_headings(pairs, token, heading), is_doubtful=is_doubtful)
     version = heading["version"] or ""
     in_kib = "K/sec" in (heading["units"] or "") or "" < version < _FAULTY_SINCE
     found = {
@@ -233,14 +254,14 @@ def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...])
     row.phases = found
 
 
-def _columns(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: Token) -> list[int]:
+def _columns(
+    pairs: Sequence[tuple[Cell, Cell]], start: int, under_headings: list[int] | None, *, is_doubtful: bool
+) -> list[int]:
     """Return the columns of the cells of a row that has some blank; none where they cannot be told."""
-    after_blanks = _after_blanks(pairs, token.match.start("cells") if token.match is not None else token.start)
-    under_headings = _under_headings(pairs, token, heading)
-    columns = after_blanks or under_headings or []
+    columns = _after_blanks(pairs, start) or under_headings or []
     if (under_headings and columns != under_headings) or any(column >= len(IO_PHASES) for column in columns):
         return []
-    return columns
+    return columns if under_headings or not is_doubtful else []
 
 
 def _unit(name: str, rate: Cell, *, in_kib: bool) -> Unit | None:
@@ -252,35 +273,60 @@ def _unit(name: str, rate: Cell, *, in_kib: bool) -> Unit | None:
 
 
 def _under_headings(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: Token) -> list[int] | None:
-    """Return the columns of cells that stand exactly under their headings."""
+    """Return the columns of cells that stand under their headings, or all as far beside them."""
     line = token.text.chars.rfind("\n", 0, token.start) + 1
     if (heading["columns"] or "")[:4] in {"", "Size"} or line < heading.end or heading.match is None:
         return None  # where no name stands, the columns begin elsewhere
     top = heading.match.start("columns")
     indent = top - (token.text.chars.rfind("\n", 0, top) + 1)
     columns = []
+    shifts = set()
     for rate, cpu in pairs:
         place = rate.end - line - indent - _ROW_START - _RATE_WIDTH
-        column, rest = divmod(place, _RATE_WIDTH + _CPU_WIDTH)
-        if rest or column < 0 or cpu.end != rate.end + _CPU_WIDTH:
+        column, shift = _column(place)
+        if column < 0 or cpu.end != rate.end + _CPU_WIDTH:
             return None
         columns.append(column)
-    return columns
+        shifts.add(shift)
+    return columns if len(shifts) == 1 and abs(shifts.pop()) <= _MOST_SHIFT else None
+
+
+def _is_cut(pairs: Sequence[tuple[Cell, Cell]], start: int) -> bool:
+    """Whether a row stops inside its last cell, which alone has other blanks before it than the tool prints."""
+    *whole, (rate, cpu) = pairs
+    is_intact = _after_blanks(whole, start) is not None and cpu.start - rate.end > 1
+    return bool(whole) and is_intact and cpu.start - rate.end != max(1, _CPU_WIDTH - len(cpu.chars))
+
+
+def _column(place: int) -> tuple[int, int]:
+    """Return which column a place is in, and how far from where that begins."""
+    width = _RATE_WIDTH + _CPU_WIDTH
+    column = (place + width // 2) // width
+    return column, place - column * width
 
 
 def _after_blanks(pairs: Sequence[tuple[Cell, Cell]], start: int) -> list[int] | None:
-    """Return the columns of cells that have as many blanks before them as the tool prints."""
-    columns = []
+    """Return the columns of cells that have as many blanks before them as the tool prints.
+
+    The first can have one more or less: where a name was changed by hand, all of its row is shifted. Other wide
+    blanks show then that none were lost.
+    """
+    columns: list[int] = []
     column = -1
+    has_blanks = False
+    shift = 0
     for rate, cpu in pairs:
         blanks = rate.start - start - max(1, _RATE_WIDTH - len(rate.chars))
-        skipped, rest = divmod(blanks, _RATE_WIDTH + _CPU_WIDTH)
+        skipped, rest = _column(blanks)
+        if not columns:
+            shift, rest = rest, 0
         if rest or skipped < 0 or cpu.start - rate.end != max(1, _CPU_WIDTH - len(cpu.chars)):
             return None
+        has_blanks = has_blanks or skipped > 0 or cpu.start - rate.end > 1
         column += 1 + skipped
         columns.append(column)
         start = cpu.end
-    return columns
+    return columns if shift == 0 or (abs(shift) <= _MOST_SHIFT and has_blanks) else None
 
 
 def _add_latencies(row: Row, token: Token, phases: tuple[str, ...]) -> None:
@@ -303,11 +349,11 @@ def _add_latencies(row: Row, token: Token, phases: tuple[str, ...]) -> None:
 def _latency_columns(latencies: Sequence[Cell], start: int) -> list[int] | None:
     """Return the columns of latencies that have as many blanks before them as the tool prints."""
     start += _ROW_START - len("Latency") - 2
-    columns = []
+    columns: list[int] = []
     column = -1
     for cell in latencies:
-        skipped, rest = divmod(cell.end - start, _LATENCY_WIDTH)
-        if rest or skipped < 1 or cell.start < start:
+        skipped, shift = _column(cell.end - start)
+        if abs(shift) > (0 if columns else _MOST_SHIFT) or skipped < 1 or cell.start < start:
             return None
         column += skipped
         columns.append(column)

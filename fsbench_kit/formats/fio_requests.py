@@ -17,7 +17,7 @@ from fsbench_kit.records import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fsbench_kit.formats.checks import Part
+    from fsbench_kit.formats.checks import Figures, Part
     from fsbench_kit.records import Measurement
 
 _METRICS: Final = {"bandwidth", "iops"}
@@ -51,14 +51,22 @@ def over_requests(measurements: Sequence[Measurement]) -> tuple[list[Measurement
 def _sampled(measurements: Sequence[Measurement]) -> Iterator[tuple[tuple[Part, str], Measurement]]:
     """Yield of what, and of which metric, there are as many samples as requests, with the mean."""
     for part, figures in figures_by_part(measurements).items():
-        done, runtime = figures.get(("operations", "value")), figures.get(("runtime", "value"))
+        done, runtime = _done(figures), figures.get(("runtime", "value"))
         for metric in sorted(_METRICS):
             mean = figures.get((metric, "mean"))
             if done is None or runtime is None or mean is None or not mean.samples or runtime.value is None:
                 continue
             is_iops_of_one = metric == "bandwidth" or mean.value == 1
-            if mean.samples == done.value and mean.samples * _SHORTEST > runtime.value and is_iops_of_one:
+            if mean.samples == done and mean.samples * _SHORTEST > runtime.value and is_iops_of_one:
                 yield (part, metric), mean
+
+
+def _done(figures: Figures) -> float | None:
+    """Return the number of requests, by their count or, in a log that stops before it, by their bytes."""
+    if (operations := figures.get(("operations", "value"))) is not None:
+        return operations.value
+    moved = figures.get(("bytes", "value"))
+    return moved.value / moved.block_size if moved is not None and moved.value and moved.block_size else None
 
 
 def _of_requests(item: Measurement) -> Measurement:

@@ -221,6 +221,11 @@ _STARTS: Final = re.compile("|".join(_MARK.values()))
 
 _HOST: Final = re.compile(r"^(?:[#>][^\S\n]?)*(?P<host>[\w.-]{1,64}):(?:[^\S\n]+|$)", re.MULTILINE)
 
+_LOST_PREFIX: Final = re.compile(
+    r"(?:(?<!\S)|(?<=/sec))(?P<host>[\w.-]{1,64}):\s+(?:Children|Parent)\s+sees?\s+throughput\b"
+)
+"""A prefix that does not stand at the start of its line any more."""
+
 
 def marks(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
@@ -230,7 +235,11 @@ def marks(chars: str) -> Iterator[int]:
 def parse(text: Text) -> Iterator[Record]:
     """Yield the runs, and a diagnostic for whatever holds a figure and is not understood."""
     for host, lines in _by_host(text):
-        yield from _parse(with_lines(lines), host)
+        if len({match["host"] for match in _LOST_PREFIX.finditer(lines.chars)}) > 1:
+            whole = Token(UNREAD, lines, 0, len(lines.chars))
+            yield whole.diagnostic("UNREAD_FIGURE", "Lines of several hosts are mixed, and broken apart.")
+        else:
+            yield from _parse(with_lines(lines), host)
 
 
 def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
@@ -377,7 +386,8 @@ class _OpenRun:
                     self._set("description", token["label"], token)
                 self.tables.read_heading(token)
             case "row" | "piped_row":
-                yield from self.tables.read_row(token, self._given())
+                printed = {key: setting.value for key, setting in self.header.items()}
+                yield from self.tables.read_row(token, self._given(), printed)
             case "report":
                 self.tables.read_report(token)
             case "report_sizes":

@@ -153,7 +153,7 @@ def _broken(chars: str) -> Iterator[Edit]:
         rows: list[list[re.Match[str]]] = []
         for line in re.finditer(r"\d[\d\s]*?(?=\s*(?:\n|\Z))", match["rows"]):
             sizes = _sizes(line)
-            if sizes is not None and (not rows or sizes > (_sizes(rows[-1][0]) or sizes)):
+            if sizes is not None and (not rows or sizes >= (_sizes(rows[-1][0]) or sizes)):
                 rows.append([line])
             elif rows:
                 rows[-1].append(line)
@@ -210,19 +210,27 @@ class Table:
         has_place = "  " in names and not re.search(r"[|\n]", names)
         return cls(tuple(_COLUMNS)[: len(words)], tuple(word.end() for word in words) if has_place else None)
 
-    def by_place(self, row: Token) -> list[tuple[str, str]] | None:
+    def by_place(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row whose spacing tells the columns, else ``None``."""
         cells = row["cells"] or ""
         if len(row["record"] or "") != _RECORD_WIDTH or _BREAK in cells:
             return None
-        readings = []
-        for widths in _WIDTHS:
-            reading = self._by_width(cells, widths) if len(widths) >= len(self.operations) else None
-            if reading is not None and reading not in readings:
-                readings.append(reading)
+        readings = self._by_widths(cells, self._layouts)
+        if not readings and self._is_cut(cells, asked):
+            return None
+        readings = readings or self._by_widths(cells, _WIDTHS)
         if not readings:
             return self._by_name(cells)
         return readings[0] if len(readings) == 1 else None
+
+    def _by_widths(self, cells: str, layouts: Sequence[tuple[int, ...]]) -> list[list[tuple[str, str]]]:
+        """Return the different readings that layouts of the columns give."""
+        readings: list[list[tuple[str, str]]] = []
+        for widths in layouts:
+            reading = self._by_width(cells, widths) if len(widths) >= len(self.operations) else None
+            if reading is not None and reading not in readings:
+                readings.append(reading)
+        return readings
 
     def _by_width(self, cells: str, widths: tuple[int, ...]) -> list[tuple[str, str]] | None:
         figures = []
@@ -236,6 +244,28 @@ class Table:
                 figures.append((operation, cell.strip()))
             start += width
         return figures if not cells[start:].strip() else None
+
+    def _is_cut(self, cells: str, asked: frozenset[str] | None) -> bool:
+        """Whether a row stops, or was shifted, inside its last figure: all the others stand in their places."""
+        last = re.search(r" *\d+\Z", cells)
+        if last is None:
+            return False
+        for widths in self._layouts:
+            others = self._by_width(cells[: last.start()], widths)
+            are_asked = others is not None and (asked is None or {name for name, _ in others} <= asked)
+            if are_asked and last.end() not in accumulate(widths):
+                return True
+        return False
+
+    @property
+    def _layouts(self) -> list[tuple[int, ...]]:
+        """The widths of the columns under the names of the heading, where these are as the tool prints them."""
+        return [
+            widths
+            for widths in _WIDTHS
+            if self.ends is not None
+            and all(abs(name - end) <= 1 for name, end in zip(self.ends, accumulate(widths), strict=False))
+        ]
 
     def _by_name(self, cells: str) -> list[tuple[str, str]] | None:
         """Read figures that end under their columns' names, and begin after the name before."""
@@ -303,10 +333,33 @@ def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
     return frozenset(operation for test in tests for operation in TESTS[int(test)])
 
 
-def _can_be_sizes(file: str, record: str, given: Mapping[str, str]) -> bool:
-    """Whether two numbers that have lost their place can be sizes: of a record, powers of two unless asked for."""
-    is_asked = str(int(record) * 1024) in given.get("block_size", "").split(",")
-    return is_asked or _are_sizes([(int(file), int(record))])
+def _can_be_sizes(file: int, record: int, given: Mapping[str, str], printed: Mapping[str, str]) -> bool:
+    """Whether two numbers of bytes can be the sizes of a row.
+
+    A record is not larger than its file, and its size is a power of two unless it was asked for. What iozone
+    itself prints of the sizes that it was given holds for all rows.
+    """
+    if not 0 < record <= file:
+        return False
+    for size, key, least, most in (
+        (file, "file_size", "iozone.-n", "iozone.-g"),
+        (record, "block_size", "iozone.-y", "iozone.-q"),
+    ):
+        if key in printed:
+            if str(size) not in printed[key].split(","):
+                return False
+        elif not int(printed.get(least, "0")) <= size <= int(printed.get(most, str(size))):
+            return False
+    return _is_asked(record, given) or record.bit_count() == 1
+
+
+def _is_asked(record: int, given: Mapping[str, str]) -> bool:
+    """Whether a record size was asked for: by itself, or as the smallest one, which is doubled again and again."""
+    smallest = given.get("iozone.-y", "")
+    doubled = smallest.isdecimal() and int(smallest) > 0 and record % int(smallest) == 0
+    return str(record) in given.get("block_size", "").split(",") or (
+        doubled and (record // int(smallest)).bit_count() == 1
+    )
 
 
 def _retests(given: Mapping[str, str]) -> bool:
@@ -344,8 +397,18 @@ class TableReader:
         """Take the record sizes over a matrix."""
         self.record_sizes = tuple(int(size) * 1024 for size in re.findall(r"\d+", sizes["sizes"] or ""))
 
-    def read_row(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
-        """Read a row of the table."""
+    def read_row(self, row: Token, given: Mapping[str, str], printed: Mapping[str, str]) -> Iterator[Diagnostic]:
+        """Read a row of the table.
+
+        Parameters
+        ----------
+        row
+            The row.
+        given
+            The options of the run.
+        printed
+            Those that iozone itself says it was given.
+        """
         cells = row["cells"] or ""
         if self.table is None:
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
@@ -357,8 +420,12 @@ class TableReader:
         if sizes in self.rows:
             yield row.diagnostic("DUPLICATE_FIGURE", "The row stands there twice.")
             return
+        file_size, block_size = (int(size) * 1024 for size in sizes)
+        if not _can_be_sizes(file_size, block_size, given, printed):
+            yield row.diagnostic("UNREAD_FIGURE", "The sizes of this row are none that the run can have had.")
+            return
         figures, repaired = self._columns(row, _asked(given))
-        if figures is None or (repaired and not _can_be_sizes(*sizes, given)):
+        if figures is None:
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
             return
         if repaired and not self.repaired:
@@ -374,8 +441,8 @@ class TableReader:
                     measure,
                     text,
                     operation=operation,
-                    file_size=int(sizes[0]) * 1024,
-                    block_size=int(sizes[1]) * 1024,
+                    file_size=file_size,
+                    block_size=block_size,
                     line=row.line,
                     ran=not (operation in _RETESTS and not _retests(given)),
                 )
@@ -389,7 +456,7 @@ class TableReader:
             return self.table.by_pipe(row), False
         if _BREAK in (row["cells"] or ""):
             return self.table.by_pieces(row, asked), True
-        figures = self.table.by_place(row)
+        figures = self.table.by_place(row, asked)
         if figures is not None and (asked is None or {operation for operation, _ in figures} <= asked):
             return figures, False
         if len(row["record"] or "") == _RECORD_WIDTH and self.table.ends is not None and figures is None:
@@ -402,6 +469,11 @@ class TableReader:
         if self.report is None or len(cells) > len(self.record_sizes):
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which record sizes these figures are of.")
             return
+        file_size = int(row["file"] or "") * 1024
+        sizes = [size for size, text in zip(self.record_sizes, cells, strict=False) if float(text)]
+        if not all(0 < size <= file_size for size in sizes):
+            yield row.diagnostic("UNREAD_FIGURE", "A record is larger than its file; one of the sizes is wrong.")
+            return
         operation = _REPORTS[" ".join((self.report["report"] or "").split())]
         measure = CPU if self.report["cpu"] is not None else table_measure(given)
         for text, block_size in zip(cells, self.record_sizes, strict=False):
@@ -409,7 +481,7 @@ class TableReader:
                 measure,
                 text,
                 operation=operation,
-                file_size=int(row["file"] or "") * 1024,
+                file_size=file_size,
                 block_size=block_size,
                 line=row.line,
                 ran=False,  # the report also fills gaps with 0

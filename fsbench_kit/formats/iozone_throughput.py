@@ -135,7 +135,7 @@ class ThroughputReader:
         """Read a phrase of `PHRASES`, under the options of the run."""
         match token.name:
             case "each":
-                self.file_size, self.block_size = _kib(token["file"]), _kib(token["record"])
+                yield from self._read_sizes(token)
             case "children" | "parent":
                 self.file_size = self.file_size or _only(given, "file_size")
                 self.block_size = self.block_size or _only(given, "block_size")
@@ -151,9 +151,19 @@ class ThroughputReader:
             case "summary_record":
                 self.block_size = self.block_size or _kib(token["record"])
             case "summary_unit":
+                # Where the title of a report is lost, its rows are not of the report before.
+                if (token["unit"] is None) != (self.summary == "CPU utilization"):
+                    self.summary = None
                 self.unit = self.unit if token["unit"] is None else _unit(token)
             case "summary_row":
                 yield from self._read_summary(token, given)
+
+    def _read_sizes(self, token: Token) -> Iterator[Diagnostic]:
+        file_size, block_size = _kib(token["file"]), _kib(token["record"])
+        if 0 < block_size <= file_size:
+            self.file_size, self.block_size = file_size, block_size
+        else:
+            yield token.diagnostic("UNREAD_FIGURE", "A record is larger than its file; one of the sizes is wrong.")
 
     def _read_sum(self, token: Token) -> Iterator[Diagnostic]:
         test, self.unit = _test(token), _unit(token)

@@ -310,6 +310,10 @@ class _OpenLog:
         ]
         if missing and not self.phrases & {"fatal", "unfinished"}:
             yield self.first.diagnostic("INCOMPLETE_LOG", f"The report lacks {', '.join(missing)}.")
+        for token in self.reader.undirected:
+            yield token.diagnostic(
+                "UNREAD_FIGURE", "Nothing tells whether these are figures of reads or of writes."
+            )
         counted = sum(int(token["count"] or "") for token in self.buckets) if self.buckets else None
         yield from contradictions(self.reader, counted, is_interim=bool(self.interim))
 

@@ -125,6 +125,12 @@ _THREAD_FIGURES: Final = {
 _COUNTED_BY: Final = {"iops": ("operations", "1"), "bandwidth": ("bytes", "B")}
 
 
+_SINCE_1_0: Final = frozenset(
+    {"read_rate", "write_rate", "read_rates", "write_rates", "read_bandwidth", "write_bandwidth", "latency"}
+)
+"""Phrases that earlier versions do not print."""
+
+
 @dataclass
 class Report:
     """The figures of one report."""
@@ -149,12 +155,15 @@ class FigureReader:
         Those that were found in the log.
     settings, report
         What was read; of the reports, the last one.
+    undirected
+        The phrases with a figure of reads or writes, of which nothing tells which.
     """
 
     version: str | None = None
     phrases: set[str] = field(default_factory=set)
     settings: list[Setting] = field(default_factory=list)
     report: Report = field(default_factory=Report)
+    undirected: list[Token] = field(default_factory=list)
 
     def read(self, token: Token) -> None:
         """Take the settings and figures of a phrase."""
@@ -202,6 +211,9 @@ class FigureReader:
         """Keep a figure; what the same report prints once more is no second figure."""
         report = self.report
         figure = self._measurement(token, name)
+        if figure is None:
+            self.undirected.append(token)
+            return
         key = (figure.operation, figure.metric, figure.statistic)
         earlier = report.figures.get(name)
         if earlier is None:
@@ -231,11 +243,14 @@ class FigureReader:
             idle = metric == "latency" and int(token["one_events"] or "") == 0
             self.report.measurements.append(_missing(figure) if idle else self._without_zero(figure))
 
-    def _measurement(self, token: Token, name: str) -> Measurement:
+    def _measurement(self, token: Token, name: str) -> Measurement | None:
+        """Return a figure, or ``None`` where nobody knows whether it is of reads or writes."""
         operation, metric, statistic, unit, rounding, digits = _FIGURES[name]
         if name == "events" and self._counts_fsyncs:
             operation = "all"
         if operation == "mixed":
+            if self._direction is None:
+                return None
             operation = self._direction
         if name == "percentile":
             statistic = f"p{token['rank'] or token['old_rank']}"
@@ -269,31 +284,33 @@ class FigureReader:
         return replace(figure, value=None, state="censored", low=None)
 
     @property
-    def _direction(self) -> str:
-        """What the test does: ``read``, ``write``, or ``mixed`` where it does both or nobody knows."""
+    def _direction(self) -> str | None:
+        """What the test does: ``read``, ``write``, or ``mixed`` where it does both; ``None`` if nothing tells."""
         pattern = self.setting("pattern")
         if pattern is not None:
             return _DIRECTIONS.get(pattern, "mixed")
-        zero = {
-            m.operation
-            for m in self.report.figures.values()
-            if m.value == 0 and m.metric in {"operations", "bytes"}
-        }
-        if "read" in zero and "write" not in zero:
-            return "write"
-        return "read" if "write" in zero and "read" not in zero else "mixed"
+        done = {"read": 0.0, "write": 0.0}
+        for item in self.report.figures.values():
+            if item.operation in done and item.scope == "all":
+                done[item.operation] += item.value or 0
+        counted = {m.operation for m in self.report.figures.values() if m.metric in {"operations", "bytes"}}
+        if done["read"] and done["write"]:
+            return "mixed"
+        if not done.keys() <= counted:
+            return None
+        return next((operation for operation, amount in done.items() if amount), "mixed")
 
     @property
     def _unused(self) -> set[str]:
         """What the test does not do."""
-        return {"read": {"write", "other"}, "write": {"read"}}.get(self._direction, set())
+        return {"read": {"write", "other"}, "write": {"read"}}.get(self._direction or "", set())
 
     @property
     def _counts_fsyncs(self) -> bool:
         """Whether this is 1.0 or later, where an fsync is an event."""
         if self.version is not None:
             return not self.version.startswith("0.")
-        return bool(self.phrases & {"read_rate", "write_rate", "read_rates", "write_rates", "latency"})
+        return bool(self.phrases & _SINCE_1_0)
 
 
 def _missing(figure: Measurement) -> Measurement:

@@ -395,3 +395,28 @@ def test_hostile_text_takes_linear_time() -> None:
 
     scraps = (scrap.replace("_", " ") for scrap in (*REPEATED, *WITH_LINES, *CONTROLS))
     assert [scrap for scrap in scraps if not is_linear(read, scrap)] == []
+
+
+MESSAGE = "[12345.678901] EXT4-fs (sda1): mounted filesystem with ordered data mode. Opts: (null)\n"
+
+
+@pytest.mark.parametrize(
+    ("console", "meant"),
+    [
+        (f"4096  4  5385{MESSAGE}23  1032766\n", "4096  4  538523  1032766\n"),
+        (f"4096  4  5385{MESSAGE}{MESSAGE}23  1032766\n", "4096  4  538523  1032766\n"),
+        (f"4096  4  538523\n{MESSAGE}    8192  4  538524\n", "4096  4  538523\n    8192  4  538524\n"),
+        (f"4096  4  5385\n{MESSAGE}23  1032766\n", "4096  4  5385\ufffd23  1032766\n"),  # rows, or one number
+        (f"4096  4  5385<4>{MESSAGE}23\n", "4096  4  538523\n"),
+        (f"4096  4  5385Nov 21 10:05:11 host kernel: {MESSAGE}23\n", "4096  4  538523\n"),
+        ("time [12.5] at [12345.678901]\n", "time [12.5] at [12345.678901]\n"),
+    ],
+)
+def test_what_the_kernel_says_is_taken_out(console: str, meant: str) -> None:
+    assert repair(Text(console))[0].chars == meant
+
+
+def test_a_log_that_was_printed_through_the_kernel_stays() -> None:
+    lines = (DATA / "sysbench" / "1.0.20-seqwr.txt").read_text().splitlines()
+    log = "".join(f"[  123.{number:06}] {line}\n" for number, line in enumerate(lines))
+    assert repair(Text(log))[0].chars == log

@@ -645,3 +645,28 @@ def test_a_log_of_other_people(name: str) -> None:
     assert "SECOND_PRINTING_DIFFERS" not in said
     if not name.startswith("html"):
         assert "UNREAD_FIGURE" not in said
+
+
+def test_a_version_is_read_without_its_word() -> None:
+    log = LOGS["1.03e-report"].partition("Version")[2]
+    log = f"Version{log}".replace("Version 1.03e", "1.02b        ".rstrip() + " " * 8).split("\n\n")[0]
+    assert run_of(log).tool_version == "1.02b"
+    assert "UNREAD_FIGURE" not in codes(log)
+
+
+@pytest.mark.parametrize(("before", "after"), [("2G:256k ", "2G:256k  "), ("2G:256k  ", "2G:256k ")])
+def test_a_row_that_is_shifted_by_a_character_keeps_its_columns(before: str, after: str) -> None:
+    log = LOGS["1.03e-chunk-and-sizes"]
+    assert rates(run_of(log.replace(before, after))) == rates(run_of(log))
+
+
+def test_a_row_that_is_shifted_further_is_reported() -> None:
+    log = LOGS["1.03e-chunk-and-sizes"].replace("2G:256k ", "2G:256k      ")
+    assert {"write", "rewrite", "read"}.isdisjoint(rates(run_of(log)))
+    assert "UNREAD_FIGURE" in codes(log)
+
+
+def test_the_end_of_a_row_is_not_taken_for_a_row() -> None:
+    log = LOGS["1.03e-chunk-and-sizes"].replace("10  2345  40 ", "10  2345  4\n0 ")
+    assert not [name for run in runs(log) for name in rates(run) if name.startswith(("sequential", "random"))]
+    assert "UNREAD_FIGURE" in codes(log)

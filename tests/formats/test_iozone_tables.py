@@ -440,3 +440,47 @@ def test_other_peoples_logs(name: str) -> None:
     records = list(read_document((CORPUS / name).read_bytes(), name))
     runs = [r for r in records if isinstance(r, Run)]
     assert [sum(m.primary for m in run.measurements) for run in runs] == FOUND[name]
+
+
+WRITES = "              kB  reclen    write  rewrite\n            4096       4   538523  1032766\n"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "            2048 4096   538523  1032766",  # a record that is larger than its file
+        "            2048       0   538523  1032766",
+        "            4096       6   538523  1032766",  # no power of two, and nobody asked for it
+        "         1416802  804722   538523  1032766",
+    ],
+)
+def test_a_row_whose_sizes_cannot_be_is_reported(row: str) -> None:
+    assert [(m.file_size, m.block_size) for m in _run(f"{WRITES}{row}\n").measurements] == [(4194304, 4096)] * 2
+    assert "UNREAD_FIGURE" in _codes(f"{WRITES}{row}\n")
+
+
+def test_a_row_has_the_sizes_that_iozone_says_it_was_given() -> None:
+    given = f"\tFile size set to 4096 kB\n\tRecord Size 4 kB\n\tOutput is in kBytes/sec\n{WRITES}"
+    other = "            8192       4   638523  1132766\n            4096       8   638523  1132766\n"
+    assert [m.text for m in _run(given + other).measurements] == ["538523", "1032766"]
+    assert _codes(given + other).count("UNREAD_FIGURE") == 2
+
+
+def test_a_record_size_that_was_asked_for_need_be_no_power_of_two() -> None:
+    asked = "\tUsing Minimum Record Size 3 kB\n\tOutput is in kBytes/sec\n" + WRITES.replace(
+        "       4 ", "       6 "
+    )
+    assert {m.block_size for m in _run(asked).measurements} == {6144}
+
+
+def test_a_report_with_a_record_larger_than_its_file_is_reported() -> None:
+    report = '"Writer report"\n        "4"  "4096"\n"2048"   538523  638523\n"4096"   538524  638524\n'
+    assert [m.text for m in _run(report).measurements] == ["538524", "638524"]
+    assert "UNREAD_FIGURE" in _codes(report)
+
+
+@pytest.mark.parametrize("missing", range(1, 6))
+def test_a_figure_that_was_cut_off_is_none(missing: int) -> None:
+    cut = WRITES.rstrip()[:-missing]
+    assert not any(run.measurements for run in READING.runs(cut))
+    assert "UNREAD_FIGURE" in _codes(cut)

@@ -196,6 +196,8 @@ class JobReader(Kept):
         prefix = keys[0].removesuffix("min")
         if not is_work({key: block.get(key) for key in (*keys, f"{prefix}samples")}):
             return
+        if not (self.document.is_whole or self.is_old or f"{prefix}samples" in block):
+            return  # cut off before it tells whether these are over intervals
         samples = count_of(block.get(f"{prefix}samples"))
         for key, statistic in zip(keys, ("min", "max", "mean", "stdev"), strict=True):
             rounding = rounding_of(block.get(key), whole="down")

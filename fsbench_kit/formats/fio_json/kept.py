@@ -156,8 +156,8 @@ class Kept:
         """Return how many processes a job's figures are of; `times` is how often its name appears."""
         options = self._options(job)
         numjobs = _numjobs(options)
-        is_last = job is self.jobs[-1]
-        if not self.document.is_whole and is_last and numjobs != 1 and "group_reporting" not in options:
+        is_cut = not self.document.is_whole or self.version is None
+        if times == 1 and is_cut and numjobs != 1 and "group_reporting" not in options:
             return None  # its other processes may be cut off
         return 1 if times > 1 else numjobs
 

@@ -16,7 +16,7 @@ from fsbench_kit.formats.fio import (
     report_time,
     uncut_share,
 )
-from fsbench_kit.formats.fio_normal.kept import JobPlace, scaled, unit_of
+from fsbench_kit.formats.fio_normal.kept import JobPlace, is_in_bytes_per_ms, scaled, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, cells, job_name
 from fsbench_kit.formats.fio_normal.setup import SetUp
 from fsbench_kit.records import Bin
@@ -59,7 +59,8 @@ class JobLines(SetUp):
         self.place.operations.append(operation)
         self.place.kb_base = 1024 if unit_of(token, "rate")[1] or not unit_of(token, "rate")[0] else 1000
         place = self.place.of(operation)
-        if operation == "mixed" and token["bytes"] == "0" and len(self.place.operations) > 1:
+        is_one_of_several = len(self.place.operations) > 1 or self.place.name is None
+        if operation == "mixed" and token["bytes"] == "0" and is_one_of_several:
             self.diagnostics.append(
                 token.diagnostic("FIGURES_DISAGREE", "The sum of the reads and writes is printed as 0.")
             )
@@ -77,16 +78,12 @@ class JobLines(SetUp):
         self._short_figure(token, place, "iops", "iops", unit="1/s", rounding="down")
         self._amount(token, place, "bytes")
         self._figure(token, place, "runtime", "runtime", unit="ms", rounding="exact")
-        moved, runtime = (item.value or 0 for item in self.measurements[-2:])
         self.counts_bytes_per_ms = False
         self._amount(token, place, "rate")
-        if (
-            unit_of(token, "rate")[1]
-            and moved
-            and abs((self.measurements[-1].value or 0) * runtime / moved - 1.024) < 0.01
-        ):
+        moved, runtime, rate = self.measurements[-3:]
+        if unit_of(token, "rate")[1] and is_in_bytes_per_ms(rate, moved, runtime):
             self.counts_bytes_per_ms = True
-            self.measurements[-1] = scaled(self.measurements[-1], 1000 / 1024)
+            self.measurements[-1] = scaled(rate, 1000 / 1024)
 
     def _operation(self) -> str:
         """Return the operation whose lines are being read."""
@@ -203,7 +200,11 @@ class JobLines(SetUp):
 
     def _read_issued(self, token: Token) -> None:
         # Where reads and writes are reported as one, all of them are counted as reads.
-        first = "mixed" if self.place.operations == ["mixed"] else "read"
+        reported = set(self.place.operations)
+        are_first_lines_lost = self.place.name is None and reported <= {"mixed"}
+        if are_first_lines_lost and int(token["total_read"] or "0"):
+            raise ValueError("whether these are reads, or reads and writes, the log does not say")
+        first = "mixed" if reported == {"mixed"} else "read"
         for column, operation in (("read", first), ("write", "write"), ("trim", "trim")):
             counts = [token[f"{name}_{column}"] for name in ("total", "short", "dropped")]
             if any(int(count or "0") for count in counts):

@@ -255,3 +255,9 @@ def scaled(item: Measurement, factor: float) -> Measurement:
     """Return a figure that was printed in another unit than its name says."""
     value, low, high = (end * factor if end is not None else None for end in (item.value, item.low, item.high))
     return replace(item, value=value, low=low, high=high)
+
+
+def is_in_bytes_per_ms(rate: Measurement, moved: Measurement, runtime: Measurement) -> bool:
+    """Whether a rate that was read as one in KiB/s is 1.024 times too large."""
+    seconds = (rate.value or 0) * (runtime.value or 0)
+    return bool(moved.value) and abs(seconds / (moved.value or 1) - 1.024) < 0.01

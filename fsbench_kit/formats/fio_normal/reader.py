@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fsbench_kit.formats import totals
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.fio_normal.reports import Report
-    from fsbench_kit.records import Measurement, Record, Status
+    from fsbench_kit.records import Diagnostic, Measurement, Record, Status
 
 
 class Reader(Summary):
@@ -31,18 +32,31 @@ class Reader(Summary):
         self._read_threads()
         self.measurements, said = over_requests(self.measurements)
         self.diagnostics += said
+        contradictions = list(self._contradictions_of_wholes())
         if self.measurements or self.failed:
             yield self._run()
             yield from self._blocks()
         if self.known:
             self._note_gaps()
             self.diagnostics += cross_checks(self.measurements)
-            self.diagnostics += totals.checks(
-                self.measurements,
-                {whole: list(parts) for whole, parts in self.wholes.items()},
-                has_all_parts=self._has_all_jobs(),
-            )
+            self.diagnostics += contradictions
         yield from self.diagnostics
+
+    def _contradictions_of_wholes(self) -> Iterator[Diagnostic]:
+        """Hold groups and clients against their jobs; where some are missing, a group has an unknown number."""
+        wholes = {whole: list(parts) for whole, parts in self.wholes.items()}
+        lacking = set()
+        for diagnostic in totals.checks(self.measurements, wholes, has_all_parts=self._has_all_jobs()):
+            yield diagnostic
+            if diagnostic.code == "INCOMPLETE_LOG":
+                lacking.add(diagnostic.line)
+        is_job_unnamed = any((item.scope, item.part) == ("job", None) for item in self.measurements)
+        self.measurements = [
+            replace(item, threads=None)
+            if item.scope == "group" and (item.line in lacking or is_job_unnamed)
+            else item
+            for item in self.measurements
+        ]
 
     def _read_report(self, report: Report) -> None:
         self.report = report

@@ -82,6 +82,8 @@ def reports(tokens: Iterable[Token]) -> Iterator[Report]:
     seen: set[str] = set()
     printed: set[str] = set()
     for token in tokens:
+        if current and _is_double(token, current[-1]):
+            continue
         figures = _printed_once(token, current, seen)
         if _starts_report(token, seen) or (figures is not None and figures in printed):
             yield Report(current)
@@ -104,6 +106,12 @@ def _starts_report(token: Token, seen: set[str]) -> bool:
     if token.name in SET_UP:
         return not seen <= PREAMBLE | BESIDE | {"trouble"}
     return token.name not in SUMMARY and not seen.isdisjoint(SUMMARY)
+
+
+def _is_double(token: Token, before: Token) -> bool:
+    """Whether a job's line stands there twice: no two jobs have one process."""
+    is_job = token.name == before.name == "job" and token["pid"] is not None
+    return is_job and token.text.excerpt(token.start, token.end) == before.text.excerpt(before.start, before.end)
 
 
 def _printed_once(token: Token, current: Sequence[Token], seen: set[str]) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fsbench_kit.formats.fio_normal.jobs import JobLines
-from fsbench_kit.formats.fio_normal.kept import scaled
+from fsbench_kit.formats.fio_normal.kept import is_in_bytes_per_ms, scaled, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, cells, job_name
 
 if TYPE_CHECKING:
@@ -54,6 +54,14 @@ class Summary(JobLines):
         self._amount(token, place, "bytes", counted_in="K")
         self._figure(token, place, "shortest", "runtime", "min", unit="ms", rounding="exact")
         self._figure(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
+        if "old_rate" not in self.report.names and unit_of(token, "rate")[1]:
+            self._read_bytes_per_ms()
+
+    def _read_bytes_per_ms(self) -> None:
+        """Scale the rates of a group that are bytes per ms, where no job's line told it before."""
+        *rates, moved, _, longest = self.measurements[-6:]
+        if is_in_bytes_per_ms(rates[0], moved, longest):
+            self.measurements[-6:-3] = [scaled(rate, 1000 / 1024) for rate in rates]
 
     def _min_is_in_kib(self, total: Token) -> bool:
         """Whether ``minb`` and ``maxb`` are surely of the unit of ``aggrb``: a lone job's are equal to it."""
