@@ -2,8 +2,9 @@
 
 A log is whatever a program has left: nothing that can be read, or so much that reading it takes all memory or does
 not end. So it is read by a process of its own, with limits on its time and memory, after the run has ended and
-before the next one begins. That process is a fork of the launch's own, which has imported all that reads; a new
-one would take a second or two after each run.
+before the next one begins. That process is forked from one that has imported all that reads, and has done nothing
+else: a new one would take a second or two after each run, and in a fork of the launch's own Polars would wait for
+its threads, which a fork does not take along.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import resource
 import signal
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -22,6 +23,7 @@ import psutil
 from fsbench_kit import archive
 from fsbench_kit.errors import InputError
 from fsbench_kit.launch.execution import wait_for
+from fsbench_kit.launch.processes import MARK
 from fsbench_kit.units import humanise
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ SECONDS: Final = 120
 """How long reading may take."""
 MEMORY: Final = 2 * 2**30
 """How many bytes it may take, beyond what the process has at its start."""
+
+_CONTEXT: Final = get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["fsbench_kit.launch.runner"])
 
 _SET_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 _TELLING: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
@@ -66,9 +71,9 @@ def read_logs(folder: Path, names: Sequence[str]) -> Reading:
     LifelineError
         If the lifeline ends before that process does.
     """
-    context = get_context("fork")
-    end, other = context.Pipe(duplex=False)
-    reader = context.Process(target=_answer, args=(other, folder, names), daemon=True)
+    _start_server()
+    end, other = _CONTEXT.Pipe(duplex=False)
+    reader = _CONTEXT.Process(target=_answer, args=(other, folder, names, MEMORY), daemon=True)
     reader.start()
     other.close()
     try:
@@ -77,6 +82,8 @@ def read_logs(folder: Path, names: Sequence[str]) -> Reading:
         answer: Reading = end.recv()
     except EOFError:
         reader.join()
+        if reader.exitcode == -signal.SIGABRT:  # as Polars ends where it gets no memory
+            return _too_much(names, MEMORY)
         return Reading(
             "failed", f"{names[0]} cannot be read: what reads it was ended (exit code {reader.exitcode})"
         )
@@ -88,16 +95,34 @@ def read_logs(folder: Path, names: Sequence[str]) -> Reading:
         end.close()
 
 
-def _answer(end: Connection, folder: Path, names: Sequence[str]) -> None:
+def _start_server() -> None:
+    """Start the process that is forked for each reading, if there is none yet.
+
+    It does not carry the launch's mark, so that it is not ended with the processes of a run. It ends by itself
+    when the launch does.
+    """
+    mark = os.environ.pop(MARK, None)
+    try:
+        forkserver.ensure_running()
+    finally:
+        if mark is not None:
+            os.environ[MARK] = mark
+
+
+def _too_much(names: Sequence[str], memory: int) -> Reading:
+    return Reading("failed", f"{names[0]} takes more than {humanise(memory, 'B')} of memory to read")
+
+
+def _answer(end: Connection, folder: Path, names: Sequence[str], memory: int) -> None:
     """Read logs, and send what that has shown."""
-    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)  # it has locks of the launch open
-    most = psutil.Process().memory_info().data + MEMORY
+    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    most = psutil.Process().memory_info().data + memory
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     os.chdir(folder)
     try:
         answer = _read(names)
     except MemoryError:
-        answer = Reading("failed", f"{names[0]} takes more than {humanise(MEMORY, 'B')} of memory to read")
+        answer = _too_much(names, memory)
     except Exception as error:  # a log that breaks the reader must not end the launch
         answer = Reading("failed", f"{names[0]} cannot be read: {type(error).__name__}: {error}")
     end.send(answer)

@@ -77,9 +77,13 @@ def test_reason_that_stands_in_the_log_alone_is_told(tmp_path: Path, make_plan: 
 
 
 READER = """
-import os, sys
+from multiprocessing import get_context
 from pathlib import Path
+import polars as pl
 from fsbench_kit.launch import reading
+
+get_context("forkserver").set_forkserver_preload(["hostile"])
+pl.DataFrame({"a": range(100_000)}).group_by("a").len()  # has threads from here on
 here = Path.cwd()
 print(reading.read_logs(here, ["small.txt"]).reason)
 reading.MEMORY = 2**25
@@ -87,14 +91,21 @@ print(reading.read_logs(here, ["large.txt"]).reason)
 reading.MEMORY, reading.SECONDS = 2**30, 0.01
 print(reading.read_logs(here, ["large.txt"]).reason)
 reading.SECONDS = 60
-reading.archive.read = lambda *_: os._exit(3)
-print(reading.read_logs(here, ["small.txt"]).reason)
-reading.archive.read = lambda *_: 1 / 0
-print(reading.read_logs(here, ["small.txt"]).reason)
+print(reading.read_logs(here, ["end.txt"]).reason)
+print(reading.read_logs(here, ["break.txt"]).reason)
+"""
+HOSTILE = """
+import os
+from fsbench_kit.launch import reading
+
+read = reading.archive.read
+ends = {"end.txt": lambda: os._exit(3), "break.txt": lambda: 1 / 0}
+reading.archive.read = lambda name: ends.get(name, lambda: read(name))()
 """
 
 
 def test_no_log_takes_more_than_its_share_of_time_and_memory(tmp_path: Path) -> None:
+    (tmp_path / "hostile.py").write_text(HOSTILE, encoding="ascii")
     (tmp_path / "small.txt").write_text("small", encoding="ascii")
     (tmp_path / "large.txt").write_text("a line of text\n" * 2**22, encoding="ascii")
     with subprocess.Popen(
@@ -110,8 +121,8 @@ def test_no_log_takes_more_than_its_share_of_time_and_memory(tmp_path: Path) -> 
     assert said[1:] == [
         "large.txt takes more than 32 MiB of memory to read",
         "large.txt cannot be read within 0.01 s",
-        "small.txt cannot be read: what reads it was ended (exit code 3)",
-        "small.txt cannot be read: ZeroDivisionError: division by zero",
+        "end.txt cannot be read: what reads it was ended (exit code 3)",
+        "break.txt cannot be read: ZeroDivisionError: division by zero",
     ]
 
 
