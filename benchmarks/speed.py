@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats as scipy_stats
 
 from fsbench_kit import stats
-from fsbench_kit.compare import compare
+from fsbench_kit.comparison import compare
 from fsbench_kit.dataset import Log, assemble
 from fsbench_kit.records import Measurement, Run
 

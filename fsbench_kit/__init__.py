@@ -8,13 +8,17 @@ Examples
 ['bonnie++', 'fio', 'smallfiles']
 """
 
-from fsbench_kit.archive import read
-from fsbench_kit.claims import audit
-from fsbench_kit.compare import compare
-from fsbench_kit.dataset import Dataset
-from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
-from fsbench_kit.overall import overall
-from fsbench_kit.repeats import repeats
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fsbench_kit.archive import read
+    from fsbench_kit.claims import audit
+    from fsbench_kit.comparison import compare
+    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
+    from fsbench_kit.geometric_mean import overall
+    from fsbench_kit.sample_size import repeats
 
 __all__ = [
     "Dataset",
@@ -27,3 +31,28 @@ __all__ = [
     "scan_fio_histograms",
     "scan_fio_log",
 ]
+
+_HOMES = {
+    "Dataset": "dataset",
+    "audit": "claims",
+    "compare": "comparison",
+    "merged_histogram": "formats.fio_log",
+    "overall": "geometric_mean",
+    "read": "archive",
+    "repeats": "sample_size",
+    "scan_fio_histograms": "formats.fio_log",
+    "scan_fio_log": "formats.fio_log",
+}
+"""Where each name is at home: its module is imported when the name is first used, since SciPy takes its time."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -41,7 +41,7 @@ from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_log
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.formats.text import Text
 from fsbench_kit.records import Diagnostic, Origin, Run, Setting
-from fsbench_kit.vocabulary import DIAGNOSTICS
+from fsbench_kit.vocabulary import DIAGNOSTICS, RUN_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -236,10 +236,6 @@ class RunCondition(BaseModel):
         if self.code in DIAGNOSTICS:
             return Diagnostic(code=self.code, message=self.message)
         return Diagnostic(code="UNKNOWN_CONDITION", message=f"The run's record says {self.code}: {self.message}")
-
-
-RUN_SCHEMA: Final = 1
-"""The version of ``run.json`` that is written and understood here."""
 
 
 class RunFacts(BaseModel):

@@ -22,15 +22,15 @@ from rich.console import Console
 from fsbench_kit import archive, tables
 from fsbench_kit import launch as launching
 from fsbench_kit.claims import audit
-from fsbench_kit.compare import compare
+from fsbench_kit.comparison import compare
 from fsbench_kit.documents import Content
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import LARGEST
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.files import flattened, name_of, opened
+from fsbench_kit.geometric_mean import overall
 from fsbench_kit.launch import abilities, machine, read_plan, shown
-from fsbench_kit.overall import overall
-from fsbench_kit.repeats import repeats, widths
+from fsbench_kit.sample_size import repeats, widths
 from fsbench_kit.steadiness import sentence, steadiness
 
 if TYPE_CHECKING:

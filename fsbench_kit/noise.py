@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import settings
-from fsbench_kit.compare import PRIMARY
+from fsbench_kit.comparison import PRIMARY
 from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.stats import variance_components
 from fsbench_kit.stats.series import BATCHES
@@ -43,7 +43,7 @@ def noise(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = 
     factor
         A column of the runs or the key of a setting; its levels are the outermost source.
     metric
-        By default, for each cell, the first of `fsbench_kit.compare.PRIMARY` that it has.
+        By default, for each cell, the first of `fsbench_kit.comparison.PRIMARY` that it has.
 
     Returns
     -------

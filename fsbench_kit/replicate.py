@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from fsbench_kit.compare import compare
+from fsbench_kit.comparison import compare
 from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.launch import Plan, rehearse
 from fsbench_kit.launch.choice import is_missing
@@ -409,7 +409,7 @@ def beside(
     published, replicated
         The runs of both.
     baseline, metrics
-        As in `fsbench_kit.compare.compare`.
+        As in `fsbench_kit.compare`.
 
     Returns
     -------

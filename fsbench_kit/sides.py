@@ -34,7 +34,7 @@ def figures_of(
     Parameters
     ----------
     dataset, factor, baseline, where, include_failed
-        As in `fsbench_kit.compare.compare`.
+        As in `fsbench_kit.compare`.
     wanted
         Metrics and statistics.
 

@@ -284,6 +284,9 @@ def setting_kind(key: str) -> SettingKind:
 
 Severity = Literal["note", "warning", "error"]
 
+RUN_SCHEMA: Final = 1
+"""The version of a run's record, ``run.json``, that is written and understood here."""
+
 DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "PROGRESS": ("note", "Progress was shown while the run went on; its momentary figures are no result."),
     "UNREAD_FIGURE": ("warning", "Text with a figure in it was not understood."),

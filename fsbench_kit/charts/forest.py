@@ -69,7 +69,7 @@ def forest(
     Parameters
     ----------
     comparison
-        What `fsbench_kit.compare.compare` returned, or some rows of it.
+        What `fsbench_kit.compare` returned, or some rows of it.
     margin
         The largest ratio that counts as equal, either way round; drawn as a band.
     most

@@ -44,7 +44,7 @@ def ratio_map(
     Parameters
     ----------
     comparison
-        What `fsbench_kit.compare.compare` returned, or some rows of it; those without both sizes are left out.
+        What `fsbench_kit.compare` returned, or some rows of it; those without both sizes are left out.
     metric
         Of the rows to draw.
     title
@@ -95,7 +95,7 @@ def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
     Parameters
     ----------
     comparison
-        What `fsbench_kit.compare.compare` returned, or some rows of it.
+        What `fsbench_kit.compare` returned, or some rows of it.
     """
     in_matrix = [name for name in settings.CELL if name not in ("operation", "block_size", "file_size")]
     rows = comparison.drop_nulls(["block_size", "file_size", "ratio"]).filter(metric="bandwidth")

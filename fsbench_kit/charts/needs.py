@@ -15,7 +15,7 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
     Parameters
     ----------
     widths
-        What `fsbench_kit.repeats.widths` returned.
+        What `fsbench_kit.sample_size.widths` returned.
     half_width
         What is aimed at, drawn as a line.
     """

@@ -48,7 +48,7 @@ def run_order(
     factor
         A column of the runs or the key of a setting; decides the colours.
     where
-        Which cells to draw, as in `fsbench_kit.compare.compare`.
+        Which cells to draw, as in `fsbench_kit.compare`.
     most
         How many cells to draw: those whose runs vary most.
     title

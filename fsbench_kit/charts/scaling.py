@@ -23,7 +23,7 @@ from fsbench_kit.charts.look import (
     shape_scale,
     unit_axis,
 )
-from fsbench_kit.compare import PRIMARY
+from fsbench_kit.comparison import PRIMARY
 from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.errors import RequestError
 from fsbench_kit.stats import variance_components
@@ -56,7 +56,7 @@ def scaling(
     setting
         A numeric setting: ``threads``, ``iodepth``, ``block_size``, ...
     metric
-        By default, the first of `fsbench_kit.compare.PRIMARY` that a run has.
+        By default, the first of `fsbench_kit.comparison.PRIMARY` that a run has.
     factor
         A column of the runs or the key of a setting; decides the colours.
     most

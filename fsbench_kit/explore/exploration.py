@@ -10,7 +10,7 @@ import polars as pl
 from altair.utils import schemapi
 
 from fsbench_kit import charts, settings, tables
-from fsbench_kit.compare import compare, wanted_of
+from fsbench_kit.comparison import compare, wanted_of
 from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.display import mimebundle
 from fsbench_kit.errors import RequestError

@@ -21,7 +21,7 @@ class State:
     Attributes
     ----------
     factor, baseline, metrics, confidence, margin
-        As in `fsbench_kit.compare.compare`; without a baseline or metrics it decides.
+        As in `fsbench_kit.compare`; without a baseline or metrics it decides.
     where
         Columns of a cell, with their chosen values; what is not named is open. See `choosing`.
     chart
@@ -46,7 +46,7 @@ class State:
         return replace(self, where=tuple(sorted((key, kept) for key, kept in where.items() if kept)))
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `fsbench_kit.compare.compare` that are not its defaults."""
+        """Return the arguments of `fsbench_kit.compare` that are not its defaults."""
         given = {
             "factor": self.factor,
             "baseline": self.baseline,

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.archive import RUN_SCHEMA
 from fsbench_kit.launch.conditions import Condition, conditions
 from fsbench_kit.launch.environment import machine_settings
 from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
 from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
+from fsbench_kit.vocabulary import RUN_SCHEMA
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit import archive
-from fsbench_kit.compare import COLUMNS, PRIMARY, compare
+from fsbench_kit.comparison import COLUMNS, PRIMARY, compare
 from fsbench_kit.errors import InputError, RequestError
 from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.stopping import Precision

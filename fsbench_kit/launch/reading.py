@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from multiprocessing import forkserver, get_context
 from typing import TYPE_CHECKING, Final
 
-import polars as pl
 import psutil
 
-from fsbench_kit import archive
 from fsbench_kit.errors import InputError
 from fsbench_kit.launch.execution import wait_for
 from fsbench_kit.launch.processes import MARK
@@ -40,7 +38,7 @@ MEMORY: Final = 2 * 2**30
 """How many bytes it may take, beyond what the process has at its start."""
 
 _CONTEXT: Final = get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["fsbench_kit.launch.runner"])
+_CONTEXT.set_forkserver_preload(["fsbench_kit.archive", "fsbench_kit.launch.runner"])
 
 _SET_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 _TELLING: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
@@ -129,6 +127,8 @@ def _answer(end: Connection, folder: Path, names: Sequence[str], memory: int) ->
 
 
 def _read(names: Sequence[str]) -> Reading:
+    from fsbench_kit import archive  # noqa: PLC0415  # the launch itself reads nothing
+
     try:
         data = archive.read(*names)
     except InputError as error:
@@ -137,16 +137,15 @@ def _read(names: Sequence[str]) -> Reading:
     for status in ("failed", "partial"):
         if status in data.runs["status"]:
             return Reading(status, _reason(data))
-    if data.measurements.filter("primary", pl.col("state") != "missing").is_empty():
+    if data.measurements.filter(data.measurements["state"] != "missing", primary=True).is_empty():
         return Reading("failed", f"{names[0]} holds no figure")
     return Reading("ok")
 
 
 def _reason(data: Dataset) -> str:
-    told = data.diagnostics.filter(pl.col("code").is_in(_TELLING))
-    if told.is_empty():
+    told = [row for code in _TELLING for row in data.diagnostics.filter(code=code).rows(named=True)]
+    if not told:
         return f"{data.runs['source'][0]} is incomplete"
-    rank = pl.col("code").replace_strict(_TELLING, range(len(_TELLING)))
-    found = told.sort(rank, maintain_order=True).row(0, named=True)
+    found = told[0]
     place = found["source"] if found["line"] is None else f"{found['source']}:{found['line']}"
     return f"{place}: {found['message']}"

@@ -26,7 +26,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     Parameters
     ----------
     comparison
-        What `fsbench_kit.compare.compare` returned, or some rows of it.
+        What `fsbench_kit.compare` returned, or some rows of it.
 
     Notes
     -----
@@ -84,7 +84,7 @@ def overall_table(found: pl.DataFrame) -> Table:
     Parameters
     ----------
     found
-        What `fsbench_kit.overall.overall` returned.
+        What `fsbench_kit.overall` returned.
     """
     rows = found.filter((pl.col("cells") > 1) | (pl.col("cells_dropped") > 0))
     footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))

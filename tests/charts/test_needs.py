@@ -3,7 +3,7 @@
 import vl_convert
 
 from fsbench_kit import charts
-from fsbench_kit.repeats import widths
+from fsbench_kit.sample_size import widths
 from tests.charts.specs import heading_of, spec_of
 
 

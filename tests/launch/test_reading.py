@@ -96,11 +96,11 @@ print(reading.read_logs(here, ["break.txt"]).reason)
 """
 HOSTILE = """
 import os
-from fsbench_kit.launch import reading
+from fsbench_kit import archive
 
-read = reading.archive.read
+read = archive.read
 ends = {"end.txt": lambda: os._exit(3), "break.txt": lambda: 1 / 0}
-reading.archive.read = lambda name: ends.get(name, lambda: read(name))()
+archive.read = lambda name: ends.get(name, lambda: read(name))()
 """
 
 

@@ -11,7 +11,7 @@ from scipy import stats as scipy_stats
 
 import fsbench_kit as fsb
 from fsbench_kit.errors import RequestError
-from fsbench_kit.repeats import widths
+from fsbench_kit.sample_size import widths
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import polars as pl
 from scipy.special import chdtri, stdtrit
 
 from fsbench_kit import settings, stats
-from fsbench_kit.compare import STATISTICS
+from fsbench_kit.comparison import STATISTICS
 from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.errors import RequestError
 

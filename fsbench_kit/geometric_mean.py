@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.compare import wanted_of
+from fsbench_kit.comparison import wanted_of
 from fsbench_kit.confounders import Confounders
 from fsbench_kit.dataset import UNMEASURED
 from fsbench_kit.settings import CELL
@@ -64,7 +64,7 @@ def overall(
     Parameters
     ----------
     dataset, factor, baseline, metrics, where, confidence, include_failed
-        As in `fsbench_kit.compare.compare`.
+        As in `fsbench_kit.compare`.
 
     Returns
     -------
