@@ -1,8 +1,11 @@
-"""The floors of the house: each module imports only floors below it, and the rule can fail."""
+"""The floors of the house: each module imports only floors below it; the door costs nothing to open."""
 
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
+
+import fsbench_kit
 
 ROOT = Path(__file__).parents[1]
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
@@ -29,3 +32,17 @@ def test_a_module_that_reaches_up_is_found(tmp_path: Path) -> None:
     result = _lint(tmp_path)
     assert result.returncode == 1
     assert "fsbench_kit.units" in result.stdout
+
+
+def test_importing_the_package_imports_nothing_that_takes_its_time() -> None:
+    heavy = ["altair", "IPython", "numpy", "papermill", "polars", "pydantic", "scipy"]
+    code = f"import sys, fsbench_kit; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout == "[]\n"
+
+
+def test_public_names_are_those_of_no_module() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(fsbench_kit.__path__)}
+    assert modules.isdisjoint(fsbench_kit.__all__)
+    assert all(callable(getattr(fsbench_kit, name)) for name in fsbench_kit.__all__)
+    assert set(fsbench_kit.__all__) <= set(dir(fsbench_kit))
