@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -429,8 +429,9 @@ class TestLaunchOnADevice:
         def kill_when_noted(before: str) -> None:
             eventually(lambda: noted.read_text() != before, noted.read_text)
             for process in psutil.Process().children(recursive=True):
-                if "fsbench_kit.launch.runner" in process.cmdline():
-                    process.kill()
+                with suppress(psutil.NoSuchProcess):
+                    if "fsbench_kit.launch.runner" in process.cmdline():
+                        process.kill()
 
         def watch(event: Event) -> None:
             if isinstance(event, RunEnded):
@@ -537,5 +538,5 @@ class TestLaunchOnADevice:
             pytest.skip("this machine has no ZFS")
         resize(disk, 128)
         pool = {"kind": "zfs", "name": "pool", "devices": [disk]}
-        result = launch(make_plan(target=[pool], repeats=2), root=tmp_path, devices=[disk])
+        result = launch(make_plan(target=[pool], repeats=4), root=tmp_path, devices=[disk])
         assert result.failures == {}

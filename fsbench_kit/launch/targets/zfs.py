@@ -124,7 +124,20 @@ class ZfsTarget(MembersTarget):
         of_pool = [word for option in ("cachefile=none", *self.pool_options) for word in ("-o", option)]
         of_dataset = [word for option in self.dataset_options for word in ("-O", option)]
         layout = ("mirror",) if self.mirror else ()
-        return "zpool", "create", *of_pool, *of_dataset, "-m", f"{_FOLDER}/mount", _POOL, *layout, *self._members
+        # wipefs, which has cleared the devices, does not see the labels of a young pool; zpool does, and refuses.
+        force = ("-f",) if self.devices else ()
+        return (
+            "zpool",
+            "create",
+            *force,
+            *of_pool,
+            *of_dataset,
+            "-m",
+            f"{_FOLDER}/mount",
+            _POOL,
+            *layout,
+            *self._members,
+        )
 
     @property
     def _members(self) -> tuple[str, ...]:
