@@ -7,6 +7,8 @@ export PYTHONDONTWRITEBYTECODE =
 UV := $(shell command -v uv || echo .tools/bin/uv)
 READY := .venv/.ready
 LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --no-header $(UPGRADE)
+# Tests that launch wait for most of their time.
+WORKERS := $(shell echo $$((2 * $$(nproc))))
 FAST := not slow and not root and not browser and not cluster
 
 .PHONY: report test check test-slow reference robustness coverage same fuzz lock clean
@@ -16,7 +18,7 @@ report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench report
 
 test: check  ## Format, lint, types and the fast tests
-	.venv/bin/pytest -n auto --dist worksteal -m "$(FAST)"
+	.venv/bin/pytest -n $(WORKERS) --dist worksteal -m "$(FAST)"
 
 check: $(READY)
 	.venv/bin/ruff format --check .
