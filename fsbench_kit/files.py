@@ -37,7 +37,7 @@ def paths(*given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
     """
     for item in flattened(*given):
         if not isinstance(item, Path):
-            raise RequestError(f"{type(item).__name__} is no path", hint="Give the path of a folder.")
+            raise RequestError(f"{type(item).__name__} is not a path", hint="Give the path of a folder.")
         yield item
 
 
@@ -70,7 +70,7 @@ def flattened(*given: Given) -> Iterator[Path | BinaryIO]:
 def _matching(path: str) -> Iterator[Path]:
     if not path or "\n" in path:
         raise RequestError(
-            "a log's text is no path" if path else "an empty string is no path",
+            "a log's text is not a path" if path else "an empty string is not a path",
             hint="Give the path of a file or folder. Give text as bytes, or as io.StringIO(text).",
         )
     if os.path.lexists(path) or not glob.has_magic(path):

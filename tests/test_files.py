@@ -151,7 +151,7 @@ def test_a_path_in_letters_searches_nothing(logs: Path) -> None:
     with pytest.raises(InputError, match="/: All of a machine's files are not searched"):
         fsb.read(*str(logs))
     for empty in ("", [""]):
-        with pytest.raises(RequestError, match="an empty string is no path"):
+        with pytest.raises(RequestError, match="an empty string is not a path"):
             fsb.read(empty)
 
 
@@ -202,7 +202,7 @@ def test_what_can_be_no_log_is_a_request_error(tmp_path: Path, smallfiles_log: L
         pytest.raises(RequestError, match="binary mode"),
     ):
         fsb.read(text)
-    with pytest.raises(RequestError, match="a log's text is no path"):
+    with pytest.raises(RequestError, match="a log's text is not a path"):
         fsb.read(smallfiles_log())
     for wrong in (None, 3, {"a": "b"}):
         with pytest.raises(RequestError, match="cannot read"):

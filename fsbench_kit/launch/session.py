@@ -238,7 +238,7 @@ class Session:
             if kind is not None and last[-_ENOUGH:] == [kind] * _ENOUGH:
                 self._hopeless = (
                     f"{_ENOUGH} {runs} in a row failed for the same reason, so the launch was stopped: {failure}\n"
-                    f"Mend that, then: fsbench launch --resume --retry-failed {self.study.name}"
+                    f"Fix that, then run: fsbench launch --resume --retry-failed {self.study.name}"
                 )
                 return
 

@@ -473,7 +473,7 @@ def test_what_is_no_number_is_a_missing_figure(tmp_path: Path, word: str) -> Non
     path.write_text(json.dumps(document).replace('"@"', word))
     data = fsb.read(path)
     (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
-    assert item["message"] == "These are no numbers: bw_bytes, mean, 99.000000, usr_cpu, 250, bw, bw_mean."
+    assert item["message"] == "These values are not numbers: bw_bytes, mean, 99.000000, usr_cpu, 250, bw, bw_mean."
     assert f"bw_bytes: {word}, mean: {word}" in item["excerpt"]
     assert data.measurements.filter(~pl.all_horizontal(pl.col("value", "low", "high").is_finite())).is_empty()
     assert data.distributions["share"].is_finite().all()

@@ -140,7 +140,7 @@ def test_equal_failures_end_a_launch_that_can_be_gone_on_with(
         "3 runs of bad on here in a row failed for the same reason, so the launch was stopped: fio ended with "
         "exit code 1: process "
     )
-    assert second == "Mend that, then: fsbench launch --resume --retry-failed first"
+    assert second == "Fix that, then run: fsbench launch --resume --retry-failed first"
     fake_fio("report")
     again = resume(root=tmp_path, retry_failed=True)
     assert (len(again.runs), again.done, again.failures, again.stopped) == (

@@ -143,7 +143,10 @@ class Reader(JobReader):
                 broken.setdefault(key, number)
             elif key not in _NO_FIGURES:
                 lost.setdefault(key, number)
-        for numbers, words in ((lost, "There is no place for the figures"), (broken, "These are no numbers:")):
+        for numbers, words in (
+            (lost, "There is no place for the figures"),
+            (broken, "These values are not numbers:"),
+        ):
             if numbers:
                 first = next(iter(numbers.values())).position
                 excerpt = ", ".join(f"{key}: {number.text}" for key, number in numbers.items())
