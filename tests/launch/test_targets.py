@@ -137,7 +137,7 @@ def test_commands_of_a_pool() -> None:
     )
     assert made_by(kind="zfs", devices=["/dev/a", "/dev/b"], mirror=True) == (
         "wipefs --all /dev/a\nwipefs --all /dev/b\n"
-        "zpool create -f -o cachefile=none -m FOLDER/mount POOL mirror /dev/a /dev/b"
+        "zpool create -o cachefile=none -m FOLDER/mount POOL mirror /dev/a /dev/b"
     )
 
 

@@ -124,8 +124,9 @@ class ZfsTarget(MembersTarget):
         of_pool = [word for option in ("cachefile=none", *self.pool_options) for word in ("-o", option)]
         of_dataset = [word for option in self.dataset_options for word in ("-O", option)]
         layout = ("mirror",) if self.mirror else ()
-        # wipefs, which has cleared the devices, does not see the labels of a young pool; zpool does, and refuses.
-        force = ("-f",) if self.devices else ()
+        # wipefs, which has cleared the device, does not see the labels of a young pool; zpool does, and refuses.
+        # In a mirror -f would silence more: that its members differ in size.
+        force = ("-f",) if self.devices and not self.mirror else ()
         return (
             "zpool",
             "create",
