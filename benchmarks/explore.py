@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fsbench_kit.dataset import Log, assemble
+from fsbench_kit.data.dataset import Log, assemble
 from fsbench_kit.explore import Exploration, State
-from fsbench_kit.records import Measurement, Run, Setting
+from fsbench_kit.model.records import Measurement, Run, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 STUDIES, ROUNDS = 5, 10
 FILESYSTEMS = {"ext4": 1.0, "xfs": 1.1, "btrfs": 0.8, "zfs": 0.9}

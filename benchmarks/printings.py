@@ -17,10 +17,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from fsbench_kit.dataset import Log, assemble
+from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.deduplication import Printing, fold, same_runs
 from fsbench_kit.documents import read_document
-from fsbench_kit.printings import Printing, fold, same_runs
-from fsbench_kit.records import Measurement, Run
+from fsbench_kit.model.records import Measurement, Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

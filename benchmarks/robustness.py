@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Diagnostic, Measurement, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,7 +42,7 @@ from fsbench_kit.launch import Plan, launch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -18,14 +18,14 @@ import numpy as np
 from scipy import stats as scipy_stats
 
 from fsbench_kit import stats
-from fsbench_kit.comparison import compare
-from fsbench_kit.dataset import Log, assemble
-from fsbench_kit.records import Measurement, Run
+from fsbench_kit.analysis.comparison import compare
+from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.model.records import Measurement, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.stats.result import Floats
 
 

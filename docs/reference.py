@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.robustness import RESULT, logs
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, fio_log, sniff
-from fsbench_kit.records import Run
-from fsbench_kit.vocabulary import METRICS
+from fsbench_kit.model.records import Run
+from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fsbench_kit.archive import read
+    from fsbench_kit.analysis.comparison import compare
+    from fsbench_kit.analysis.geometric_mean import overall
+    from fsbench_kit.analysis.sample_size import repeats
     from fsbench_kit.claims import audit
-    from fsbench_kit.comparison import compare
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.archive import read
+    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
-    from fsbench_kit.geometric_mean import overall
-    from fsbench_kit.sample_size import repeats
 
 __all__ = [
     "Dataset",
@@ -33,13 +33,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Dataset": "dataset",
+    "Dataset": "data.dataset",
     "audit": "claims",
-    "compare": "comparison",
+    "compare": "analysis.comparison",
     "merged_histogram": "formats.fio_log",
-    "overall": "geometric_mean",
-    "read": "archive",
-    "repeats": "sample_size",
+    "overall": "analysis.geometric_mean",
+    "read": "data.archive",
+    "repeats": "analysis.sample_size",
     "scan_fio_histograms": "formats.fio_log",
     "scan_fio_log": "formats.fio_log",
 }

@@ -19,24 +19,25 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import archive, tables
 from fsbench_kit import launch as launching
+from fsbench_kit import tables
+from fsbench_kit.analysis.comparison import compare
+from fsbench_kit.analysis.geometric_mean import overall
+from fsbench_kit.analysis.sample_size import repeats, widths
+from fsbench_kit.analysis.steady_state import sentence, steadiness
 from fsbench_kit.claims import audit
-from fsbench_kit.comparison import compare
+from fsbench_kit.data import archive
+from fsbench_kit.data.explain import LARGEST
+from fsbench_kit.data.explain import explain as explained
 from fsbench_kit.documents import Content
-from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
-from fsbench_kit.explain import LARGEST
-from fsbench_kit.explain import explain as explained
-from fsbench_kit.files import flattened, name_of, opened
-from fsbench_kit.geometric_mean import overall
 from fsbench_kit.launch import abilities, machine, read_plan, shown
-from fsbench_kit.sample_size import repeats, widths
-from fsbench_kit.steadiness import sentence, steadiness
+from fsbench_kit.model.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
+from fsbench_kit.model.files import flattened, name_of, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 app = typer.Typer(
     help="Read filesystem benchmark logs, compare them with honest intervals, publish re-executable reports.",

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
-from fsbench_kit.comparison import COLUMNS
+from fsbench_kit.analysis.comparison import COLUMNS
 from fsbench_kit.launch.locks import LOCKS
 
 # A busy machine is no fault. Examples are others each time, so that few of them do.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.robustness import logs
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
-    from fsbench_kit.records import Measurement
+    from fsbench_kit.model.records import Measurement
 
 LOGS = {name: path for name, path in logs().items() if not name.startswith("gnu_time/")}
 

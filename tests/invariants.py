@@ -7,7 +7,7 @@ from typing import Final
 from benchmarks.robustness import logs
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import sniff
-from fsbench_kit.records import Block, Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Block, Diagnostic, Measurement, Run
 
 LONGEST: Final = 20_000
 """Bytes of a log from which a fuzz starts; a longer one would slow it down."""

@@ -27,11 +27,11 @@ def test_a_module_that_reaches_up_is_found(tmp_path: Path) -> None:
         copy = tmp_path / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
-    units = tmp_path / "fsbench_kit" / "units.py"
-    units.write_text(units.read_text() + "\nimport fsbench_kit.dataset\n")
+    units = tmp_path / "fsbench_kit" / "model" / "units.py"
+    units.write_text(units.read_text() + "\nimport fsbench_kit.data.dataset\n")
     result = _lint(tmp_path)
     assert result.returncode == 1
-    assert "fsbench_kit.units" in result.stdout
+    assert "fsbench_kit.model.units" in result.stdout
 
 
 def test_importing_the_package_imports_nothing_that_takes_its_time() -> None:

@@ -29,7 +29,7 @@ from rich.console import Console
 
 import fsbench_kit as fsb
 from fsbench_kit import notebooks
-from fsbench_kit.errors import ReportError, RequestError
+from fsbench_kit.model.errors import ReportError, RequestError
 from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters, shown
 from fsbench_kit.notebooks.progress import Event
 from fsbench_kit.report import read_spec

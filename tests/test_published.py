@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.dataset import Dataset
+from fsbench_kit.data.dataset import Dataset
 
 MIB, GIB = 2**20, 2**30
 
@@ -126,7 +126,7 @@ def test_marks_of_bonnie_are_bounds_also_where_the_copy_damaged_them(data: Datas
     ],
 )
 def test_a_setting_by_eye(data: Dataset, log: str, key: str, value: str) -> None:
-    from fsbench_kit.settings import effective
+    from fsbench_kit.analysis.settings import effective
 
     runs = data.runs.filter(pl.col("source").str.contains(f"/{log}"))
     known = effective(data.settings).join(runs.select("run_id"), on="run_id").filter(pl.col("key") == key)

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fsbench_kit.cli import app
-from fsbench_kit.display import Finding
 from fsbench_kit.notebooks import load
+from fsbench_kit.notebooks.display import Finding
 from fsbench_kit.tables import Table
 
 Write = Callable[..., str]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.look import BAND, REFERENCE, chart_title, check_size, description, nothing
+from fsbench_kit.charts.style import BAND, REFERENCE, chart_title, check_size, description, nothing
 from fsbench_kit.tables import one_line
 
 if TYPE_CHECKING:

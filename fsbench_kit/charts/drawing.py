@@ -12,7 +12,7 @@ import altair as alt
 import vl_convert
 
 from fsbench_kit.charts.theme import theme
-from fsbench_kit.errors import RequestError
+from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.look import (
+from fsbench_kit.charts.style import (
     BAND,
     PLOT_WIDTH,
     REFERENCE,
@@ -20,6 +20,7 @@ from fsbench_kit.charts.look import (
     nothing,
     panel_header,
 )
+from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import (
     cell_label,
     interval_text,
@@ -31,7 +32,6 @@ from fsbench_kit.tables import (
     summary,
     varying,
 )
-from fsbench_kit.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

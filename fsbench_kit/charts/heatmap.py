@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit import settings
-from fsbench_kit.charts.look import (
+from fsbench_kit.analysis import settings
+from fsbench_kit.charts.style import (
     REFERENCE,
     chart_title,
     check_size,
@@ -19,14 +19,14 @@ from fsbench_kit.charts.look import (
     panel_header,
     prefixed,
 )
-from fsbench_kit.dataset import UNMEASURED
-from fsbench_kit.errors import RequestError
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
-from fsbench_kit.units import humanise
-from fsbench_kit.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 _TILE: Final = 62
 _TILE_HEIGHT: Final = 20

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit import settings
-from fsbench_kit.charts.look import (
+from fsbench_kit.analysis import settings
+from fsbench_kit.charts.style import (
     PANEL_HEIGHT,
     PANEL_WIDTH,
     chart_title,
@@ -17,15 +17,15 @@ from fsbench_kit.charts.look import (
     description,
     panel_header,
 )
-from fsbench_kit.dataset import UNMEASURED
-from fsbench_kit.errors import RequestError
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import CELL, cell_label, metric_text, one_line, ordered, percent, prefix, varying
-from fsbench_kit.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 
 def run_order(

@@ -8,7 +8,7 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.look import (
+from fsbench_kit.charts.style import (
     PANEL_WIDTH,
     PLOT_WIDTH,
     chart_title,
@@ -21,8 +21,8 @@ from fsbench_kit.charts.look import (
     shape_scale,
     unit_axis,
 )
+from fsbench_kit.model.units import humanise
 from fsbench_kit.tables import CELL, cell_label, metric_text, one_line, ordered, varying
-from fsbench_kit.units import humanise
 
 _HEIGHT: Final = 260
 _RANKS: Final = {0.5: "50 %", 0.9: "90 %", 0.99: "99 %", 0.999: "99.9 %", 0.9999: "99.99 %", 0.99999: "99.999 %"}
@@ -37,7 +37,7 @@ def percentiles(curves: pl.DataFrame, *, most: int = 6, title: str | None = None
     Parameters
     ----------
     curves
-        What `fsbench_kit.latencies.curves` returned, or some rows of it.
+        What `fsbench_kit.analysis.latency.curves` returned, or some rows of it.
     most
         How many cells to draw.
     title

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.look import REFERENCE, chart_title, check_size, description, nothing, panel_header
+from fsbench_kit.charts.style import REFERENCE, chart_title, check_size, description, nothing, panel_header
 from fsbench_kit.tables import NO_RATIO, REPLICATION_FINDINGS, cell_text, metric_text, one_line, ratio_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     Parameters
     ----------
     found
-        What `fsbench_kit.replicate.beside` returned.
+        What `fsbench_kit.launch.replicate.beside` returned.
 
     Raises
     ------

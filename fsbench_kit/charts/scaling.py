@@ -8,8 +8,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from fsbench_kit import settings
-from fsbench_kit.charts.look import (
+from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.comparison import PRIMARY
+from fsbench_kit.charts.style import (
     PANEL_WIDTH,
     PLOT_WIDTH,
     chart_title,
@@ -23,16 +24,15 @@ from fsbench_kit.charts.look import (
     shape_scale,
     unit_axis,
 )
-from fsbench_kit.comparison import PRIMARY
-from fsbench_kit.dataset import UNMEASURED
-from fsbench_kit.errors import RequestError
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.stats import variance_components
 from fsbench_kit.tables import CELL, cell_label, cell_text, metric_text, one_line, ordered, varying
-from fsbench_kit.units import humanise
-from fsbench_kit.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 _HEIGHT: Final = 220
 _SIZES: Final = ("block_size", "file_size", "total_size")
@@ -56,7 +56,7 @@ def scaling(
     setting
         A numeric setting: ``threads``, ``iodepth``, ``block_size``, ...
     metric
-        By default, the first of `fsbench_kit.comparison.PRIMARY` that a run has.
+        By default, the first of `fsbench_kit.analysis.comparison.PRIMARY` that a run has.
     factor
         A column of the runs or the key of a setting; decides the colours.
     most

@@ -7,7 +7,7 @@ figures show if they did? A claim that is arithmetically right can rest on two s
 
     fsb.audit("raw_results/published/sysbench-rhel72")
 
-A claim is written by hand in a study's ``study.toml``; `fsbench_kit.archive.ClaimFacts` says how.
+A claim is written by hand in a study's ``study.toml``; `fsbench_kit.data.archive.ClaimFacts` says how.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit import archive, settings
+from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.confounders import Confounders
 from fsbench_kit.claims.checks import Check, checks
 from fsbench_kit.claims.verdict import judge
-from fsbench_kit.confounders import Confounders
-from fsbench_kit.errors import RequestError
+from fsbench_kit.data import archive
+from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,6 +103,6 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     if not rows:
         raise RequestError(
             "no study here makes a claim",
-            hint="Name folders with a study.toml that has [[claim]] tables; see fsbench_kit.archive.ClaimFacts.",
+            hint="Name folders with a study.toml that has [[claim]] tables; see docs/study.md.",
         )
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
 
-from fsbench_kit import settings
-from fsbench_kit.errors import RequestError
-from fsbench_kit.settings import NOT_KNOWN
-from fsbench_kit.units import Quantity, humanise, quantity
-from fsbench_kit.vocabulary import METRICS
+from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.settings import NOT_KNOWN
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.units import Quantity, humanise, quantity
+from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fsbench_kit.archive import ClaimFacts
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.archive import ClaimFacts
+    from fsbench_kit.data.dataset import Dataset
 
 Outcome = Literal["holds", "within rounding", "contradicted", "not computable"]
 
@@ -74,7 +74,7 @@ def checks(claim: ClaimFacts, figures: pl.DataFrame, dataset: Dataset) -> Iterat
     claim
         The claim.
     figures
-        `fsbench_kit.settings.cells` of its study, with the filesystem as the factor.
+        `fsbench_kit.analysis.settings.cells` of its study, with the filesystem as the factor.
     dataset
         The study's data.
     """

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.claims import words
+from fsbench_kit.claims import messages as words
 from fsbench_kit.claims.checks import band_of
-from fsbench_kit.vocabulary import REASONS
+from fsbench_kit.model.vocabulary import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fsbench_kit.archive import ClaimFacts
+    from fsbench_kit.analysis.confounders import Confounders
     from fsbench_kit.claims.checks import Check, Figure
-    from fsbench_kit.claims.words import Arithmetic, Evidence
-    from fsbench_kit.confounders import Confounders
+    from fsbench_kit.claims.messages import Arithmetic, Evidence
+    from fsbench_kit.data.archive import ClaimFacts
 
 _CONFIDENCE: Final = 0.95
 

@@ -16,15 +16,15 @@ from fsbench_kit.documents.repair import repair
 from fsbench_kit.documents.search import WINDOW, around_logs
 from fsbench_kit.formats import name
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Run
-from fsbench_kit.vocabulary import DIAGNOSTICS
+from fsbench_kit.model.records import Diagnostic, Run
+from fsbench_kit.model.vocabulary import DIAGNOSTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.documents.readings import Reading
     from fsbench_kit.documents.repair import Repair
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 __all__ = ["Content", "Contents", "read_document", "read_file"]
 

@@ -12,7 +12,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic
+from fsbench_kit.model.records import Diagnostic
 
 if sys.version_info >= (3, 14):
     from compression import zstd

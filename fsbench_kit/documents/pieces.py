@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Origin, Setting
+    from fsbench_kit.model.records import Origin, Setting
 
 
 @dataclass(frozen=True, slots=True)

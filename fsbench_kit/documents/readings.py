@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fsbench_kit.documents.repair import repair_log
 from fsbench_kit.formats import name
 from fsbench_kit.formats.text import Edit
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fsbench_kit.documents.repair import Repair
     from fsbench_kit.formats import Format
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from fsbench_kit.documents import mails, markup, prefixes
 from fsbench_kit.documents.numerals import numerals
 from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit, Text
-from fsbench_kit.units import MOST_DIGITS
+from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

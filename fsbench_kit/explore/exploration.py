@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 from altair.utils import schemapi
 
-from fsbench_kit import charts, settings, tables
-from fsbench_kit.comparison import compare, wanted_of
-from fsbench_kit.dataset import UNMEASURED
-from fsbench_kit.display import mimebundle
-from fsbench_kit.errors import RequestError
+from fsbench_kit import charts, tables
+from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.comparison import compare, wanted_of
+from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.explore.options import (
     COORDINATES,
     OF_RUNS,
@@ -27,10 +26,12 @@ from fsbench_kit.explore.options import (
     keeping_metrics,
 )
 from fsbench_kit.explore.state import CHARTS, State
-from fsbench_kit.vocabulary import METRICS
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.notebooks.display import mimebundle
 
 if TYPE_CHECKING:
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.explore.state import Value
 
 MOST_COMPARISONS: Final = 1000

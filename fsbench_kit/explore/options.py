@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit import settings, tables
-from fsbench_kit.vocabulary import METRICS, OPERATIONS, setting_kind
+from fsbench_kit import tables
+from fsbench_kit.analysis import settings
+from fsbench_kit.model.vocabulary import METRICS, OPERATIONS, setting_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.explore.state import State, Value
 
 OF_RUNS: Final = ("study", "tool")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import ipywidgets
 from IPython.display import Javascript, display
 
-from fsbench_kit.display import VEGA_MIME
 from fsbench_kit.explore.options import COORDINATES, label, text_of
 from fsbench_kit.explore.state import CHARTS, State, as_parameters, as_python
+from fsbench_kit.notebooks.display import VEGA_MIME
 from fsbench_kit.tables import counted, one_line
 
 if TYPE_CHECKING:

@@ -118,7 +118,7 @@ def as_python(state: State, data: Sequence[str]) -> str:
     return (
         "import fsbench_kit as fsb\n"
         "from fsbench_kit import charts, tables\n"
-        "from fsbench_kit.display import setup\n"
+        "from fsbench_kit.notebooks.display import setup\n"
         "\n"
         "setup()  # paths are from the project's root\n"
         f"dataset = fsb.read({', '.join(map(repr, data))})\n"

@@ -32,16 +32,16 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats import bonnie_csv, bonnie_html, bonnie_text
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
-from fsbench_kit.formats.marks import Marks
+from fsbench_kit.formats.signatures import Marks
 from fsbench_kit.formats.text import Edit
-from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
+from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.bonnie_phases import Row
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 TOOL: Final = "bonnie++"
 SIGN: Final = (

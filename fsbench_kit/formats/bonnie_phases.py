@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from fsbench_kit.formats.lexer import Token
-from fsbench_kit.records import Measurement, Setting
-from fsbench_kit.units import Rounding, quantity, size
-from fsbench_kit.vocabulary import METRICS
+from fsbench_kit.model.records import Measurement, Setting
+from fsbench_kit.model.units import Rounding, quantity, size
+from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.model.records import Diagnostic
 
 PHASES: Final = {
     **dict.fromkeys(("write_char", "write", "rewrite", "read_char", "read"), "bandwidth"),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.model.records import Diagnostic
 
 _RATE: Final = r"(?:-?\d+(?:\.\d+)?[kmg]?|-?nan|-?inf|\+{1,5})"
 _CPU: Final = r"(?:-?\d+|-?nan|-?inf|\+{1,5})"

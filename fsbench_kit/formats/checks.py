@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import inf, isclose
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.records import Diagnostic, Measurement
+from fsbench_kit.model.records import Diagnostic, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

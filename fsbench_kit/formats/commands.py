@@ -1,7 +1,8 @@
 """Reads settings from the command lines of fio, sysbench fileio, iozone and bonnie++.
 
 Options are those of the tools' manuals: ``fio(1)``, ``sysbench fileio help``, ``iozone -h``, ``bonnie++(8)``. An
-option without a word in `fsbench_kit.vocabulary` is kept as ``<tool>.<option>``, with its value as it stands.
+option that `fsbench_kit.model.vocabulary` has no word for is kept as ``<tool>.<option>``, with its value as it
+stands.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.records import Origin, Setting
-from fsbench_kit.units import size
+from fsbench_kit.model.records import Origin, Setting
+from fsbench_kit.model.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -37,15 +37,15 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.lexer import Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.text import Edit
-from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
-from fsbench_kit.units import Rounding, quantity
-from fsbench_kit.vocabulary import OPERATIONS, SETTINGS
+from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
+from fsbench_kit.model.units import Rounding, quantity
+from fsbench_kit.model.vocabulary import OPERATIONS, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 TOOL: Final = "filetree"
 SIGN: Final = "task,filesystems,metric"

@@ -20,9 +20,9 @@ from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fsbench_kit.formats.marks import Marks
+    from fsbench_kit.formats.signatures import Marks
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic, Measurement
+    from fsbench_kit.model.records import Diagnostic, Measurement
 
 TOOL: Final = "fio"
 

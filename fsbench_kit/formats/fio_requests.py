@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.checks import figures_by_part, part_of
-from fsbench_kit.records import Diagnostic
+from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.checks import Figures, Part
-    from fsbench_kit.records import Measurement
+    from fsbench_kit.model.records import Measurement
 
 _METRICS: Final = {"bandwidth", "iops"}
 _OVER_INTERVALS: Final = {"mean", "min", "max", "stdev"}

@@ -11,7 +11,7 @@ from fsbench_kit.formats.iozone_tables import TESTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from fsbench_kit.records import Run, Setting
+    from fsbench_kit.model.records import Run, Setting
 
 
 def misfit(command: Sequence[Setting], run: Run) -> str | None:

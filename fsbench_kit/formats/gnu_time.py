@@ -35,16 +35,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
-from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.records import Diagnostic, Measurement, Run, Setting, State
-from fsbench_kit.units import Quantity, Rounding, quantity
+from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting, State
+from fsbench_kit.model.units import Quantity, Rounding, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 TOOL: Final = "time"
 SIGN: Final = r"\d\W*user\W*\d|being\W+timed|real\W*\d"

@@ -42,15 +42,15 @@ from fsbench_kit.formats.iozone_figures import BANDWIDTH, Figures, table_measure
 from fsbench_kit.formats.iozone_tables import TableReader, with_lines
 from fsbench_kit.formats.iozone_throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
-from fsbench_kit.formats.marks import Marks
+from fsbench_kit.formats.signatures import Marks
 from fsbench_kit.formats.text import Edit
-from fsbench_kit.records import Run, Setting, Status
+from fsbench_kit.model.records import Run, Setting, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic, Origin, Record
+    from fsbench_kit.model.records import Diagnostic, Origin, Record
 
 TOOL: Final = "iozone"
 SIGN: Final = r"test\W+of\W+file|line\W+used|reclen|children\W+see|y-axis|report\W+\d"

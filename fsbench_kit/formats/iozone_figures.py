@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.records import Measurement, Scope, State
-from fsbench_kit.units import Rounding, quantity
+from fsbench_kit.model.records import Measurement, Scope, State
+from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

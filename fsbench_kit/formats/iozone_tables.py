@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic, Measurement
+    from fsbench_kit.model.records import Diagnostic, Measurement
 
 _COLUMNS: Final = {
     "write": "write",

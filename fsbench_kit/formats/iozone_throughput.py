@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.records import Diagnostic, Measurement, Scope
+    from fsbench_kit.model.records import Diagnostic, Measurement, Scope
 
 _TESTS: Final = {
     "initial writers": "write",

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.records import Diagnostic, Measurement, Scope
-from fsbench_kit.units import Rounding, quantity
+from fsbench_kit.model.records import Diagnostic, Measurement, Scope
+from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +77,7 @@ class Token:
         samples: int | None = None,
         primary: bool = True,
     ) -> Measurement:
-        """Turn the text of a group into a measurement; see `fsbench_kit.units.quantity` for its arguments.
+        """Turn the text of a group into a measurement; see `fsbench_kit.model.units.quantity` for its arguments.
 
         Raises
         ------

@@ -13,8 +13,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.records import Origin, Setting
-from fsbench_kit.units import size
+from fsbench_kit.model.records import Origin, Setting
+from fsbench_kit.model.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

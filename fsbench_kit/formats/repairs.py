@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.model.records import Diagnostic
 
 
 def without_repeats(

@@ -32,16 +32,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
-from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.records import Diagnostic, Measurement, Run, Setting
-from fsbench_kit.units import size
+from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
+from fsbench_kit.model.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 TOOL: Final = "smallfiles"
 SIGN: Final = "datasize:|file_create|write_sync/"

@@ -46,8 +46,8 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats import sysbench_series as series
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
-from fsbench_kit.formats.marks import Marks
 from fsbench_kit.formats.repairs import without_repeats
+from fsbench_kit.formats.signatures import Marks
 from fsbench_kit.formats.sysbench_checks import contradictions
 from fsbench_kit.formats.sysbench_figures import FigureReader, Report
 from fsbench_kit.formats.sysbench_histogram import histogram
@@ -61,13 +61,13 @@ from fsbench_kit.formats.sysbench_phrases import (
     SKIPPED,
     UNDER_A_HEADING,
 )
-from fsbench_kit.records import Bin, Diagnostic, Run
+from fsbench_kit.model.records import Bin, Diagnostic, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record, Setting
+    from fsbench_kit.model.records import Record, Setting
 
 TOOL: Final = "sysbench"
 SIGN: Final = (

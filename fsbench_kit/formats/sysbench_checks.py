@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.sysbench_figures import FigureReader
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.model.records import Diagnostic
 
 _IDENTITIES: Final = (
     ("reads + writes + others", "requests"),

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.sysbench_histogram import HALF_BUCKET
-from fsbench_kit.records import Measurement, Setting
-from fsbench_kit.units import Rounding, size
+from fsbench_kit.model.records import Measurement, Setting
+from fsbench_kit.model.units import Rounding, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

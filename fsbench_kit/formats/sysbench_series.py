@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsbench_kit.records import Block
+from fsbench_kit.model.records import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.sysbench_figures import Report
-    from fsbench_kit.records import Diagnostic
+    from fsbench_kit.model.records import Diagnostic
 
 
 def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:

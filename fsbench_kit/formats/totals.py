@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.checks import Figures, Interval
-    from fsbench_kit.records import Diagnostic, Measurement
+    from fsbench_kit.model.records import Diagnostic, Measurement
 
     Place = tuple[str, str | None]
     """Scope and part of figures."""

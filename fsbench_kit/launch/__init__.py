@@ -13,12 +13,12 @@ and `study`.
 
 from __future__ import annotations
 
-from fsbench_kit.launch.ability import Ability, abilities
+from fsbench_kit.launch.capabilities import Ability, abilities
+from fsbench_kit.launch.dry_run import Rehearsal, rehearse
 from fsbench_kit.launch.events import Event
 from fsbench_kit.launch.launcher import LaunchResult, launch, resume
 from fsbench_kit.launch.plan import Plan, read_plan
 from fsbench_kit.launch.progress import shown
-from fsbench_kit.launch.rehearsal import Rehearsal, rehearse
 from fsbench_kit.launch.tools import Machine, machine
 
 __all__ = [

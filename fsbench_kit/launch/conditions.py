@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.units import humanise
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ SPACE_CHANGE: Final = 0.01
 """The share of a filesystem by which its free space may change between runs."""
 
 Condition = tuple[str, str]
-"""A key of `fsbench_kit.vocabulary.DIAGNOSTICS`, and the sentence that says what was seen."""
+"""A key of `fsbench_kit.model.vocabulary.DIAGNOSTICS`, and the sentence that says what was seen."""
 
 
 def conditions(

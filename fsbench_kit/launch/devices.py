@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.environment import mounts
 from fsbench_kit.launch.tools import find_program, program_environment
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -152,7 +152,7 @@ def size_under(path: Path) -> int | None:
 
 
 def machine_settings() -> dict[str, str]:
-    """Return what is known of the machine, by the words of `fsbench_kit.vocabulary.SETTINGS`."""
+    """Return what is known of the machine, by the words of `fsbench_kit.model.vocabulary.SETTINGS`."""
     model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
     governors = {_read(path) for path in Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")}
     known = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from fsbench_kit.launch.schedule import Stage
-    from fsbench_kit.records import Status
+    from fsbench_kit.model.records import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class RunEnded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The launch cannot start or go on; the parts of a `fsbench_kit.errors.LaunchError`."""
+    """The launch cannot start or go on; the parts of a `fsbench_kit.model.errors.LaunchError`."""
 
     what: str
     file: str | None

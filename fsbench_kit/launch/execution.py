@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, WORKLOAD_PROGRAMS, find_program, program_environment
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,6 @@ from typing import IO, TYPE_CHECKING, Final
 
 import psutil
 
-from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.launch.consent import identities
 from fsbench_kit.launch.devices import PROCESSES
 from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, RunEnded, from_line
@@ -29,6 +28,7 @@ from fsbench_kit.launch.runner import Request
 from fsbench_kit.launch.study import find_study
 from fsbench_kit.launch.targets import RUNS
 from fsbench_kit.launch.tools import ISOLATION, isolation_problem, program_environment
+from fsbench_kit.model.errors import LaunchError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

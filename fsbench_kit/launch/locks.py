@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.environment import devices_under
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

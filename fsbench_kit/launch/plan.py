@@ -41,14 +41,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from fsbench_kit.errors import InputError
 from fsbench_kit.launch.mistakes import MistakeError, Place, Shape, as_input_error, excerpt, tagged
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.schema import Count, Name, Seconds, Size, Table, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.workloads import Workload
-from fsbench_kit.units import humanise
+from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit import archive
-from fsbench_kit.comparison import COLUMNS, PRIMARY, compare
-from fsbench_kit.errors import InputError, RequestError
+from fsbench_kit.analysis.comparison import COLUMNS, PRIMARY, compare
+from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.data import archive
 from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.stopping import Precision
-from fsbench_kit.settings import CELL
+from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 _FIGURE: Final = tuple(key for key in CELL if key not in ("metric", "statistic"))
 

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from fsbench_kit.errors import InputError
 from fsbench_kit.launch.execution import wait_for
 from fsbench_kit.launch.processes import MARK
-from fsbench_kit.units import humanise
+from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from multiprocessing.connection import Connection
     from pathlib import Path
 
-    from fsbench_kit.dataset import Dataset
-    from fsbench_kit.records import Status
+    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.model.records import Status
 
 SECONDS: Final = 120
 """How long reading may take."""
@@ -38,7 +38,7 @@ MEMORY: Final = 2 * 2**30
 """How many bytes it may take, beyond what the process has at its start."""
 
 _CONTEXT: Final = get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["fsbench_kit.archive", "fsbench_kit.launch.runner"])
+_CONTEXT.set_forkserver_preload(["fsbench_kit.data.archive", "fsbench_kit.launch.runner"])
 
 _SET_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 _TELLING: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
@@ -127,7 +127,7 @@ def _answer(end: Connection, folder: Path, names: Sequence[str], memory: int) ->
 
 
 def _read(names: Sequence[str]) -> Reading:
-    from fsbench_kit import archive  # noqa: PLC0415  # the launch itself reads nothing
+    from fsbench_kit.data import archive  # noqa: PLC0415  # the launch itself reads nothing
 
     try:
         data = archive.read(*names)

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import Identity
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, to_line
@@ -26,11 +24,13 @@ from fsbench_kit.launch.execution import LifelineError, guard_lifeline, rest
 from fsbench_kit.launch.locks import BusyError, Owner, device_names, locked
 from fsbench_kit.launch.plan import Plan
 from fsbench_kit.launch.processes import MARK
+from fsbench_kit.launch.resolve import choose
 from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.launch.session import Session
 from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.study import Study, made_on_devices
 from fsbench_kit.launch.targets import RUNS
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from fsbench_kit.launch.events import Event

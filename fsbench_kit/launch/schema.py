@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from fsbench_kit.units import size
+from fsbench_kit.model.units import size
 
 
 class Table(BaseModel):

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
 
-from fsbench_kit.errors import LaunchError
+from fsbench_kit.launch.cleanup import remove_leftovers
 from fsbench_kit.launch.environment import mounts
 from fsbench_kit.launch.files import publish
-from fsbench_kit.launch.leftovers import remove_leftovers
 from fsbench_kit.launch.processes import end_marked
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

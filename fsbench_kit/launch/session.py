@@ -13,17 +13,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
-from fsbench_kit.launch.observation import CLEANUP, PREPARATION, RECORD, Observation, versions
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.reading import read_logs
-from fsbench_kit.launch.referee import Referee
+from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, Observation, versions
+from fsbench_kit.launch.stopping_monitor import Referee
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.workloads import Ground
-from fsbench_kit.units import humanise
+from fsbench_kit.model.errors import LaunchError
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -10,12 +10,12 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.errors import InputError, LaunchError, RequestError
 from fsbench_kit.launch.consent import Made
 from fsbench_kit.launch.files import publish
-from fsbench_kit.launch.observation import RECORD
 from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.schedule import schedule
+from fsbench_kit.model.errors import InputError, LaunchError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from fsbench_kit.launch.tools import ISOLATION, ZFS_FUSE, program_environment
-from fsbench_kit.units import size
+from fsbench_kit.model.units import size
 
 Implementation = Literal["kernel module", "zfs-fuse"]
 Properties = dict[str, str]

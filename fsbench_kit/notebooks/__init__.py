@@ -4,8 +4,8 @@
 runs one; `schedule` runs many, in any `concurrent.futures.Executor`; `progress` shows how far they are.
 """
 
+from fsbench_kit.notebooks.declared import check_parameters, load, read_parameters
 from fsbench_kit.notebooks.jobs import Basis, Job, Manifest
-from fsbench_kit.notebooks.parameters import check_parameters, load, read_parameters
 from fsbench_kit.notebooks.progress import shown
 from fsbench_kit.notebooks.schedule import run_all
 

@@ -17,8 +17,8 @@ import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from traitlets.config import Config
 
+from fsbench_kit.notebooks.declared import load
 from fsbench_kit.notebooks.jobs import Manifest, basis, made_by
-from fsbench_kit.notebooks.parameters import load
 
 if TYPE_CHECKING:
     from fsbench_kit.notebooks.jobs import Basis, Job

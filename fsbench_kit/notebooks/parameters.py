@@ -1,65 +1,192 @@
-"""What a notebook can be given: the parameters of its first tagged cell, read without running it."""
+"""What a notebook can be given: literals that a cell assigns to names, and the values that these names may have.
+
+`fsbench_kit.notebooks` asks this of a notebook before a kernel starts, and `display.setup` inside the kernel:
+papermill itself only warns of a name that a notebook does not have, and never looks at types.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import ast
+import difflib
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import nbformat
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from fsbench_kit.errors import ReportError
-from fsbench_kit.parameters import checked, declared
+from fsbench_kit.model.errors import ReportError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from fsbench_kit.parameters import Parameter
 
-PARAMETERS_TAG: Final = "parameters"
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a notebook: its default, and the type that its values have to have."""
+
+    name: str
+    default: Any
+    kind: Any
 
 
-def read_parameters(notebook: Path) -> dict[str, Parameter]:
-    """Read the parameters of a notebook from the cell that is tagged ``parameters``.
+def declared(source: str, file: Path | None = None) -> dict[str, Parameter]:
+    """Read the parameters that a cell declares.
+
+    The cell assigns a literal to each name. The type is that of the annotation (``data: list[str] = [...]``), and
+    without one that of the default.
+
+    Parameters
+    ----------
+    source
+        The cell's code.
+    file
+        The notebook, for messages.
 
     Raises
     ------
     ReportError
-        If the notebook cannot be read, has no such cell, or the cell holds anything but assigned literals.
-    """
-    return declared(_parameters_source(notebook), notebook)
-
-
-def load(notebook: Path) -> nbformat.NotebookNode:
-    """Read a notebook.
-
-    Raises
-    ------
-    ReportError
-        If it cannot be read.
+        If the cell holds anything else.
     """
     try:
-        return nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call, no-any-return]
-    except (OSError, ValueError) as error:
-        raise ReportError(f"the notebook cannot be read: {error}", file=notebook) from error
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise ReportError(
+            f"the parameters cell is not Python: {error.msg}", file=file, excerpt=error.text or source
+        ) from error
+    parameters = {}
+    for statement in tree.body:
+        try:
+            parameter = _parameter(statement)
+        except ValueError as error:
+            raise ReportError(
+                f"the parameters cell holds something that is no parameter: {error}",
+                file=file,
+                excerpt=ast.unparse(statement),
+                hint='Write for example: confidence: float = 0.95, or: data = ["raw_results/recorded"]',
+            ) from error
+        parameters[parameter.name] = parameter
+    return parameters
 
 
-def _parameters_source(notebook: Path) -> str:
-    for cell in load(notebook).cells:
-        if PARAMETERS_TAG in cell.metadata.get("tags", []):
-            return str(cell.source)
-    raise ReportError(
-        "the notebook has no cell with the tag parameters",
-        file=notebook,
-        hint="Give the tag to the cell that assigns the defaults, even if it is empty.",
-    )
+_TYPE_NAMES: Final = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 
 
-def check_parameters(notebook: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+def _parameter(statement: ast.stmt) -> Parameter:
+    """Read an assignment of a literal; anything else is a ValueError."""
+    match statement:
+        case ast.AnnAssign(target=ast.Name(name), annotation=annotation, value=ast.expr() as value):
+            return Parameter(name, ast.literal_eval(value), _annotated(annotation))
+        case ast.Assign(targets=[ast.Name(name)], value=value):
+            default = ast.literal_eval(value)
+            return Parameter(name, default, _kind_of(default))
+    raise ValueError("it does not assign a literal to a name")
+
+
+def _annotated(node: ast.expr) -> Any:
+    match node:
+        case ast.Name(name) if name in _TYPE_NAMES:
+            return _TYPE_NAMES[name]
+        case ast.Constant(None):
+            return None
+        case ast.BinOp(left, ast.BitOr(), right):
+            return _annotated(left) | _annotated(right)
+        case ast.Subscript(ast.Name("list"), item):
+            return _list_of(_annotated(item))
+        case ast.Subscript(ast.Name("dict"), ast.Tuple([key, value])):
+            return dict[_annotated(key), _annotated(value)]  # type: ignore[misc]
+    raise ValueError(f"{ast.unparse(node)} is not a type that a parameter can have")
+
+
+def _kind_of(default: object) -> Any:
+    if isinstance(default, list) and default and len({type(item) for item in default}) == 1:
+        return _list_of(type(default[0]))
+    if type(default) in _TYPE_NAMES.values():
+        return type(default)
+    raise ValueError(f"the type of {default!r} does not tell which values are allowed")
+
+
+def _list_of(item: Any) -> Any:
+    """Return the type of a list that may be given as its only item: ``papermill -p`` cannot give lists."""
+    return Annotated[list[item], BeforeValidator(lambda given: given if isinstance(given, list) else [given])]
+
+
+def checked(known: Mapping[str, Parameter], given: Mapping[str, Any], file: Path | None = None) -> dict[str, Any]:
     """Hold given parameters against those that a notebook has, and complete them with its defaults.
+
+    Where a list is meant, a single item is a list of one.
+
+    Parameters
+    ----------
+    known
+        What the notebook declares.
+    given
+        Name -> value.
+    file
+        The notebook, for messages.
 
     Raises
     ------
     RequestError
         If a name is unknown or a value has another type.
     """
-    return checked(read_parameters(notebook), given, notebook)
+    for name in given:
+        if name not in known:
+            raise RequestError(
+                f"this notebook has no parameter {name!r}", file=file, hint=did_you_mean(name, known)
+            )
+    values = {}
+    for name, parameter in known.items():
+        value = given.get(name, parameter.default)
+        try:
+            values[name] = TypeAdapter(parameter.kind).validate_python(value, strict=True)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            meant = problem["msg"].replace("Input should be", "it has to be")
+            hint = f"Its default is {parameter.default!r}."
+            if problem["type"] == "string_type":
+                hint += " papermill -r passes text as it is."
+            raise RequestError(
+                f"the parameter {name!r} cannot be {value!r}: {meant}", file=file, hint=hint
+            ) from error
+    return values
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint for a name that is not there: the one that is most like it, and all that are."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    meant = f"Did you mean {close[0]!r}? " if close else ""
+    return f"{meant}There are: {', '.join(known) or 'none'}."
+
+
+def of_kernel(inputs: Sequence[str]) -> tuple[dict[str, Parameter], list[str]]:
+    """Return what the notebook in a kernel declares, and the names that papermill gave to it.
+
+    A kernel does not know its notebook, but it keeps the code that it has run. A cell declares parameters if it
+    says of what type they are, or if papermill's own cell comes next. Without such a cell, nothing is known.
+
+    Parameters
+    ----------
+    inputs
+        The code of each cell that was run, in this order.
+    """
+    known: dict[str, Parameter] = {}
+    given: list[str] = []
+    for source, following in zip(inputs, [*inputs[1:], ""], strict=True):
+        injected = following if following.startswith(_INJECTED) else ""
+        with suppress(ReportError):
+            cell = declared(source)
+            typed = any(isinstance(node, ast.AnnAssign) for node in ast.parse(source).body)
+            if cell and (injected or (typed and not given)):
+                known, given = cell, _assigned(injected)
+    return known, given
+
+
+_INJECTED: Final = "# Parameters\n"
+"""How the cell begins that papermill adds below the one with the tag ``parameters``."""
+
+
+def _assigned(source: str) -> list[str]:
+    statements = ast.parse(source).body
+    return [ast.unparse(target) for one in statements if isinstance(one, ast.Assign) for target in one.targets]

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fsbench_kit.display import FACETS
+from fsbench_kit.notebooks.display import FACETS
 from fsbench_kit.report.page import policy, script, templates
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from fsbench_kit.charts.drawing import vegalite_version
-from fsbench_kit.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
+from fsbench_kit.notebooks.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fsbench_kit.notebooks import Manifest
     from fsbench_kit.report.logs import Log
 
-TEMPLATES: Final = Path(__file__).parents[1] / "templates"
+TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Sequence[Log] = ()) -> str:

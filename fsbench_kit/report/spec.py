@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fsbench_kit.errors import ReportError
+from fsbench_kit.model.errors import ReportError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fsbench_kit.errors import RangeError
+from fsbench_kit.model.errors import RangeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -24,7 +24,7 @@ from fsbench_kit.tables.datasets import (
 from fsbench_kit.tables.explanations import explanation
 from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steadiness_table
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.over_time import over_time_table
+from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
 from fsbench_kit.tables.replications import (
     NO_RATIO,
     REPLICATION_FINDINGS,
@@ -33,7 +33,7 @@ from fsbench_kit.tables.replications import (
     replication_summary,
     replication_table,
 )
-from fsbench_kit.tables.words import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
+from fsbench_kit.tables.time_series import over_time_table
 
 __all__ = [
     "CELL",

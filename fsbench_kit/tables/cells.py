@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from fsbench_kit import settings
-from fsbench_kit.tables.words import one_line
-from fsbench_kit.units import humanise
-from fsbench_kit.vocabulary import METRICS, OPERATIONS
+from fsbench_kit.analysis import settings
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
+from fsbench_kit.tables.messages import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

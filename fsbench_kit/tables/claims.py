@@ -8,7 +8,7 @@ import polars as pl
 
 from fsbench_kit.tables.cells import varying
 from fsbench_kit.tables.layout import Column, Group, Table, marks, table
-from fsbench_kit.tables.words import counted, one_line, percent
+from fsbench_kit.tables.messages import counted, one_line, percent
 
 
 def audit_table(audit: pl.DataFrame) -> Table:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from fsbench_kit.model.vocabulary import METRICS, REASONS
 from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, metric_text, ordered, varying
 from fsbench_kit.tables.layout import Column, Group, Table, marks
-from fsbench_kit.tables.words import NOTHING, Prefix, counted, digits, one_line, percent, prefix, ratio_text
-from fsbench_kit.vocabulary import METRICS, REASONS
+from fsbench_kit.tables.messages import NOTHING, Prefix, counted, digits, one_line, percent, prefix, ratio_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

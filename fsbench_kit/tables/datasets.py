@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit import settings
-from fsbench_kit.dataset import UNMEASURED
+from fsbench_kit.analysis import settings
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import setting_kind
 from fsbench_kit.tables.cells import SIZES
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.words import counted, one_line, text_of
-from fsbench_kit.units import humanise
-from fsbench_kit.vocabulary import setting_kind
+from fsbench_kit.tables.messages import counted, one_line, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 
 def contents(dataset: Dataset) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fsbench_kit.explain import Stretch
+    from fsbench_kit.data.explain import Stretch
 
 _EXPLANATION_WIDTH: Final = 100
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import varying
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.words import percent
-from fsbench_kit.units import humanise
+from fsbench_kit.tables.messages import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.launch import Ability, LaunchResult, Machine
 
 
@@ -88,7 +88,7 @@ def order_table(dataset: Dataset) -> Table:
 
 
 def steadiness_table(found: pl.DataFrame) -> Table:
-    """Make the table of `fsbench_kit.steadiness.steadiness`: what is not steady first."""
+    """Make the table of `fsbench_kit.analysis.steady_state.steadiness`: what is not steady first."""
     cells = (
         [name for name in varying(found) if name not in ("study", "tool", "filesystem")] if found.height else []
     )

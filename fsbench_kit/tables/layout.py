@@ -17,7 +17,7 @@ import rich.console
 import rich.table
 from rich.text import Text
 
-from fsbench_kit.tables.words import text_of
+from fsbench_kit.tables.messages import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

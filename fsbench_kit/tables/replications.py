@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table, marks
-from fsbench_kit.tables.words import NOTHING, one_line, ratio_text
-from fsbench_kit.units import humanise
+from fsbench_kit.tables.messages import NOTHING, one_line, ratio_text
 
 if TYPE_CHECKING:
-    from fsbench_kit.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset
 
 
 def replication_table(found: pl.DataFrame) -> Table:
@@ -22,7 +22,7 @@ def replication_table(found: pl.DataFrame) -> Table:
     Parameters
     ----------
     found
-        What `fsbench_kit.replicate.beside` returned.
+        What `fsbench_kit.launch.replicate.beside` returned.
     """
     varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
     names = [name for name in _CELL if varied[name]]
@@ -80,7 +80,7 @@ def differences_table(found: pl.DataFrame) -> Table:
     Parameters
     ----------
     found
-        What `fsbench_kit.replicate.differences` returned.
+        What `fsbench_kit.launch.replicate.differences` returned.
     """
     columns = tuple(map(Column, ("setting", "filesystem", "in the study", "in the replication")))
     groups = tuple(

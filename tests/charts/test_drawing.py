@@ -11,7 +11,7 @@ import vl_convert
 
 from fsbench_kit import charts
 from fsbench_kit.charts import drawing
-from fsbench_kit.errors import RequestError
+from fsbench_kit.model.errors import RequestError
 
 
 @pytest.fixture

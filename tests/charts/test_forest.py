@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 
 from fsbench_kit import charts
-from fsbench_kit.errors import RequestError
+from fsbench_kit.model.errors import RequestError
 from tests.charts.specs import data_of, explained_of, heading_of, layer_of, spec_of
 
 Compare = Callable[..., pl.DataFrame]

@@ -7,9 +7,9 @@ import pytest
 import vl_convert
 
 from fsbench_kit import charts
-from fsbench_kit.dataset import Dataset, Log, assemble
-from fsbench_kit.latencies import curves
-from fsbench_kit.records import Bin, Measurement, Run
+from fsbench_kit.analysis.latency import curves
+from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.model.records import Bin, Measurement, Run
 from tests.charts.specs import HOSTILE, data_of, explained_of, heading_of, spec_of
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from fsbench_kit import charts
 from fsbench_kit.charts.replication import PUBLISHED, REPLICATED
-from fsbench_kit.replicate import COLUMNS
+from fsbench_kit.launch.replicate import COLUMNS
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 
 ROW: dict[str, Any] = {

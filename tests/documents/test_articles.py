@@ -10,7 +10,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 DATA = Path(__file__).parents[1] / "data"
 FIO = (DATA / "fio_normal" / "3.33-grouped.txt").read_text()

@@ -6,7 +6,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 DATA = Path(__file__).parents[1] / "data"
 SYSBENCH = (DATA / "sysbench" / "1.0.20-seqwr.txt").read_text()  # 2 threads, 4 files of 2 MiB, requests of 16 KiB

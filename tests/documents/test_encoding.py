@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from fsbench_kit.archive import read
+from fsbench_kit.data.archive import read
 from fsbench_kit.documents import encoding as encodings
 from fsbench_kit.documents import read_document
 from fsbench_kit.documents.encoding import Content, decode, zstd
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 
 def _codes(data: bytes) -> list[str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from fsbench_kit.data.explain import explain
 from fsbench_kit.documents import read_document
-from fsbench_kit.explain import explain
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = {

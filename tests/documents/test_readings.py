@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.dataset import Dataset
+from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Run
+from fsbench_kit.model.records import Run
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED = (DATA / "fio-3.33-normal-json-terse.txt").read_text()

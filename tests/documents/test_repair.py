@@ -24,7 +24,7 @@ from fsbench_kit.documents import read_document
 from fsbench_kit.documents.pieces import commands
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Diagnostic, Measurement, Run
 from tests.growth import is_linear
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit import documents
 from fsbench_kit.documents import search
-from fsbench_kit.errors import InputError
+from fsbench_kit.model.errors import InputError
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
 PROSE = (

@@ -13,11 +13,11 @@ import yaml
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
-from fsbench_kit.dataset import Dataset, Log, assemble
+from fsbench_kit.data.dataset import Dataset, Log, assemble
 from fsbench_kit.explore import Exploration, State, as_parameters, as_python
 from fsbench_kit.explore.options import Choice
+from fsbench_kit.model.records import Measurement, Run, Setting
 from fsbench_kit.notebooks import check_parameters
-from fsbench_kit.records import Measurement, Run, Setting
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'\\\U0001f600\x85\u2028"
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from fsbench_kit.dataset import Log, assemble
-from fsbench_kit.display import VEGA_MIME
+from fsbench_kit.data.dataset import Log, assemble
 from fsbench_kit.explore import Exploration, Panel, State
-from fsbench_kit.records import Measurement, Run
+from fsbench_kit.model.records import Measurement, Run
+from fsbench_kit.notebooks.display import VEGA_MIME
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
     from fsbench_kit.formats import Format
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 
 @dataclass(frozen=True)

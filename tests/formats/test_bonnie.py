@@ -12,7 +12,7 @@ import pytest
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
 from fsbench_kit.formats.bonnie_phases import PHASES
-from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Diagnostic, Measurement, Run
 from tests.formats.reading import Reading
 from tests.growth import is_linear
 

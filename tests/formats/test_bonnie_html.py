@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
-from fsbench_kit.records import Measurement, Run
+from fsbench_kit.model.records import Measurement, Run
 from tests.formats.reading import Reading
 from tests.growth import is_linear
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.records import Measurement
+from fsbench_kit.model.records import Measurement
 
 
 def figure(metric: str, low: float, high: float | None = None, **more: Any) -> Measurement:

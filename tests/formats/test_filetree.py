@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fsbench_kit.formats import filetree
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Record, Run
+from fsbench_kit.model.records import Diagnostic, Measurement, Record, Run
 
 LOG = (
     Path(__file__).parents[2] / "raw_results" / "published" / "fileserver-debian-2006" / "tasks.csv"

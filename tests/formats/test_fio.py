@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsbench_kit.formats.fio import depth_bounds, latency_bounds, part_names, percentile_bounds, uncut_share
-from fsbench_kit.records import Measurement
+from fsbench_kit.model.records import Measurement
 
 
 @pytest.mark.parametrize(

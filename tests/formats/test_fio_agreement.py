@@ -9,7 +9,7 @@ import pytest
 
 from fsbench_kit.formats import fio_json, fio_normal, fio_terse
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Bin, Diagnostic, Measurement, Record, Run
+from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Record, Run
 
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 

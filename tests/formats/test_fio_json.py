@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fsbench_kit as fsb
+from fsbench_kit.analysis.time_series import over_time
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_json, fio_normal, sniff
 from fsbench_kit.formats.text import Text
-from fsbench_kit.overtime import over_time
-from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
+from fsbench_kit.model.records import Block, Diagnostic, Measurement, Record, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fsbench_kit as fsb
-from fsbench_kit.errors import InputError, RequestError
 from fsbench_kit.formats.fio_log.histograms import Bins
 from fsbench_kit.formats.fio_log.rows import LogName
+from fsbench_kit.model.errors import InputError, RequestError
 
 Write = Callable[..., Path]
 DATA = Path(__file__).parents[1] / "data" / "fio_log"

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_normal, sniff
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Block, Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Block, Diagnostic, Measurement, Run
 
 if TYPE_CHECKING:
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "raw_results" / "published"

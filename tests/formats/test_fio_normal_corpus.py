@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 CORPUS = os.environ.get("FSBENCH_CORPUS")
 

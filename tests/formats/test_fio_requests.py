@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Diagnostic, Measurement, Run
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -13,7 +13,7 @@ import fsbench_kit as fsb
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_terse, sniff
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Block, Diagnostic, Measurement, Record, Run
+from fsbench_kit.model.records import Block, Diagnostic, Measurement, Record, Run
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "fio_terse"

@@ -9,7 +9,7 @@ import pytest
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import gnu_time
-from fsbench_kit.records import Measurement, Run
+from fsbench_kit.model.records import Measurement, Run
 from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "gnu_time"

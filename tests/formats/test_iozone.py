@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fsbench_kit.formats import iozone
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Diagnostic, Measurement, Run
 from tests.formats.reading import Reading
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import iozone
-from fsbench_kit.records import Run
+from fsbench_kit.model.records import Run
 from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "iozone"

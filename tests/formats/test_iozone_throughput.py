@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsbench_kit.formats import iozone
-from fsbench_kit.records import Measurement, Run
+from fsbench_kit.model.records import Measurement, Run
 from tests.formats.reading import Reading
 
 DATA = Path(__file__).parents[1] / "data" / "iozone"

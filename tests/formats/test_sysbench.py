@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, sniff, sysbench
-from fsbench_kit.records import Block, Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Block, Diagnostic, Measurement, Run
 from tests.formats.reading import Reading
 
 ROOT = Path(__file__).parents[2]

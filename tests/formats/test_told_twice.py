@@ -10,12 +10,12 @@ import pytest
 
 from benchmarks.robustness import Key, key, logs, told_twice
 from fsbench_kit.documents import read_document
-from fsbench_kit.records import Diagnostic, Record, Run
+from fsbench_kit.model.records import Diagnostic, Record, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fsbench_kit.records import Measurement
+    from fsbench_kit.model.records import Measurement
 
 LOGS = logs()
 CHANGES = 8

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fsbench_kit.formats import totals
-from fsbench_kit.records import Measurement
+from fsbench_kit.model.records import Measurement
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.totals import Wholes

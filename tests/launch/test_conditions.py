@@ -14,7 +14,7 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.launch import Plan, environment, launch, tools
 from fsbench_kit.launch.conditions import conditions
-from fsbench_kit.vocabulary import DIAGNOSTICS
+from fsbench_kit.model.vocabulary import DIAGNOSTICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import launch, rehearse, resume, tools, zfs
-from fsbench_kit.launch.choice import choose
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import block_devices, device_problem
 from fsbench_kit.launch.events import RunEnded
+from fsbench_kit.launch.resolve import choose
+from fsbench_kit.model.errors import LaunchError
 from tests.launch.traces import eventually
 
 if TYPE_CHECKING:

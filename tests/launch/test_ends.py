@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import Plan, execution, launch, resume, tools
 from fsbench_kit.launch.execution import execute
 from fsbench_kit.launch.plan import plan_text
@@ -22,6 +21,7 @@ from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.study import Study
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.targets.steps import Step, run_step
+from fsbench_kit.model.errors import LaunchError
 from tests.launch.traces import RUNS, assert_no_traces, scratch_folders
 
 if TYPE_CHECKING:

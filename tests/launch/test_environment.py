@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fsbench_kit.launch import environment, tools
-from fsbench_kit.vocabulary import SETTINGS
+from fsbench_kit.model.vocabulary import SETTINGS
 
 
 def findmnt(column: str, path: Path) -> str:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.errors import InputError
 from fsbench_kit.launch import launch, read_plan
 from fsbench_kit.launch.workloads import Fio, Ground
 from fsbench_kit.launch.workloads.fio import jobs
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES
+from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

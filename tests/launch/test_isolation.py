@@ -18,7 +18,7 @@ import fsbench_kit as fsb
 from fsbench_kit.launch import Plan, launch, launcher, resume, tools, zfs
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.targets.filesystems import MKFS, Filesystem
-from fsbench_kit.vocabulary import SETTINGS
+from fsbench_kit.model.vocabulary import SETTINGS
 from tests.launch.traces import RUNS, assert_no_traces, eventually, scratch_folders
 
 if TYPE_CHECKING:

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from fsbench_kit.errors import LaunchError, RequestError
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
 from fsbench_kit.launch import Plan, launch, launcher, locks, read_plan, tools
 from fsbench_kit.launch.events import Finished, Note, Planned, RunEnded, RunStarted
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.stopping import caution
-from fsbench_kit.records import Diagnostic
-from fsbench_kit.vocabulary import SETTINGS
+from fsbench_kit.model.errors import LaunchError, RequestError
+from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.model.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

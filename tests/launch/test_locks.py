@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import locks, tools
 from fsbench_kit.launch.locks import LOCKS, Owner, device_names, locked
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

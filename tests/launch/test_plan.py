@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsbench_kit.errors import InputError
 from fsbench_kit.launch.plan import plan_text, read_plan
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.targets import LoopTarget
+from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 
 from fsbench_kit.launch.plan import plan_text, read_plan
 from fsbench_kit.launch.schedule import schedule
-from fsbench_kit.units import humanise
+from fsbench_kit.model.units import humanise
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.toml"))
 

@@ -96,7 +96,7 @@ print(reading.read_logs(here, ["break.txt"]).reason)
 """
 HOSTILE = """
 import os
-from fsbench_kit import archive
+from fsbench_kit.data import archive
 
 read = archive.read
 ends = {"end.txt": lambda: os._exit(3), "break.txt": lambda: 1 / 0}

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fsbench_kit.errors import InputError, LaunchError, RequestError
 from fsbench_kit.launch import Plan, launch, resume
 from fsbench_kit.launch.events import Note, Planned, RunEnded, RunStarted
 from fsbench_kit.launch.study import find_study
+from fsbench_kit.model.errors import InputError, LaunchError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.scratch import scratch
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from pathlib import Path

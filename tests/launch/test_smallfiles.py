@@ -14,7 +14,7 @@ from fsbench_kit.formats.text import Text
 from fsbench_kit.launch import tools
 from fsbench_kit.launch.workloads import Ground, Smallfiles
 from fsbench_kit.launch.workloads.smallfiles import __main__ as program
-from fsbench_kit.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.targets import Step, StepError, steps
 from fsbench_kit.launch.targets.steps import run_step
+from fsbench_kit.model.errors import LaunchError
 
 
 def step(folder: Path, script: str, *, may_fail: bool = False) -> Step:

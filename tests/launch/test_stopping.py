@@ -9,11 +9,11 @@ import pytest
 import scipy.stats
 
 import fsbench_kit as fsb
-from fsbench_kit.errors import RequestError
 from fsbench_kit.launch import launch, resume
 from fsbench_kit.launch.events import RunEnded
 from fsbench_kit.launch.stopping import Precision, Rule, caution
 from fsbench_kit.launch.study import find_study
+from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

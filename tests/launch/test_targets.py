@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from fsbench_kit.errors import LaunchError
-from fsbench_kit.launch import leftovers, tools, zfs
-from fsbench_kit.launch.choice import choose
+from fsbench_kit.launch import cleanup as leftovers
+from fsbench_kit.launch import tools, zfs
+from fsbench_kit.launch.resolve import choose
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.targets.images import attached_below
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.errors import InputError
 from fsbench_kit.launch import launch, read_plan, tools
 from fsbench_kit.launch.workloads import Bonnie, Ground, Iozone, Sysbench
+from fsbench_kit.model.errors import InputError
 from tests.launch.machine import MIB, busy_with_others
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Diagnostic, Record
+    from fsbench_kit.model.records import Diagnostic, Record
 
 __all__ = ["SIGN", "TOOL", "marks", "parse"]
 

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.loose_json import Number, Object
-from fsbench_kit.units import quantity
+from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from fsbench_kit.units import Quantity, Rounding
+    from fsbench_kit.model.units import Quantity, Rounding
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
 

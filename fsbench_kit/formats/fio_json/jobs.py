@@ -18,6 +18,7 @@ from fsbench_kit.formats.fio import (
     percentile_bounds,
     uncut_share,
 )
+from fsbench_kit.formats.fio_json.builder import Kept, block_sizes, rounding_of
 from fsbench_kit.formats.fio_json.contents import (
     DIRECTIONS,
     amount_of,
@@ -29,9 +30,8 @@ from fsbench_kit.formats.fio_json.contents import (
     text_of,
     work,
 )
-from fsbench_kit.formats.fio_json.kept import Kept, block_sizes, rounding_of
 from fsbench_kit.formats.loose_json import Number, Object
-from fsbench_kit.records import Bin, Block, Measurement
+from fsbench_kit.model.records import Bin, Block, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from fsbench_kit.formats.fio import TOOL, beside, part_names_with_idle, report_t
 from fsbench_kit.formats.fio_json.contents import amount_of, has_worked, object_, objects, text_of
 from fsbench_kit.formats.fio_json.jobs import JobReader
 from fsbench_kit.formats.fio_requests import over_requests
-from fsbench_kit.records import Block, Diagnostic, Run
+from fsbench_kit.model.records import Block, Diagnostic, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.loose_json import Decoded, Number, Object
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Measurement, Record
-    from fsbench_kit.units import Rounding
+    from fsbench_kit.model.records import Measurement, Record
+    from fsbench_kit.model.units import Rounding
 
 
 def series(text: Text, documents: list[Decoded]) -> Iterator[Record]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from fsbench_kit.errors import InputError
 from fsbench_kit.formats.fio import LATENCIES
 from fsbench_kit.formats.fio_log.histograms import (
     Bins,
@@ -40,7 +39,8 @@ from fsbench_kit.formats.fio_log.rows import (
     scan_rows,
 )
 from fsbench_kit.formats.text import Text
-from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Scope
+from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

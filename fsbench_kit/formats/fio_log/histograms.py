@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.errors import InputError
 from fsbench_kit.formats.fio_log.rows import OPERATIONS, operation_of, read_head, scan_lines
+from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

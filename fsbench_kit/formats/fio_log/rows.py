@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import polars as pl
 
-from fsbench_kit.errors import InputError, RequestError
-from fsbench_kit.files import opened
+from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.files import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

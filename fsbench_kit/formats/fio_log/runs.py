@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.checks import second_printings
 from fsbench_kit.formats.fio import TOOL
 from fsbench_kit.formats.fio_log.figures import Figures, LogFile, Place, PlaceOf, read_figures
-from fsbench_kit.records import Bin, Diagnostic, Measurement, Run
+from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 __all__ = ["SIGN", "TOOL", "marks", "parse"]
 

@@ -16,10 +16,10 @@ from fsbench_kit.formats.fio import (
     report_time,
     uncut_share,
 )
-from fsbench_kit.formats.fio_normal.kept import JobPlace, is_in_bytes_per_ms, scaled, unit_of
+from fsbench_kit.formats.fio_normal.builder import JobPlace, is_in_bytes_per_ms, scaled, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, cells, job_name
 from fsbench_kit.formats.fio_normal.setup import SetUp
-from fsbench_kit.records import Bin
+from fsbench_kit.model.records import Bin
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.lexer import Token

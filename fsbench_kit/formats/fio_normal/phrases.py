@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.commands import GOES_ON
 from fsbench_kit.formats.fio import COMMAND
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token
-from fsbench_kit.formats.marks import Marks
+from fsbench_kit.formats.signatures import Marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.fio import TOOL, statistic_so_far
-from fsbench_kit.formats.fio_normal.kept import JobPlace
+from fsbench_kit.formats.fio_normal.builder import JobPlace
 from fsbench_kit.formats.fio_normal.phrases import ONLY_MARKS
 from fsbench_kit.formats.fio_normal.summary import Summary
 from fsbench_kit.formats.fio_requests import over_requests
-from fsbench_kit.records import Block, Run
+from fsbench_kit.model.records import Block, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.fio_normal.reports import Report
-    from fsbench_kit.records import Diagnostic, Measurement, Record, Status
+    from fsbench_kit.model.records import Diagnostic, Measurement, Record, Status
 
 
 class Reader(Summary):

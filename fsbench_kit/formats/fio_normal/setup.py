@@ -7,13 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.commands import command_settings
-from fsbench_kit.formats.fio_normal.kept import Kept
+from fsbench_kit.formats.fio_normal.builder import Kept
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, job_name
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
-from fsbench_kit.units import size
+from fsbench_kit.model.units import size
 
 if TYPE_CHECKING:
-    from fsbench_kit.records import Origin
+    from fsbench_kit.model.records import Origin
 
 _PROMPT: Final = re.compile(r"[#$%>❯»]\s*$")
 

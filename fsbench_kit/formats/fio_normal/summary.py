@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fsbench_kit.formats.fio_normal.builder import is_in_bytes_per_ms, scaled, unit_of
 from fsbench_kit.formats.fio_normal.jobs import JobLines
-from fsbench_kit.formats.fio_normal.kept import is_in_bytes_per_ms, scaled, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, cells, job_name
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.units import Rounding
+    from fsbench_kit.model.units import Rounding
 
 
 class Summary(JobLines):

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.records import Record
+    from fsbench_kit.model.records import Record
 
 __all__ = ["SIGN", "TOOL", "marks", "parse"]
 

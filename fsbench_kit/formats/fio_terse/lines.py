@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import undescribed
-from fsbench_kit.formats.marks import Marks
+from fsbench_kit.formats.signatures import Marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -28,9 +28,9 @@ from fsbench_kit.formats.fio_terse.lines import (
     split,
     statistics,
 )
-from fsbench_kit.records import Bin, Block, Diagnostic, Measurement, Run, Setting
-from fsbench_kit.units import quantity
-from fsbench_kit.vocabulary import EITHER_LATENCY
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Run, Setting
+from fsbench_kit.model.units import quantity
+from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.fio_terse.reports import Report
     from fsbench_kit.formats.text import Text
     from fsbench_kit.formats.totals import Place
-    from fsbench_kit.records import Record
-    from fsbench_kit.units import Rounding
+    from fsbench_kit.model.records import Record
+    from fsbench_kit.model.units import Rounding
 
 
 class Reader:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import LABEL, DeviceError
 from fsbench_kit.launch.tools import find_program, program_environment
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -89,7 +89,7 @@ class Ready:
     members
         The images or devices that hold its data, where the kernel does not tell.
     settings
-        What else there is to say of it, by the words of `fsbench_kit.vocabulary.SETTINGS`.
+        What else there is to say of it, by the words of `fsbench_kit.model.vocabulary.SETTINGS`.
     names
         What stands in `Commands` -> what is meant by it here and now.
     consent
@@ -269,7 +269,7 @@ def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
 def launch_name(folder: Path) -> str:
     """Return the name for what is made in a target's folder and outlives a process: that of its scratch folder.
 
-    By it, `fsbench_kit.launch.leftovers` finds what a killed launch has left.
+    By it, `fsbench_kit.launch.cleanup` finds what a killed launch has left.
     """
     return f"{scratch_name(folder.parent)}-{folder.name}"
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from fsbench_kit.errors import LaunchError
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.schema import Truth
 from fsbench_kit.launch.targets.members import MembersTarget
 from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError, launch_name, run_step
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS_FUSE, ZFS_PROGRAMS, program_environment
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -25,7 +25,7 @@ from pydantic import Field, model_validator
 from fsbench_kit.launch.mistakes import MistakeError, Place
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
-from fsbench_kit.units import humanise
+from fsbench_kit.model.units import humanise
 
 Mode = Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
 

@@ -1,0 +1,1 @@
+"""From frames to verdicts: groups of runs, what sets them apart, how much, and how sure that is."""

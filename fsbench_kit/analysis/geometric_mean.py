@@ -1,0 +1,178 @@
+"""One ratio for many cells: over those that both sides have, with the run as the unit and never the cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit import stats
+from fsbench_kit.analysis.comparison import wanted_of
+from fsbench_kit.analysis.confounders import Confounders
+from fsbench_kit.analysis.groups import figures_of
+from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.vocabulary import METRICS, REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.analysis.confounders import Confounder
+    from fsbench_kit.analysis.settings import Where
+    from fsbench_kit.data.dataset import Dataset
+
+_WHOLE: Final = ("study", "tool", "filesystem", "metric", "statistic")
+_PART: Final = tuple(name for name in CELL if name not in _WHOLE)
+
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    **dict.fromkeys(_WHOLE, pl.String),
+    "better": pl.String,
+    "factor": pl.String,
+    "baseline": pl.String,
+    "level": pl.String,
+    "cells": pl.Int64,
+    "cells_dropped": pl.Int64,
+    "n_baseline": pl.Int64,
+    "n_candidate": pl.Int64,
+    "n_pairs": pl.Int64,
+    "ratio": pl.Float64,
+    "quartile_low": pl.Float64,
+    "quartile_high": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "confidence": pl.Float64,
+    "estimand": pl.String,
+    "method": pl.String,
+    "reasons": pl.List(pl.String),
+    "footnotes": pl.List(pl.String),
+}
+
+
+def overall(
+    dataset: Dataset,
+    factor: str = "filesystem",
+    baseline: str | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    where: Where | None = None,
+    confidence: float = 0.95,
+    include_failed: bool = False,
+) -> pl.DataFrame:
+    """Compare each level of a factor with a baseline over all the cells that both have.
+
+    Parameters
+    ----------
+    dataset, factor, baseline, metrics, where, confidence, include_failed
+        As in `fsbench_kit.compare`.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each study, tool, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is the
+        geometric mean of the cells' ratios, and ``quartile_low`` and ``quartile_high`` hold half of these: the
+        spread over cells, which is no interval. ``cells_dropped`` counts those that a side lacks, or has without
+        a figure above 0. ``n_*`` count units: runs, or the rounds of a launch, whose runs are one matrix together.
+        There is a confidence interval where each unit has a figure in all of these cells, and each side has two
+        or more: paired t over shared rounds, or else Welch's t, on the mean logarithm of each unit. A test over
+        cells would find a difference in 40 % of cases where a session, which all cells share, varies by 1 %.
+
+    Raises
+    ------
+    RequestError
+        If the factor, the baseline or a value of ``where`` is not in the data.
+    """
+    figures = figures_of(
+        dataset, factor, baseline, wanted_of(metrics), where=where, include_failed=include_failed
+    ).filter(~UNMEASURED)
+    confounders = Confounders(dataset, factor)
+    rows = []
+    for key, group in figures.group_by(_WHOLE, maintain_order=True):
+        sides = {level: side for (level,), side in group.group_by("level", maintain_order=True)}
+        base = group["base"][0]
+        for level in sorted(sides.keys() - {base}) if base in sides else ():
+            name = dict(zip(_WHOLE, key, strict=True))
+            of_sides = sides[base], sides[level]
+            reasons = confounders.between(*(confounders.side(side) for side in of_sides))
+            found, more = _over_cells(*of_sides, confidence)
+            if any(REASONS[code][0] == "no ratio" for code, _ in reasons):
+                found = {name: found[name] for name in ("cells", "cells_dropped")}
+            reasons += more
+            rows.append(
+                {
+                    **name,
+                    "better": METRICS[str(name["metric"])].better,
+                    "factor": factor,
+                    "baseline": base,
+                    "level": level,
+                    **found,
+                    "reasons": [code for code, _ in reasons],
+                    "footnotes": [note for code, notes in reasons for note in notes or [REASONS[code][1]]],
+                }
+            )
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+
+
+def _over_cells(
+    baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: float
+) -> tuple[dict[str, Any], list[Confounder]]:
+    """Return the columns that the figures give, and the reasons why they give no more."""
+    a, b = (_logs(side) for side in (baseline, candidate))
+    had = [side.select(_PART).unique() for side in (a, b)]
+    usable = [side.filter(pl.col("log").is_not_null().all().over(_PART)) for side in (a, b)]
+    common = usable[0].select(_PART).unique().join(usable[1], on=_PART, how="semi", nulls_equal=True)
+    every = pl.concat(had).unique().height
+    a, b = (side.join(common, on=_PART, how="semi", nulls_equal=True) for side in (a, b))
+    reasons: list[Confounder] = [("SET_MISMATCH", [])] if min(side.height for side in had) < every else []
+    counts = {"cells": common.height, "cells_dropped": every - common.height}
+    if common.is_empty():
+        return counts, reasons
+
+    means = [side.group_by(_PART).agg(pl.col("log").mean()) for side in (a, b)]
+    beside = means[0].join(means[1], on=_PART, nulls_equal=True)
+    ratios = (beside["log_right"] - beside["log"]).to_numpy()
+    units = [
+        side.group_by("unit", "by_round").agg(pl.len(), pl.col("log").mean().exp().alias("value")).sort("unit")
+        for side in (a, b)
+    ]
+    found = {
+        **counts,
+        "n_baseline": units[0].height,
+        "n_candidate": units[1].height,
+        "ratio": float(np.exp(ratios.mean())),
+        "quartile_low": float(np.exp(np.quantile(ratios, 0.25))),
+        "quartile_high": float(np.exp(np.quantile(ratios, 0.75))),
+        "estimand": "geometric mean of the cells' ratios",
+    }
+    if any((side.group_by(_PART).len()["len"] < 2).any() for side in (a, b)):
+        return found, [*reasons, ("ONE_RUN_NO_REPLICATES", [])]
+    whole = [side.filter(pl.col("len") == common.height) for side in units]
+    if any(part.height < side.height for part, side in zip(whole, units, strict=True)):
+        return found, [
+            *reasons,
+            ("N_BELOW_METHOD_MIN", ["Not every run, or round, of a side has all of these cells."]),
+        ]
+    shared = whole[0].filter("by_round").join(whole[1].filter("by_round"), on="unit", maintain_order="left")
+    if shared.height == whole[0].height == whole[1].height:
+        estimate = stats.paired_log(shared["value"], shared["value_right"], confidence)
+        found["n_pairs"] = shared.height
+    else:
+        estimate = stats.welch_log(whole[0]["value"], whole[1]["value"], confidence)
+    if np.isfinite(estimate.low):
+        found |= {"ci_low": float(estimate.low), "ci_high": float(estimate.high), "confidence": confidence}
+    return found | {"method": estimate.method}, reasons
+
+
+def _logs(side: pl.DataFrame) -> pl.DataFrame:
+    """Return the logarithm of each cell's figure in each unit, null where there is no figure above 0."""
+    measured = (pl.col("state") == "measured") & (pl.col("value") > 0)
+    of_round = pl.format("{} {}", pl.col("host").fill_null(""), pl.col("round"))
+    return (
+        side.with_columns(
+            log=pl.when(measured).then(pl.col("value").log()),
+            unit=pl.coalesce(of_round, "run_id"),
+            by_round=pl.col("round").is_not_null(),
+        )
+        .group_by(*_PART, "unit", "by_round", maintain_order=True)
+        .agg(pl.when(pl.col("log").is_not_null().all()).then(pl.col("log").mean()).alias("log"))
+    )

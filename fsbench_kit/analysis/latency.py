@@ -1,0 +1,176 @@
+"""How long requests take: the percentile curve of each run, from its bins or from the percentiles that it prints.
+
+A percentile of figures in bins is known only to its bin, so every point of a curve has a lower and an upper end.
+Percentiles are never averaged: runs are curves of their own, or their bins are added up to one histogram.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit.analysis import settings
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.vocabulary import EITHER_LATENCY, SCOPES
+from fsbench_kit.stats import binned_quantile, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.data.dataset import Dataset
+
+METRICS: Final = ("completion_latency", "latency", EITHER_LATENCY, "submission_latency")
+"""The metrics that have such curves; the first that a run has does, where none is asked for."""
+
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    **{
+        name: pl.Int64 if name in {"block_size", "file_size", "threads"} else pl.String
+        for name in settings.CELL
+        if name != "statistic"
+    },
+    "level": pl.String,
+    "curve": pl.String,
+    "runs": pl.Int64,
+    "requests": pl.Int64,
+    "known_from": pl.String,
+    "share": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+
+_HUNDREDTHS: Final = np.arange(2, 90, 2) / 100
+_STEPS_PER_NINE: Final = 16
+_CELL: Final = [name for name in settings.CELL if name not in {"scope", "part", "metric", "statistic"}]
+
+
+def curves(
+    dataset: Dataset, factor: str = "filesystem", *, metric: str | None = None, pooled: bool = False
+) -> pl.DataFrame:
+    """Return the percentile curves of runs.
+
+    Parameters
+    ----------
+    dataset
+        The runs. Those that failed, and those before the first round, are left out.
+    factor
+        A column of the runs or the key of a setting; what `level` holds.
+    metric
+        One of `METRICS`; by default the first that a run has.
+    pooled
+        Whether to add up the bins of all runs of a cell and level to one histogram, in which a run with more
+        requests counts for more. Printed percentiles cannot be added up, and stay curves of their own.
+
+    Returns
+    -------
+    pl.DataFrame
+        The columns of `COLUMNS`, one row for each point of a curve: a ``share`` of the requests took no longer
+        than something between ``low`` and ``high``; an open end is null. ``known_from`` is ``bins`` or
+        ``percentiles``. The jobs of a run that have the same settings are one curve where there are bins.
+
+    Raises
+    ------
+    RequestError
+        If no run has such figures, or the bins of runs that are to be pooled are of different kinds.
+    """
+    wanted = [metric] if metric is not None else list(METRICS)
+    cells = settings.operations(dataset, factor).filter(~UNMEASURED, status="ok")
+    bins = _of_widest_scope(
+        dataset.distributions.filter(pl.col("count") > 0, pl.col("metric").is_in(wanted)), wanted
+    ).join(cells, on=["run_id", "operation"])
+    printed = _of_widest_scope(_printed(dataset, wanted), wanted).join(cells, on=["run_id", "operation"])
+    printed = printed.join(bins, on=["run_id", "operation"], how="anti")
+    rows = [*_from_bins(bins, pooled=pooled), *_from_percentiles(printed)]
+    if not rows:
+        raise RequestError(
+            f"no run that succeeded has a distribution of {metric or 'latencies'} and a {factor}",
+            hint="fio gives one with --output-format=json+, sysbench with --histogram.",
+        )
+    return pl.concat(rows)
+
+
+def _of_widest_scope(rows: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
+    """Keep the first metric of each run and operation, of it what is said of the whole, not of parts."""
+    place = pl.col("metric").replace_strict(wanted, range(len(wanted)), return_dtype=pl.Int64)
+    scope = pl.col("scope").cast(pl.String).replace_strict(SCOPES, range(len(SCOPES)), return_dtype=pl.Int64)
+    key = ("run_id", "operation")
+    return rows.filter(place == place.min().over(key)).filter(scope == scope.min().over(key))
+
+
+def _printed(dataset: Dataset, wanted: list[str]) -> pl.DataFrame:
+    rank = pl.col("statistic").str.extract(r"^p(\d{1,2}(?:\.\d+)?)$").cast(pl.Float64) / 100
+    return (
+        dataset.measurements.filter("primary", pl.col("metric").is_in(wanted), pl.col("value").is_not_null())
+        .with_columns(
+            share=rank,
+            low=pl.coalesce("low", "value"),
+            high=pl.coalesce("high", "value"),
+        )
+        .filter(pl.col("share") > 0)
+    )
+
+
+def _from_bins(bins: pl.DataFrame, *, pooled: bool) -> Iterator[pl.DataFrame]:
+    bins = bins.with_columns(pl.when("differ").then("part").alias("part"))
+    own = [] if pooled else ["run_id"]
+    for number, (_, rows) in enumerate(
+        bins.group_by(*_CELL, "part", "metric", "level", *own, maintain_order=True)
+    ):
+        try:
+            histogram = merged(rows["low"].fill_null(0.0), rows["high"].fill_null(np.inf), rows["count"])
+        except ValueError as error:
+            raise RequestError(
+                f"the bins of these runs cannot be added up: {error}", hint="Draw each run for itself."
+            ) from None
+        shares = _shares(histogram.total)
+        points = [binned_quantile(histogram, share) for share in shares]
+        first = rows.row(0, named=True)
+        yield _curve(
+            first,
+            f"pooled {number}" if pooled else first["run_id"],
+            runs=rows["run_id"].n_unique(),
+            requests=histogram.total,
+            known_from="bins",
+            points={
+                "share": shares,
+                "low": [point.low for point in points],
+                "high": [point.high if np.isfinite(point.high) else None for point in points],
+            },
+        )
+
+
+def _shares(requests: int) -> list[float]:
+    """Return the shares at which a curve is taken: up to the one that leaves out a single request, and all."""
+    nines = np.arange(_STEPS_PER_NINE, np.log10(max(requests, 1)) * _STEPS_PER_NINE) / _STEPS_PER_NINE
+    return [*_HUNDREDTHS.tolist(), *(1 - 10.0**-nines).tolist(), *([1 - 1 / requests] if requests > 1 else [])]
+
+
+def _from_percentiles(printed: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    for _, rows in printed.group_by("run_id", "operation", "metric", "part", maintain_order=True):
+        points = rows.sort("share")
+        first = rows.row(0, named=True)
+        parts = printed.filter(run_id=first["run_id"], operation=first["operation"])["part"].n_unique()
+        yield _curve(
+            first | {"part": first["part"] if parts > 1 else None},
+            f"{first['run_id']} {first['part']}",
+            runs=1,
+            requests=None,
+            known_from="percentiles",
+            points={name: points[name].to_list() for name in ("share", "low", "high")},
+        )
+
+
+def _curve(
+    first: dict[str, Any], name: str, *, runs: int, requests: int | None, known_from: str, points: dict[str, Any]
+) -> pl.DataFrame:
+    facts = first | {"curve": name, "runs": runs, "requests": requests, "known_from": known_from}
+    return (
+        pl.DataFrame(points)
+        .select(
+            pl.col(column) if column in points else pl.lit(facts[column], dtype).alias(column)
+            for column, dtype in COLUMNS.items()
+        )
+        .cast({"share": pl.Float64, "low": pl.Float64, "high": pl.Float64})
+    )

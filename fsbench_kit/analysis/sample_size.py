@@ -1,0 +1,176 @@
+"""How many runs a comparison needs: from a pilot's runs, or from a variation that is assumed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+from scipy.special import chdtri, stdtrit
+
+from fsbench_kit import stats
+from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.comparison import STATISTICS
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.data.dataset import Dataset
+
+_SURE: Final = 0.8
+"""How sure it is that runs vary no more than `cv_high`."""
+
+COLUMNS: Final[dict[str, type[pl.DataType]]] = {
+    **{name: pl.Int64 if name in {"block_size", "file_size", "threads"} else pl.String for name in settings.CELL},
+    "pilot_runs": pl.Int64,
+    "cv": pl.Float64,
+    "cv_high": pl.Float64,
+    "for_half_width": pl.Int64,
+    "for_effect": pl.Int64,
+    "for_equivalence": pl.Int64,
+}
+
+
+def repeats(
+    pilot: Dataset | None = None,
+    *,
+    cv: float | Sequence[float] | None = None,
+    half_width: float = 0.05,
+    effect: float = 0.10,
+    margin: float = 1.05,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    factor: str = "filesystem",
+) -> pl.DataFrame:
+    """Return how many runs a side needs.
+
+    Parameters
+    ----------
+    pilot
+        Runs that were made already, at least two of a cell and level.
+    cv
+        Or else how much runs vary: coefficients of variation, 0.05 for 5 %.
+    half_width
+        What the interval of the ratio is to reach to either side, 0.05 for 5 %.
+    effect
+        The difference that is to be shown, 0.10 for 10 %.
+    margin
+        The largest ratio that counts as equal.
+    power
+        How often difference or equality is to be shown where it is there.
+    confidence
+        Of the interval.
+    factor
+        What the pilot's runs are to be compared by.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``cv`` is the variation
+        among runs of one level, pooled over the levels. A pilot's few runs may have varied less than others
+        will; ``cv_high`` is what it is below with a confidence of 80 %, and what the numbers of runs are planned
+        with. Without a pilot both are the one that was given.
+
+    Raises
+    ------
+    RequestError
+        If neither or both are given, if a pilot has no two runs of anything, or a number cannot be planned with.
+    """
+    if (pilot is None) == (cv is None):
+        raise RequestError("runs are planned from a pilot or from a variation", hint="Give one of the two.")
+    if pilot is not None:
+        found = _variation(pilot, factor)
+    else:
+        given = [cv] if isinstance(cv, int | float) else list(cv or ())
+        found = pl.DataFrame({"cv": given, "cv_high": given}, schema={"cv": pl.Float64, "cv_high": pl.Float64})
+    try:
+        planned = [
+            (
+                stats.runs_for_width(spread, 1 + half_width, confidence),
+                stats.runs_for_effect(spread, 1 + effect, power, confidence),
+                stats.runs_for_equivalence(spread, margin, power),
+            )
+            for spread in (_log_sd(value) for value in found["cv_high"])
+        ]
+    except ValueError as error:
+        raise RequestError(f"this cannot be planned with: {error}") from None
+    names = ("for_half_width", "for_effect", "for_equivalence")
+    table = found.hstack(pl.DataFrame(planned, schema=dict.fromkeys(names, pl.Int64), orient="row"))
+    return table.select(name for name in COLUMNS if name in table.columns)
+
+
+def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) -> pl.DataFrame:
+    """Return how narrow an interval becomes with more runs.
+
+    Parameters
+    ----------
+    cv
+        Coefficients of variation between runs.
+    confidence
+        Of the interval.
+    most
+        The largest number of runs of a side.
+
+    Returns
+    -------
+    pl.DataFrame
+        Columns ``cv``, ``runs`` and ``half_width``, 0.05 for 5 %: what the interval of a ratio typically reaches
+        upwards.
+    """
+    runs = np.unique(np.geomspace(2, most, 60).round().astype(int))
+    quantiles = stdtrit(2 * runs - 2, (1 + confidence) / 2) * np.sqrt(2 / runs)
+    rows = [
+        (value, int(n), float(np.expm1(_log_sd(value) * quantile)))
+        for value in cv
+        for n, quantile in zip(runs, quantiles, strict=True)
+    ]
+    schema = {"cv": pl.Float64, "runs": pl.Int64, "half_width": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
+    """Return of each cell how much the runs of one level vary, on logarithms."""
+    wanted = [(metric, statistic) for metric, statistics in STATISTICS.items() for statistic in statistics]
+    figures = (
+        settings.cells(pilot, factor)
+        .join(
+            pl.DataFrame(wanted, schema=["metric", "statistic"], orient="row"),
+            on=["metric", "statistic"],
+            how="semi",
+        )
+        .filter(~UNMEASURED, pl.col("status") == "ok", pl.col("value") > 0)
+    )
+    varied = (
+        figures.with_columns(pl.col("value").log())
+        .group_by(*settings.CELL, "level", maintain_order=True)
+        .agg(runs=pl.len(), variance=pl.col("value").var())
+        .filter(pl.col("runs") > 1)
+        .group_by(settings.CELL, maintain_order=True)
+        .agg(
+            pilot_runs=pl.col("runs").sum().cast(pl.Int64),
+            freedom=(pl.col("runs") - 1).sum().cast(pl.Int64),
+            variance=(pl.col("variance") * (pl.col("runs") - 1)).sum() / (pl.col("runs") - 1).sum(),
+        )
+        .filter(pl.col("variance") > 0)
+    )
+    if varied.is_empty():
+        raise RequestError(
+            "no two of these runs were made alike and differ in a figure, so nothing is known of how runs vary",
+            hint="Make a pilot of some runs on each side, or say how much runs vary.",
+        )
+    freedom, variance = varied["freedom"].to_numpy(), varied["variance"].to_numpy()
+    high = variance * freedom / chdtri(freedom, _SURE)
+    return varied.drop("freedom", "variance").with_columns(
+        cv=pl.Series([_cv(value) for value in variance]), cv_high=pl.Series([_cv(value) for value in high])
+    )
+
+
+def _cv(log_variance: float) -> float:
+    return math.sqrt(math.expm1(log_variance))
+
+
+def _log_sd(cv: float) -> float:
+    return math.sqrt(math.log1p(cv**2))

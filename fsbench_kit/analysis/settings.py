@@ -1,0 +1,326 @@
+"""Which settings runs had: in which cells they may be compared, and what besides the factor sets them apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import polars as pl
+
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.vocabulary import setting_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.model.vocabulary import SettingKind
+
+    Where: TypeAlias = Mapping[str, Sequence[str | int | None]]
+
+NOT_KNOWN: Final = "not known"
+
+
+def effective(settings: pl.DataFrame) -> pl.DataFrame:
+    """Return one value for each run and key: that of the strongest origin.
+
+    Where the parts of a run differ (two fio jobs of different block sizes), the value is all of theirs, joined
+    by ``|``.
+
+    Parameters
+    ----------
+    settings
+        The ``settings`` frame of a dataset.
+
+    Returns
+    -------
+    pl.DataFrame
+        Columns ``run_id``, ``key``, ``value``, ``origin``.
+    """
+    # Origins are an Enum in the order of their strength, so that the least one is the strongest.
+    strongest = settings.filter(pl.col("origin") == pl.col("origin").min().over("run_id", "key"))
+    return strongest.group_by("run_id", "key", maintain_order=True).agg(
+        pl.col("value").unique(maintain_order=True).str.join(" | "),
+        pl.col("origin").first(),
+    )
+
+
+def wide(settings: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
+    """Return one row for each run with a column for each of some keys; unknown is null."""
+    known = effective(settings)
+    runs = known.select("run_id").unique(maintain_order=True)
+    for key in keys:
+        column = known.filter(pl.col("key") == key).select("run_id", pl.col("value").alias(key))
+        runs = runs.join(column, on="run_id", how="left", validate="1:1")
+    return runs
+
+
+class Facts:
+    """What is known of each run, to be asked about sets of runs.
+
+    Parameters
+    ----------
+    dataset
+        The runs' data.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._of_run: dict[str, list[tuple[str, str]]] = {}
+        for run, key, value in known(dataset).select("run_id", "key", "value").rows():
+            self._of_run.setdefault(run, []).append((key, value))
+        self._of_runs: dict[frozenset[str], dict[str, list[str]]] = {}
+
+    def values(self, runs: frozenset[str]) -> dict[str, list[str]]:
+        """Return the values that each key has among some runs, sorted."""
+        if runs not in self._of_runs:
+            found: dict[str, set[str]] = {}
+            for run in runs:
+                for key, value in self._of_run.get(run, ()):
+                    found.setdefault(key, set()).add(value)
+            self._of_runs[runs] = {key: sorted(found[key]) for key in sorted(found)}
+        return self._of_runs[runs]
+
+    def differences(self, baseline: frozenset[str], candidate: frozenset[str]) -> Iterator[Difference]:
+        """Yield each setting that is known of at least one side and is not the same on both, by kind and key."""
+        sides = self.values(baseline), self.values(candidate)
+        for kind, key in sorted((setting_kind(key), key) for key in sides[0].keys() | sides[1].keys()):
+            first, second = (" | ".join(side[key]) if key in side else NOT_KNOWN for side in sides)
+            if first != second:
+                yield Difference(key, kind, first, second)
+
+
+class Difference(NamedTuple):
+    """A setting in which two sides differ.
+
+    Attributes
+    ----------
+    key, kind
+        As in `fsbench_kit.model.vocabulary`.
+    baseline, candidate
+        The values of that side's runs, or `NOT_KNOWN`.
+    """
+
+    key: str
+    kind: SettingKind
+    baseline: str
+    candidate: str
+
+
+def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[str]) -> pl.DataFrame:
+    """List the settings in which two sides of a comparison differ.
+
+    Parameters
+    ----------
+    dataset
+        The runs' data.
+    baseline, candidate
+        The run ids of the two sides.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each `Difference`. Labels, and settings of which only one side is known by nature of where
+        they stand, are included; ``kind`` tells.
+    """
+    found = Facts(dataset).differences(frozenset(baseline), frozenset(candidate))
+    return pl.DataFrame(list(found), schema=dict.fromkeys(Difference._fields, pl.String), orient="row")
+
+
+def known(dataset: Dataset) -> pl.DataFrame:
+    """Return all that is known of runs: columns ``run_id``, ``key``, ``value``.
+
+    Besides the settings these are facts of the run itself, and the disks and jobs of which its log has figures.
+    """
+    of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
+    of_settings = effective(dataset.settings).filter(~pl.col("key").is_in(_RUN_FACTS)).select(of_runs.columns)
+    in_logs = (_parts(dataset, of_settings, key, scope) for key, scope in (("disks", "disk"), ("job_name", "job")))
+    return pl.concat([of_runs, of_settings, *in_logs])
+
+
+def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.DataFrame:
+    """Return the parts of which a log has figures as a setting, where nothing else gives its run that setting."""
+    named = pl.col("run_id").is_in(known.filter(pl.col("key") == key)["run_id"].implode())
+    # the kernel numbers loop devices and disks in memory as it likes
+    chance = (pl.col("scope") == "disk") & pl.col("part").str.contains("^(loop|ram)")
+    return (
+        dataset.measurements.filter(pl.col("scope") == scope, pl.col("part").is_not_null(), ~chance, ~named)
+        .group_by("run_id", maintain_order=True)
+        .agg(pl.lit(key).alias("key"), pl.col("part").unique().sort().str.join(" ").alias("value"))
+    )
+
+
+_RUN_FACTS: Final = ("host", "tool_version")
+"""Columns of a run that count as settings when runs are compared."""
+
+CELL: Final = (
+    "study",
+    "tool",
+    "filesystem",
+    "pattern",
+    "scope",
+    "part",
+    "operation",
+    "block_size",
+    "file_size",
+    "threads",
+    "iodepth",
+    "metric",
+    "statistic",
+)
+"""What has to be equal before two figures may be set side by side, unless it is the factor; other differences are
+named as confounders."""
+
+_SIZES: Final = ("block_size", "file_size", "threads")
+_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files", "stopping_rule")
+
+
+def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataFrame:
+    """Return the primary figures of runs and of their jobs, each with its cell and its level of a factor.
+
+    Parameters
+    ----------
+    dataset
+        The runs.
+    factor
+        A column of ``runs``, or the key of a setting.
+    where
+        A column of `CELL`, or the factor -> the values to keep; ``None`` among them is what has no value.
+
+    Returns
+    -------
+    pl.DataFrame
+        The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. Where
+        the sync after a task that writes has its own time, both together are the metric ``elapsed_with_sync``. A
+        size that the figure does not carry is that of the run's settings. A part's name is null where its run
+        has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
+        of `CELL`, and the filesystem where the factor is the target that has it.
+
+    Raises
+    ------
+    RequestError
+        If ``where`` names another column, or a value that no figure has.
+    """
+    known = wide(dataset.settings, _KEYS)
+    if factor in dataset.runs.columns:
+        level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
+    else:
+        level = wide(dataset.settings, [factor]).rename({factor: "level"})
+    parts = pl.col("part").n_unique().over("run_id", "scope")
+    printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
+    figures = (
+        pl.concat([printed, _with_sync(printed)])
+        .join(dataset.runs.drop("line"), on="run_id")
+        .join(level.drop_nulls(), on="run_id")
+        .join(known, on="run_id", how="left", suffix="_setting")
+        .with_columns(
+            pl.col("scope").cast(pl.String),
+            pl.when(parts > 1).then("part").alias("part"),
+            *(pl.coalesce(size, integer(f"{size}_setting")).alias(size) for size in _SIZES),
+        )
+    )
+    labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
+    figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
+    return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+_LARGEST: Final = 1e100
+"""Ratios of figures up to here, and down to its inverse, are numbers that a float holds."""
+
+
+def _computable(figures: pl.DataFrame) -> pl.DataFrame:
+    """Let figures be missing that are nan or infinite, or near it, and bounds unknown that make no sense."""
+
+    def usable(name: str) -> pl.Expr:
+        return (pl.col(name) == 0) | pl.col(name).abs().is_between(1 / _LARGEST, _LARGEST)
+
+    value = pl.when(usable("value")).then("value")
+    bounds = {name: pl.when(usable(name)).then(name) for name in ("low", "high")}
+    in_order = pl.all_horizontal(bounds["low"] >= 0, bounds["low"] <= bounds["high"]).fill_null(value=True)
+    state = pl.when((pl.col("state") == "measured") & value.is_null()).then(
+        pl.lit("missing", figures.schema["state"])
+    )
+    return figures.with_columns(
+        value.alias("value"),
+        *(pl.when(in_order).then(bound).alias(name) for name, bound in bounds.items()),
+        state.otherwise("state").alias("state"),
+    )
+
+
+_WRITES: Final = "write|copy|remove|delete"
+"""What leaves something for a sync to write."""
+
+
+def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
+    """Return the time of each task that writes and of the sync after it together.
+
+    Neither says by itself what a filesystem takes: one does more at once, and another more in the sync.
+    """
+    elapsed = figures.filter(
+        pl.col("operation").str.contains(_WRITES), metric="elapsed", statistic="value", state="measured"
+    )
+    syncs = elapsed.filter(pl.col("operation").str.ends_with("_sync")).with_columns(
+        pl.col("operation").str.strip_suffix("_sync")
+    )
+    both = elapsed.join(
+        syncs, on=["run_id", "scope", "part", "operation", *_SIZES], nulls_equal=True, suffix="_of_sync"
+    )
+    return both.with_columns(
+        pl.lit("elapsed_with_sync").alias("metric"),
+        *(pl.col(name) + pl.col(f"{name}_of_sync") for name in ("value", "low", "high")),
+        pl.format("{} + {}", "text", "text_of_sync").alias("text"),
+    ).select(figures.columns)
+
+
+def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str | int | None]) -> pl.Expr:
+    """Return whether a figure has one of some values in a column, or as its level of the factor."""
+    if name not in (*CELL, factor):
+        raise RequestError(
+            f"{name!r} does not name cells, so that none can be chosen by it",
+            hint=f"Choose by {', '.join(key for key in CELL if key != factor)}, or by the factor, {factor}.",
+        )
+    texts = figures["level" if name == factor else name].cast(pl.String)
+    wanted = [None if value is None else str(value) for value in kept]
+    known = set(texts.unique())
+    for value in wanted:
+        if value not in known:
+            there = ", ".join("None" if text is None else text for text in sorted(known, key=str))
+            raise RequestError(f"no figure has {name} {value!r}", hint=f"There are: {there or 'none at all'}.")
+    return pl.lit(texts.is_in(wanted, nulls_equal=True))
+
+
+def operations(dataset: Dataset, factor: str) -> pl.DataFrame:
+    """Return what each operation of each run is a cell of, for what is known of it besides single figures.
+
+    Parameters
+    ----------
+    dataset, factor
+        As in `cells`.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each run, operation and level: the columns of ``runs``, those of `CELL` that are no part's or
+        figure's own, and ``differ``: whether the run's jobs are of different sizes. Such a size is null.
+    """
+    own = [name for name in CELL if name not in {"scope", "part", "operation", "metric", "statistic"}]
+    key = ("run_id", "operation", "level")
+    facts = [name for name in dataset.runs.columns if name not in {"run_id", "line", *own}]
+    differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique() > 1 for name in ("block_size", "file_size"))
+    alike = (
+        pl.when(pl.col(name).drop_nulls().n_unique() == 1).then(pl.col(name).drop_nulls().first()) for name in own
+    )
+    return (
+        cells(dataset, factor)
+        .group_by(*key, maintain_order=True)
+        .agg(*alike, *(pl.col(name).first() for name in facts if name not in key), differ=differ)
+    )
+
+
+def number(column: str) -> pl.Expr:
+    """Read a setting's text as a number; null where it is none."""
+    return pl.col(column).cast(pl.Float64, strict=False)
+
+
+def integer(column: str) -> pl.Expr:
+    """Read a setting's text as a whole number; null where it is none."""
+    return pl.col(column).cast(pl.Int64, strict=False)

@@ -1,0 +1,51 @@
+"""How many runs a comparison needs."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.charts.style import PLOT_WIDTH, REFERENCE, chart_title, check_size, description
+from fsbench_kit.tables import percent
+
+
+def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerChart | alt.FacetChart:
+    """Draw how narrow an interval becomes with more runs, one curve for each variation between runs.
+
+    Parameters
+    ----------
+    widths
+        What `fsbench_kit.analysis.sample_size.widths` returned.
+    half_width
+        What is aimed at, drawn as a line.
+    """
+    check_size(widths)
+    curves = widths.with_columns(words=pl.col("cv").map_elements(percent, return_dtype=pl.String))
+    enough = (
+        curves.filter(pl.col("half_width") <= half_width)
+        .group_by("cv", "words", maintain_order=True)
+        .agg(pl.col("runs").min())
+        .sort("cv")
+    )
+    told = [f"{runs} runs a side where runs vary by {words}" for _, words, runs in enough.rows()]
+    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(told) or 'more runs than are drawn'}"]
+    explained = "How far the 95 % interval of a ratio typically reaches, by the number of runs on each side."
+    base = alt.Chart(curves).encode(
+        x=alt.X("runs:Q", title="runs on each side (log scale)", scale=alt.Scale(type="log", nice=False)),
+        y=alt.Y(
+            "half_width:Q",
+            title="half-width of the interval (log scale)",
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(format="~%"),
+        ),
+        color=alt.Color(
+            "words:N", title="runs vary by", sort=curves["words"].unique(maintain_order=True).to_list()
+        ),
+        tooltip=["words:N", "runs:Q", alt.Tooltip("half_width:Q", format=".1%")],
+    )
+    aim = alt.Chart().mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(y=alt.YDatum(half_width))
+    return alt.layer(base.mark_line(), aim, data=curves).properties(
+        width=PLOT_WIDTH,
+        title=chart_title(heading, explained),
+        description=description("Line chart.", heading, explained, pl.Series([], dtype=pl.String)),
+    )

@@ -1,0 +1,159 @@
+"""What all charts share: colours, sizes, and the words around a chart."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.units import scales
+from fsbench_kit.tables import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST_ROWS: Final = 5000
+"""More rows than this are not a chart but a table of points: they have to be summarised first."""
+
+COLOURS: Final = {
+    "ext4": "#0072b2",
+    "xfs": "#d55e00",
+    "zfs": "#7b3294",
+    "btrfs": "#009e73",
+    "ext3": "#56b4e9",
+    "ext2": "#8c9eae",
+    "f2fs": "#e69f00",
+    "jfs": "#cc79a7",
+    "nilfs2": "#8c510a",
+}
+"""The colours of filesystems, the same in every chart: those of Okabe and Ito, who chose them so that people tell
+them apart whatever they see of red and green, and three more of different lightness."""
+_OTHER_COLOURS: Final = ("#333333", "#117733", "#882255", "#44aa99", "#999933", "#aa4499", "#6699cc", "#661100")
+
+_DASHES: Final = ([1, 0], [5, 2], [1.5, 1.5], [8, 2, 2, 2], [3, 3], [10, 4])
+_SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+
+# The span of a log axis up to which its ticks are these multiples of powers of ten.
+_STEPS: Final = {
+    4.0: (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
+    1e3: (1.0, 2.0, 5.0),
+    math.inf: (1.0,),
+}
+_AROUND: Final = 1.1
+
+PLOT_WIDTH: Final = 520
+PANEL_WIDTH: Final = 330
+PANEL_HEIGHT: Final = 130
+
+BAND: Final = "#e4e7eb"
+REFERENCE: Final = "#52606d"
+
+_TITLE_CHARACTERS: Final = 92
+_SUBTITLE_CHARACTERS: Final = 112
+_MOST_LINES: Final = 4
+_MOST_DESCRIBED: Final = 12
+
+
+def colour_scale(levels: Iterable[str]) -> alt.Scale:
+    """Give each level its colour: a filesystem's own, or one of the others in the order of their names."""
+    names = sorted(set(levels))
+    others = [name for name in names if name.lower() not in COLOURS]
+    spare = {name: _OTHER_COLOURS[i % len(_OTHER_COLOURS)] for i, name in enumerate(others)}
+    return alt.Scale(domain=names, range=[spare.get(name) or COLOURS[name.lower()] for name in names])
+
+
+def dash_scale(levels: Iterable[str]) -> alt.Scale:
+    """Give each level a dash of its own, for those who do not see its colour and for grey paper."""
+    names = sorted(set(levels))
+    return alt.Scale(domain=names, range=[_DASHES[i % len(_DASHES)] for i in range(len(names))])
+
+
+def shape_scale(levels: Iterable[str]) -> alt.Scale:
+    """Give each level a shape of its own, for the same reason."""
+    names = sorted(set(levels))
+    return alt.Scale(domain=names, range=[_SHAPES[i % len(_SHAPES)] for i in range(len(names))])
+
+
+def log_scale(low: float, high: float) -> alt.Scale:
+    """Return a log scale from a little below the lowest to a little above the highest value."""
+    return alt.Scale(type="log", domain=[low / _AROUND, high * _AROUND], nice=False)
+
+
+def unit_axis(low: float, high: float, unit: str, **options: Any) -> alt.Axis:
+    """Return the axis of a log scale of some base unit, each tick with the prefix that suits it: 200 µs, 1 ms."""
+    if unit.startswith("B"):
+        ticks = [2.0**power for power in range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1)]
+    else:
+        steps = next(steps for span, steps in _STEPS.items() if high / low <= span)
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        ticks = [step * 10.0**decade for decade in decades for step in steps]
+    return alt.Axis(
+        values=[tick for tick in ticks if low / _AROUND <= tick <= high * _AROUND],
+        labelExpr=prefixed(unit),
+        labelOverlap="greedy",
+        **options,
+    )
+
+
+def prefixed(unit: str) -> str:
+    """Return the expression by which a browser writes an axis' value of a base unit as people do."""
+    texts = (
+        f"abs(datum.value) > {0.999 * factor:g} ? format(datum.value / {factor:g}, '.3~g') + ' {name}'"
+        for name, factor in scales(unit)
+    )
+    return " : ".join([*texts, "datum.value === 0 ? '0' : format(datum.value, '.3~g')"])
+
+
+def check_size(frame: pl.DataFrame) -> None:
+    """Refuse a frame that has to be summarised before it is drawn.
+
+    Raises
+    ------
+    RequestError
+        If it has more than `MOST_ROWS`.
+    """
+    if frame.height > MOST_ROWS:
+        raise RequestError(
+            f"{frame.height:,} rows are too many for a chart, which takes {MOST_ROWS:,}",
+            hint="Summarise them in Polars first, or keep the cells that your question is about.",
+        )
+
+
+def panel_header(width: int) -> alt.Header:
+    """Head each panel of a chart with its name, from the left, no longer than the panel is wide."""
+    return alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=width)
+
+
+def joined(names: pl.Series) -> str:
+    """List the different names of a column."""
+    return ", ".join(map(one_line, names.unique().sort()))
+
+
+def chart_title(heading: Sequence[str], explained: str) -> alt.TitleParams:
+    """Write what was found above a chart, and below it how its marks are to be read."""
+    lines = [line for text in heading for line in _lines(text, _TITLE_CHARACTERS)]
+    return alt.TitleParams(text=lines, subtitle=_lines(explained, _SUBTITLE_CHARACTERS))
+
+
+def _lines(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, max_lines=_MOST_LINES, placeholder=" …")
+
+
+def description(kind: str, heading: Sequence[str], explained: str, rows: pl.Series) -> str:
+    """Say in words what a chart shows, for those who do not see it."""
+    more = f" And {len(rows) - _MOST_DESCRIBED} more." if len(rows) > _MOST_DESCRIBED else ""
+    return " ".join([kind, *heading, explained, *rows.head(_MOST_DESCRIBED)]) + more
+
+
+def nothing(why: list[str]) -> alt.Chart:
+    """Draw a chart that says why there is nothing to draw."""
+    chart: alt.Chart = (
+        alt.Chart(pl.DataFrame({"why": why}), description=" ".join(why))
+        .mark_text(align="left", fontSize=13)
+        .encode(text="why:N")
+    )
+    return chart

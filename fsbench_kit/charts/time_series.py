@@ -1,0 +1,219 @@
+"""Figures over time: one panel for each run, with its levels, its stalls, and the time until it was steady."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.analysis.time_series import STALL
+from fsbench_kit.charts.style import (
+    BAND,
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    PLOT_WIDTH,
+    REFERENCE,
+    chart_title,
+    check_size,
+    colour_scale,
+    description,
+    log_scale,
+    nothing,
+    panel_header,
+    prefixed,
+    unit_axis,
+)
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.tables import cell_label, metric_text, one_line, varying
+
+if TYPE_CHECKING:
+    from fsbench_kit.analysis.time_series import OverTime
+
+_LOG_FROM: Final = 20.0
+"""How many times the lowest figure the highest is, from which on the axis is logarithmic."""
+
+_HOW: Final = "A plan's fio workload gives them with log_interval = 0.1, sysbench with --report-interval."
+
+
+def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> alt.Chart | alt.FacetChart:
+    """Draw the figures of each run over time.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.analysis.time_series.over_time` returned.
+    most
+        How many runs to draw: the first ones.
+    title
+        What the chart shows; by default it counts stalls, changes of level, and runs that are steady.
+
+    Raises
+    ------
+    RequestError
+        If there are too many figures.
+    """
+    if found.runs.is_empty():
+        return nothing([over_time_finding(found), _HOW])
+    runs = _named(found.runs)
+    kept = runs.head(most)
+    names = kept.select("series", "panel", "level")
+    metric = runs["metric"][0]
+    unit = METRICS[metric].unit
+    points, batches, stretches, stalls = (
+        frame.join(names, on="series", maintain_order="left")
+        for frame in (found.points, found.batches, found.stretches, found.stalls)
+    )
+    low, high = points.select(pl.col("lowest").filter(pl.col("lowest") > 0).min(), pl.col("highest").max()).row(0)
+    logarithmic = low is not None and high / low >= _LOG_FROM and (points["lowest"] > 0).all()
+    data = pl.concat(
+        [
+            points.select("panel", "level", "end", "value", "lowest", "highest", words=_words(points, unit)),
+            batches.select("panel", "level", batch_start="start", batch_end="end", batch="value"),
+            # the first stretch begins with the run, which is no change
+            stretches.filter(pl.col("start") > pl.col("start").min().over("series")).select(
+                "panel", "level", change="start"
+            ),
+            stalls.select(
+                "panel", "level", stall=(pl.col("start") + pl.col("end")) / 2, words=_stall_words(stalls)
+            ),
+            kept.select(
+                "panel", "level", start=pl.lit(0.0), restless=pl.col("steady_since").fill_null(_ends(kept, points))
+            ).filter(kept["steady"].is_not_null()),
+        ],
+        how="diagonal",
+    )
+    check_size(data)
+    scale = log_scale(low, high) if logarithmic else alt.Scale(domainMin=0)
+    axis = unit_axis(low, high, unit) if logarithmic else alt.Axis(labelExpr=prefixed(unit), tickCount=4)
+    times = alt.X("end:Q", title="time since the run's start, in s", scale=alt.Scale(nice=False, zero=True))
+    values = alt.Y("value:Q", title=None, scale=scale, axis=axis)
+    colour = alt.Color(
+        "level:N",
+        scale=colour_scale(data["level"]),
+        legend=alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1),
+    )
+    chart = alt.Chart()
+    layers = alt.layer(
+        chart.mark_rect(color=BAND, opacity=0.7).encode(x="start:Q", x2="restless:Q"),
+        chart.mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(x="change:Q"),
+        chart.mark_area(opacity=0.25).encode(x=times, y=alt.Y("lowest:Q"), y2="highest:Q", color=colour),
+        chart.mark_line(strokeWidth=1, opacity=0.75).encode(x=times, y=values, color=colour, tooltip="words:N"),
+        chart.mark_rule(strokeWidth=3).encode(
+            x="batch_start:Q", x2="batch_end:Q", y=alt.Y("batch:Q"), color=colour
+        ),
+        chart.mark_point(shape="triangle-down", size=60, filled=True, color="#1f2933", yOffset=-5).encode(
+            x="stall:Q", y=alt.value(4), tooltip="words:N"
+        ),
+        data=data,
+    )
+    width = PLOT_WIDTH if kept.height == 1 else PANEL_WIDTH
+    heading = [title or over_time_finding(found)]
+    explained = _explain(kept, runs, data)
+    panels = kept["panel"].to_list()
+    drawn: alt.FacetChart = (
+        layers.properties(width=width, height=PANEL_HEIGHT)
+        .facet(alt.Facet("panel:N", sort=panels, header=panel_header(width)), columns=2)
+        .resolve_axis(x="independent")
+        .properties(
+            title=chart_title(heading, explained),
+            description=description("Time series.", heading, explained, runs["words"]),
+        )
+    )
+    return drawn
+
+
+def _named(runs: pl.DataFrame) -> pl.DataFrame:
+    """Give each series the head of its panel, and a sentence."""
+    cells = runs.with_columns(scope=pl.lit("all"))
+    names = [name for name in varying(cells) if name != "part"]
+    metrics = cells.select(pl.struct("metric", "statistic").n_unique()).item()
+    heads, sentences = [], []
+    for number, row in enumerate(cells.rows(named=True), 1):
+        run = f"run {row['order'] if row['order'] is not None else number}"
+        metric = metric_text(row["metric"], row["statistic"]) if metrics > 1 or cells.height == 1 else ""
+        head = ", ".join(text for text in (one_line(row["level"]), run, cell_label(row, names), metric) if text)
+        heads.append(head)
+        sentences.append(_sentence(head, row))
+    place = pl.int_range(1, pl.len() + 1).over("panel").cast(pl.String)
+    return runs.with_columns(
+        pl.Series("level", [one_line(level) for level in runs["level"]], pl.String),
+        pl.Series("panel", heads, pl.String),
+        pl.Series("words", sentences, pl.String),
+    ).with_columns(
+        # panels of one name would be one
+        panel=pl.when(pl.len().over("panel") > 1).then(pl.col("panel") + " (" + place + ")").otherwise("panel")
+    )
+
+
+def _sentence(head: str, row: dict[str, object]) -> str:
+    unit = METRICS[str(row["metric"])].unit
+    told = [f"median {_text(row['median'], unit)}"]
+    if row["changes"] is not None:
+        told.append(f"changes of level {row['changes']}")
+    if row["steady"] is not None:
+        told.append("steady at its end" if row["steady"] else "not steady at its end")
+    told.append(f"stalls {row['stalls']}")
+    return f"{head}: {', '.join(told)}."
+
+
+def _text(value: object, unit: str) -> str:
+    return "" if value is None else humanise(float(str(value)), unit).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _words(points: pl.DataFrame, unit: str) -> pl.Series:
+    texts = [f"{_text(value, unit)} until {end:.4g} s" for value, end in points.select("value", "end").rows()]
+    return pl.Series("words", texts, pl.String)
+
+
+def _stall_words(stalls: pl.DataFrame) -> pl.Series:
+    texts = [
+        f"{'no figure' if value is None else 'far from the median'} from {start:.4g} to {end:.4g} s"
+        for start, end, value in stalls.select("start", "end", "value").rows()
+    ]
+    return pl.Series("words", texts, pl.String)
+
+
+def _ends(kept: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
+    return kept.join(points.group_by("series").agg(pl.col("end").max()), on="series", maintain_order="left")["end"]
+
+
+def over_time_finding(found: OverTime) -> str:
+    """Say in how many runs the level changes, how many are steady at their end, and how many stall."""
+    runs = found.runs
+    if runs.is_empty():
+        return "No run that succeeded has figures over time"
+    judged, cut = runs.drop_nulls("steady"), runs.drop_nulls("changes")
+    stalled = runs.filter(pl.col("stalls") > 0)
+    told = []
+    if cut.height:
+        told.append(f"the level changes in {cut.filter(pl.col('changes') > 0).height} of {cut.height} runs")
+    if judged.height:
+        told.append(f"{judged['steady'].sum()} of {judged.height} are steady at their end")
+    if stalled.is_empty():
+        told.append("none stalls")
+    else:
+        longest = _text(stalled["longest"].max(), "s")
+        told.append(f"{stalled.height} of {runs.height} stall, for up to {longest}")
+    name = metric_text(runs["metric"][0], runs["statistic"][0])
+    return f"{name} over time: {'; '.join(told)}"
+
+
+def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
+    seen = {name for name in ("batch", "change", "stall", "restless") if name in data and data[name].count()}
+    sentences = [
+        (True, "Thin: figures as logged."),
+        ("batch" in seen, "Thick: the means of tenths of the run."),
+        ("change" in seen, "Dashed: the level changes."),
+        (
+            "restless" in seen,
+            "Grey: until five tenths in a row were steady (range within 20 %, slope within 10 %).",
+        ),
+        (
+            "stall" in seen,
+            f"Triangle: a stall, {STALL:.0f} times worse than the run's median or without any figure.",
+        ),
+        (runs.height > kept.height, f"Drawn: the first {kept.height} of {runs.height} runs."),
+    ]
+    return " ".join(text for holds, text in sentences if holds)

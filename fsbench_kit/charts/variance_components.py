@@ -1,0 +1,149 @@
+"""The noise budget: which part of the variation lies within a run, between runs, between filesystems."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN
+from fsbench_kit.charts.style import PLOT_WIDTH, chart_title, check_size, description, nothing
+from fsbench_kit.tables import cell_label, metric_text, ordered, percent, varying
+
+_ROW_HEIGHT: Final = 26
+# Different in lightness, so that they stay apart on grey paper, and none is the colour of a filesystem.
+_GREYS: Final = {WITHIN: "#d9d9d9", BETWEEN: "#969696", LEVELS: "#252525"}
+_INK: Final = {WITHIN: "#1f2933", BETWEEN: "#1f2933", LEVELS: "#ffffff"}
+_SHORTEST: Final = 0.12
+"""Of the whole, the part from which on a bar has room for its text."""
+
+
+def noise_budget(
+    noise: pl.DataFrame, *, factor: str = "filesystem", most: int = 40, title: str | None = None
+) -> alt.Chart | alt.LayerChart:
+    """Draw the shares of the sources of variation of each cell.
+
+    Parameters
+    ----------
+    noise
+        What `fsbench_kit.analysis.variance_components.noise` returned.
+    factor
+        What its levels are.
+    most
+        How many cells to draw.
+    title
+        What the chart shows; by default it says where most of the variation lies.
+
+    Raises
+    ------
+    RequestError
+        If there are too many rows.
+    """
+    check_size(noise)
+    if noise.is_empty():
+        return nothing(["No cell has two runs on each side: nothing is known of where variation lies."])
+    every = _data(noise)
+    kept = every["cell"].unique(maintain_order=True).head(most).to_list()
+    data = every.filter(pl.col("cell").is_in(kept))
+    sources = list(_GREYS)
+    base = alt.Chart().encode(
+        y=alt.Y("cell:N", sort=kept, title=None, axis=alt.Axis(labelLimit=400, ticks=False)),
+        tooltip=["cell:N", "words:N"],
+    )
+    bars = base.mark_bar(stroke="white").encode(
+        x=alt.X("start:Q", title="share of the variance of logarithms", axis=alt.Axis(format="~%")),
+        x2="end:Q",
+        color=alt.Color(
+            "source:N",
+            title=None,
+            sort=sources,
+            scale=alt.Scale(domain=sources, range=list(_GREYS.values())),
+            legend=alt.Legend(labelExpr=f"datum.label === '{LEVELS}' ? 'between sides' : datum.label"),
+        ),
+    )
+    texts = base.mark_text(fontSize=11).encode(
+        x="middle:Q",
+        text="text:N",
+        color=alt.Color("source:N", scale=alt.Scale(domain=sources, range=list(_INK.values())), legend=None),
+    )
+    heading = [title or _finding(every)]
+    explained = " ".join(
+        text
+        for holds, text in (
+            (True, "In the bars: the standard deviation that each source adds of its own, as a CV."),
+            (LEVELS in set(data["source"]), f"Sides are levels of {factor.replace('_', ' ')}."),
+            (
+                WITHIN not in set(data["source"]),
+                "Without figures over time, nothing is known of the inside of runs.",
+            ),
+            (len(kept) < every["cell"].n_unique(), f"Drawn: {len(kept)} of {every['cell'].n_unique()} cells."),
+        )
+        if holds
+    )
+    words = every.group_by("cell", maintain_order=True).agg(pl.col("words").str.join(", "))
+    chart: alt.LayerChart = (
+        alt.layer(bars, texts, data=data)
+        .resolve_scale(color="independent")
+        .properties(
+            width=PLOT_WIDTH,
+            height=alt.Step(_ROW_HEIGHT),
+            title=chart_title(heading, explained),
+            description=description(
+                "Stacked bars.",
+                heading,
+                explained,
+                words.select(pl.format("{}: {}.", "cell", "words")).to_series(),
+            ),
+        )
+    )
+    return chart
+
+
+def _data(noise: pl.DataFrame) -> pl.DataFrame:
+    """Lay the shares of a cell end to end; a cell without any variation has none."""
+    rows = ordered(noise.with_columns(level=pl.lit("")))
+    names = varying(rows)
+    metrics = rows.select(pl.struct("metric", "statistic").n_unique()).item()
+    cells = [
+        ", ".join(
+            text
+            for label in [cell_label(row, names)]
+            for text in (label, metric_text(row["metric"], row["statistic"]) if metrics > 1 or not label else "")
+            if text
+        )
+        for row in rows.rows(named=True)
+    ]
+    cv = [math.sqrt(math.exp(variance) - 1) for variance in rows["variance"]]
+    place = pl.col("source").replace_strict(list(_GREYS), range(len(_GREYS)), return_dtype=pl.Int64)
+    data = (
+        rows.with_columns(
+            pl.Series("cell", cells, pl.String),
+            pl.Series("cv", [percent(value) for value in cv], pl.String),
+        )
+        .sort(place, maintain_order=True)
+        .with_columns(end=pl.col("share").cum_sum().over("cell"))
+        .with_columns(start=pl.col("end") - pl.col("share"))
+    )
+    order = pl.Series(cells).unique(maintain_order=True)
+    return data.select(
+        "cell",
+        "source",
+        "share",
+        "start",
+        "end",
+        middle=(pl.col("start") + pl.col("end")) / 2,
+        text=pl.when(pl.col("share") >= _SHORTEST).then("cv").otherwise(pl.lit("")),
+        words=pl.format("{} {}", "source", "cv"),
+    ).sort(pl.col("cell").replace_strict(order, range(order.len()), return_dtype=pl.Int64), maintain_order=True)
+
+
+def _finding(data: pl.DataFrame) -> str:
+    widest = data.drop_nulls("share").sort("share", descending=True).group_by("cell", maintain_order=True).first()
+    cells = data["cell"].n_unique()
+    if widest.is_empty():
+        return "Runs do not vary at all"
+    counts = dict(widest.group_by("source").len().rows())
+    told = [f"{name.replace('levels', 'sides')} in {counts[name]}" for name in _GREYS if name in counts]
+    return f"Most of the variation lies {', '.join(told)} of {cells} cell{'s' if cells > 1 else ''}"

@@ -1,0 +1,1 @@
+"""From files to frames: opens files, knows studies, finds the same run printed twice, keeps datasets."""

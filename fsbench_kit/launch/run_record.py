@@ -1,0 +1,206 @@
+"""What is written down of a run: its ``run.json``."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.launch.conditions import Condition, conditions
+from fsbench_kit.launch.environment import machine_settings
+from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
+from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
+from fsbench_kit.model.vocabulary import RUN_SCHEMA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fsbench_kit.launch.reading import Reading
+    from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.targets import Step
+    from fsbench_kit.model.records import Status
+
+RECORD: Final = "run.json"
+PREPARATION: Final = "preparation.txt"
+CLEANUP: Final = "cleanup.txt"
+
+
+@dataclass
+class Observation:
+    """What is to be written down of one run, as it becomes known.
+
+    Attributes
+    ----------
+    cell, folder
+        Which run it is, and where its files are while it goes on.
+    filesystem, steps, settings
+        What there is to say of the target and the machine.
+    before, after
+        The state of the machine around the run.
+    preparation, cleanup
+        What became of the commands around the one that is measured; what they said is in `PREPARATION` and
+        `CLEANUP`.
+    execution
+        What became of the tool; ``None`` as long as it was not started.
+    reading
+        What its logs have shown when they were read, if they were.
+    problem
+        What became of the target, where that is why the run failed.
+    free_at_first
+        The free space before the first run on this target.
+    """
+
+    cell: Cell
+    folder: Path
+    filesystem: str | None = None
+    steps: list[Step] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=machine_settings)
+    before: dict[str, Any] = field(default_factory=dict)
+    after: dict[str, Any] = field(default_factory=dict)
+    preparation: list[Execution] = field(default_factory=list)
+    execution: Execution | None = None
+    cleanup: list[Execution] = field(default_factory=list)
+    reading: Reading | None = None
+    problem: str | None = None
+    free_at_first: int | None = None
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __post_init__(self) -> None:
+        for name in (STDOUT, STDERR):
+            (self.folder / name).touch()
+        self.before["versions"] = versions(self.cell.workload.program)
+        self.filesystem = self.cell.target.expected_filesystem
+        for program in self.cell.target.programs[:1]:
+            if program.version is not None:
+                self.settings["filesystem_tools"] = program.version
+
+    @property
+    def logs(self) -> list[str]:
+        """The files with figures that are there."""
+        return [name for name in self.cell.workload.logs if _holds_something(self.folder / name)]
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run is not ``ok``: what became of its tool, and what its log says, where sysbench says it."""
+        read = self.reading.reason if self.reading is not None else None
+        return "; ".join(filter(None, (self._failure, read))) or None
+
+    @property
+    def _failure(self) -> str | None:
+        """Why it is not, whatever its logs hold."""
+        if self.preparation and self.preparation[-1].failure is not None:
+            return f"the run could not be prepared: {self.preparation[-1].failure}"
+        if self.execution is not None and self.execution.failure is not None:
+            return self.execution.failure
+        if self.problem is not None:
+            return self.problem
+        if self.execution is None:
+            step = self.steps[-1]
+            return f"the target could not be made ready: {' '.join(step.argv)}: {step.output.strip()}"
+        if self.logs != list(self.cell.workload.logs):
+            return f"{self.cell.workload.tool} ended without its log"
+        return None
+
+    @property
+    def status(self) -> Status:
+        """What its logs have shown, unless something else has failed.
+
+        Where the kit's own program has failed, a run is partial: its log has figures of what was finished before.
+        """
+        read = self.reading.status if self.reading is not None else "failed"
+        if self._failure is None:
+            return read
+        return "partial" if self.cell.workload.program is None and read != "failed" else "failed"
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """What may spoil its figures."""
+        if not self.after:
+            return []
+        return list(
+            conditions(
+                self.before,
+                self.after,
+                memory=int(self.settings["memory"]),
+                data=self.cell.workload.space,
+                free_at_first=self.free_at_first,
+            )
+        )
+
+    @property
+    def _moved(self) -> dict[str, str]:
+        """What the disks moved during the run, as settings."""
+        before, after = self.before.get("disks"), self.after.get("disks")
+        if before is None or after is None:
+            return {}
+        return {
+            "device_read": str(after["read_bytes"] - before["read_bytes"]),
+            "device_written": str(after["written_bytes"] - before["written_bytes"]),
+        }
+
+    def record(self, *, study: str, order: int) -> dict[str, Any]:
+        """Return the content of ``run.json``; to be called when the run's folder holds all other files."""
+        execution = self.execution
+        ended_at = execution.ended_at if execution else datetime.now(UTC)
+        started_at = execution.started_at if execution else self.started_at
+        settings = self.settings | self._moved
+        return {
+            "schema": RUN_SCHEMA,
+            "study": study,
+            "stage": self.cell.stage,
+            "round": self.cell.round,
+            "order": order,
+            "target": self.cell.target.name,
+            "workload": self.cell.workload.name,
+            "tool": self.cell.workload.tool,
+            "filesystem": self.filesystem,
+            "host": settings.pop("host"),
+            "argv": list(execution.argv) if execution else [],
+            "exit_code": execution.exit_code if execution else None,
+            "status": self.status,
+            "started_at": started_at.isoformat(),
+            "ended_at": ended_at.isoformat(),
+            "duration": execution.duration if execution else (ended_at - started_at).total_seconds(),
+            "logs": self.logs,
+            "settings": settings,
+            "conditions": [{"code": code, "message": message} for code, message in self.conditions],
+            "environment": {
+                "before": self.before,
+                "after": self.after | ({"failure": self.failure} if self.failure else {}),
+            },
+            "provision": [asdict(step) for step in self.steps],
+            "preparation": [_told(command) for command in self.preparation],
+            "cleanup": [_told(command) for command in self.cleanup],
+            "sha256": {
+                str(path.relative_to(self.folder)): _sha256(path)
+                for path in sorted(self.folder.rglob("*"))
+                if path.is_file()
+            },
+        }
+
+
+def _told(command: Execution) -> dict[str, Any]:
+    return {
+        "argv": list(command.argv),
+        "exit_code": command.exit_code,
+        "failure": command.failure,
+        "started_at": command.started_at.isoformat(),
+        "duration": command.duration,
+    }
+
+
+def versions(*programs: str | None) -> dict[str, str]:
+    """Return the versions of the kit and of the programs of workloads, as far as they say them."""
+    known = {name: WORKLOAD_PROGRAMS[name].version for name in programs if name is not None}
+    return {"fsbench_kit": version("fsbench-kit"), **{name: said for name, said in known.items() if said}}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _holds_something(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0

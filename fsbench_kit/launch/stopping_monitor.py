@@ -1,0 +1,63 @@
+"""Follows a plan's rule on the number of rounds, while its runs are made."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.launch.execution import STDOUT, execute
+from fsbench_kit.launch.stopping import PILOT, Precision, Rule
+from fsbench_kit.model.errors import LaunchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fsbench_kit.launch.study import Study
+
+_PRECISION: Final = (sys.executable, "-P", "-m", "fsbench_kit.launch.precision")
+_TIMEOUT: Final = 600.0  # seconds
+
+
+class Referee:
+    """Decides after each round how many there are to be.
+
+    Parameters
+    ----------
+    study
+        The study under way.
+    scratch
+        A folder for what is written in passing.
+    """
+
+    def __init__(self, study: Study, scratch: Path) -> None:
+        self._study = study
+        self._scratch = scratch
+        self._rule = Rule.read(study.plan.until) if study.plan.until is not None else None
+        self._last = 0  # the rounds after which it was asked for the last time
+
+    def after(self, rounds: int) -> tuple[int, str | None] | None:
+        """Return what `Rule.decide` does where the rule looks after so many rounds; ``None`` where it does not.
+
+        A launch that is gone on with asks in the middle: then a rule of two stages looks back at its pilot.
+        """
+        if self._rule is None or rounds < PILOT or rounds == self._last:
+            return None
+        if self._rule.two_stages and self._last:
+            return None
+        self._last = rounds
+        seen = PILOT if self._rule.two_stages else rounds
+        return self._rule.decide(self._precision(seen), seen, self._study.plan.repeats)
+
+    def _precision(self, rounds: int) -> Precision:
+        """Ask a process of its own how precise the comparisons are after so many rounds."""
+        folder = self._scratch / "precision"
+        folder.mkdir()
+        try:
+            done = execute((*_PRECISION, str(self._study.folder), str(rounds)), folder, timeout=_TIMEOUT)
+            if done.failure is not None:
+                raise LaunchError(f"the plan's rule cannot be followed: {done.failure}", file=self._study.folder)
+            return Precision(**json.loads((folder / STDOUT).read_text(encoding="utf-8")))
+        finally:
+            shutil.rmtree(folder)

@@ -1,0 +1,89 @@
+"""What can go wrong, said to a person: what happened, where, and what to do next.
+
+Only what stops a request is an exception. What was odd *inside* a log is not: it is a
+`fsbench_kit.model.records.Diagnostic`, and travels beside the figures.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class FsbenchError(Exception):
+    """Base of all errors that this package raises on purpose.
+
+    Parameters
+    ----------
+    what
+        What happened, as a sentence.
+    file
+        The file in which it happened.
+    line
+        The line in that file, counted from 1.
+    excerpt
+        The text at that place.
+    hint
+        What to do next, as a sentence.
+
+    Notes
+    -----
+    ``str(error)`` is the whole message, on as many lines as it has parts::
+
+        plans/quick.toml:7: "repeats" must be a whole number of at least 1, not -3
+            repeats = -3
+        Write for example: repeats = 6
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        file: Path | str | None = None,
+        line: int | None = None,
+        excerpt: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.file = file
+        self.line = line
+        self.excerpt = excerpt
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = ""
+        if self.file is not None:
+            place = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
+        parts = [place + self.what]
+        if self.excerpt is not None:
+            parts.append("    " + self.excerpt)
+        if self.hint is not None:
+            parts.append(self.hint)
+        return "\n".join(parts)
+
+    def _render_traceback_(self) -> list[str]:
+        """Show the message in a notebook, where IPython asks for it, instead of a traceback."""
+        return str(self).splitlines()
+
+
+class InputError(FsbenchError):
+    """A file or folder that was given cannot be read, or is not what it has to be."""
+
+
+class RequestError(FsbenchError):
+    """What was asked for does not exist or does not fit together: a level, a parameter, a column."""
+
+
+class RangeError(RequestError, ValueError):
+    """A number is out of its range: a confidence of 95, a margin of 0.05."""
+
+
+class LaunchError(FsbenchError):
+    """A launch cannot start, or cannot go on."""
+
+
+class ReportError(FsbenchError):
+    """A notebook or a report could not be made."""

@@ -1,0 +1,189 @@
+"""Finds and opens the files that people name.
+
+A string is one path, or a pattern such as ``logs/*.json``. In folders only regular files are opened: a FIFO would
+wait for ever, and a device need not end.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import io
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
+
+from fsbench_kit.model.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Given: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | IO[str] | Iterable[Given]"
+"""What people give to be read: a path or pattern, a log's bytes, an open file, or several of these."""
+
+Inode: TypeAlias = tuple[int, int]
+"""A file's device and number there, which all its names share."""
+
+
+def paths(*given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+    """Yield the paths among what was given, and those that match its patterns.
+
+    Raises
+    ------
+    RequestError
+        If something else was given.
+    """
+    for item in flattened(*given):
+        if not isinstance(item, Path):
+            raise RequestError(f"{type(item).__name__} is not a path", hint="Give the path of a folder.")
+        yield item
+
+
+def flattened(*given: Given) -> Iterator[Path | BinaryIO]:
+    """Yield the paths and open files that were given, one by one.
+
+    A name that is no file's and has ``*``, ``?`` or ``[`` stands for all that match it.
+
+    Raises
+    ------
+    RequestError
+        If something can be none of these.
+    """
+    for item in given:
+        match item:
+            case str() | os.PathLike():
+                yield from _matching(os.fspath(item))
+            case bytes():
+                yield io.BytesIO(item)
+            case _ if hasattr(item, "read"):
+                yield _binary(item)
+            case Iterable() if not isinstance(item, Mapping):
+                yield from flattened(*item)
+            case _:
+                raise RequestError(
+                    f"cannot read {item!r}", hint="Give paths, open files, a log's bytes, or lists of these."
+                )
+
+
+def _matching(path: str) -> Iterator[Path]:
+    if not path or "\n" in path:
+        raise RequestError(
+            "a log's text is not a path" if path else "an empty string is not a path",
+            hint="Give the path of a file or folder. Give text as bytes, or as io.StringIO(text).",
+        )
+    if os.path.lexists(path) or not glob.has_magic(path):
+        yield Path(path)
+        return
+    found = glob.glob(path, recursive=True)  # noqa: PTH207  # pathlib has no absolute patterns
+    yield from map(Path, sorted(found) or [path])
+
+
+def _binary(file: Any) -> BinaryIO:
+    """Return an open file that gives bytes."""
+    if not isinstance(file, io.TextIOBase):
+        return cast("BinaryIO", file)
+    try:
+        text = file.read()
+    except ValueError as error:
+        raise RequestError(
+            f"cannot read {file!r}: {error}", hint='Open it in binary mode: open(path, "rb").'
+        ) from error
+    named = io.BytesIO(text.encode("utf-8", "surrogatepass"))
+    named.name = getattr(file, "name", None)
+    return named
+
+
+def name_of(file: BinaryIO, number: int) -> str:
+    """Return what an open file is called: its own name, or else its number among those that were given."""
+    name = getattr(file, "name", None)
+    return name if isinstance(name, str) else f"<file {number}>"
+
+
+_KINDS: Final = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a block device"),
+    (stat.S_ISCHR, "a character device"),
+)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder, as far as can be seen."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False  # which is said when it is read
+
+
+def not_regular(path: Path) -> str | None:
+    """Return what a path leads to that is neither a file nor a folder; ``None`` where it is one.
+
+    Raises
+    ------
+    OSError
+        If it cannot be told.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        if path.is_symlink():
+            return "a link to nothing"
+        raise
+    return None if stat.S_ISDIR(mode) else _irregular(mode)
+
+
+def _irregular(mode: int) -> str | None:
+    if stat.S_ISREG(mode):
+        return None
+    return next((words for is_kind, words in _KINDS if is_kind(mode)), "a special file")
+
+
+def inode(path: Path) -> Inode:
+    """Return what the names of one file have in common.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    """
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def opened(path: Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
+    """Open a regular file.
+
+    Parameters
+    ----------
+    path
+        Its path.
+    may_be_pipe
+        Whether it may be a FIFO as well, such as a shell's ``<(xz -dc log.xz)``.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened, or is something else. No device is opened, which could already change its state.
+    """
+    is_pipe = _checked(path.stat().st_mode, may_be_pipe=may_be_pipe)
+    # What the name stands for can change at any time, so the file that was opened is looked at once more.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (0 if is_pipe else os.O_NONBLOCK))
+    try:
+        _checked(os.fstat(descriptor).st_mode, may_be_pipe=is_pipe)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _checked(mode: int, *, may_be_pipe: bool) -> bool:
+    """Return whether it is a FIFO; whatever may not be opened raises."""
+    irregular = _irregular(mode)
+    is_pipe = may_be_pipe and stat.S_ISFIFO(mode)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if irregular is not None and not is_pipe:
+        raise OSError(errno.EINVAL, f"it is {irregular}")
+    return is_pipe

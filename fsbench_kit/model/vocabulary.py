@@ -1,0 +1,430 @@
+"""The words of the kit: metrics, operations, statistics, settings and diagnostics.
+
+A module of `fsbench_kit.formats` translates what its tool prints into these words, and nothing else does.
+Where a tool's figure has no word yet, a word is added here, with what it means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a figure measures.
+
+    Attributes
+    ----------
+    unit
+        The base unit of `fsbench_kit.model.units`.
+    better
+        Which way is better, or ``None`` where a larger figure is neither.
+    meaning
+        One sentence.
+    """
+
+    unit: str
+    better: Better | None
+    meaning: str
+
+
+EITHER_LATENCY: Final = "completion_or_total_latency"
+
+METRICS: Final[dict[str, Metric]] = {
+    # what a filesystem delivers
+    "bandwidth": Metric("B/s", "higher", "Bytes moved per second."),
+    "iops": Metric("1/s", "higher", "I/O requests completed per second."),
+    "file_rate": Metric("1/s", "higher", "Files created, read, rewritten or deleted per second."),
+    "request_bandwidth": Metric("B/s", "higher", "Bytes of one request over the time it took."),
+    "latency": Metric("s", "lower", "Time of one request, from its issue to its completion."),
+    "submission_latency": Metric("s", "lower", "The part of a request's latency spent in submitting it."),
+    "completion_latency": Metric("s", "lower", "The part of a request's latency from submission to completion."),
+    EITHER_LATENCY: Metric(
+        "s", "lower", "The completion latency or the total one, where a log does not say which of the two."
+    ),
+    "phase_latency": Metric("s", "lower", "The longest single operation of a bonnie++ phase."),
+    "elapsed": Metric("s", "lower", "Time that a task took."),
+    "elapsed_with_sync": Metric(
+        "s", "lower", "Time of a task and of the sync after it, where a log has each; made for comparisons."
+    ),
+    # what it costs
+    "cpu": Metric("1", "lower", "Share of one processor's time."),
+    "cpu_user": Metric("1", "lower", "Share of one processor's time in user mode."),
+    "cpu_time": Metric("s", "lower", "Processor time used, by all processors together."),
+    "cpu_system": Metric("1", "lower", "Share of one processor's time in the kernel."),
+    "cpu_idle": Metric("1", "higher", "Share of the processors' time that the benchmark left to other work."),
+    "idle_unit_time": Metric("s", None, "Time of the unit of work by which fio measures how idle processors are."),
+    "capacity": Metric("1", "higher", "Share of the device that a filesystem offers for data."),
+    "capacity_change": Metric("1", "higher", "Change of that share, in shares of the device."),
+    "cpu_time_user": Metric("s", "lower", "Processor time in user mode."),
+    "cpu_time_system": Metric("s", "lower", "Processor time in the kernel."),
+    "memory_peak": Metric("B", "lower", "Largest resident memory of a process."),
+    "voluntary_switches": Metric("1", "lower", "Context switches in which a process gave up its processor."),
+    "involuntary_switches": Metric("1", "lower", "Context switches in which a process had its processor taken."),
+    "swaps": Metric("1", "lower", "Times that a process was swapped out."),
+    "block_inputs": Metric("1", None, "Blocks of 512 bytes read from block devices."),
+    "block_outputs": Metric("1", None, "Blocks of 512 bytes written to block devices, sooner or later."),
+    "context_switches": Metric("1", "lower", "Context switches."),
+    "major_faults": Metric("1", "lower", "Page faults that needed I/O."),
+    "minor_faults": Metric("1", "lower", "Page faults that needed none."),
+    # what was done: counts, which are no result in themselves
+    "bytes": Metric("B", None, "Bytes moved."),
+    "operations": Metric("1", None, "Requests completed."),
+    "short_operations": Metric("1", None, "Requests that moved fewer bytes than asked for."),
+    "dropped_operations": Metric("1", None, "Requests that were dropped."),
+    "runtime": Metric("s", None, "Time for which the load ran."),
+    "event_time": Metric("s", None, "Time in requests, summed over all threads."),
+    "thread_events": Metric("1", None, "Requests of one thread."),
+    "thread_time": Metric("s", None, "Time of one thread in requests."),
+    "group_share": Metric("1", None, "Share of a group's bandwidth."),
+    "operation_share": Metric("1", None, "Share of a job's requests."),
+    "errors": Metric("1", "lower", "Requests that failed."),
+    "zone_resets": Metric("1", None, "Zone resets."),
+    "depth": Metric("1", None, "Requests in flight."),
+    "submit_batch": Metric("1", None, "Requests handed over by one call."),
+    "complete_batch": Metric("1", None, "Requests taken back by one call."),
+    # what the device saw
+    "disk_ios": Metric("1", None, "Requests that a block device completed."),
+    "disk_sectors": Metric("1", None, "Sectors of 512 bytes that a block device moved."),
+    "disk_merges": Metric("1", None, "Requests merged by the scheduler of a block device."),
+    "disk_ticks": Metric("s", None, "Time of requests in a block device, summed."),
+    "disk_queue_time": Metric("s", None, "Time of requests in a block device's queue, summed."),
+    "disk_utilisation": Metric("1", None, "Share of the time in which a block device had work."),
+}
+
+SCOPES: Final = ("all", "group", "job", "client", "thread", "disk")
+STATES: Final = ("measured", "censored", "missing")
+
+OPERATIONS: Final[dict[str, str]] = {
+    "all": "All operations of a run taken together.",
+    # one direction of a mixed or a plain load; the setting `pattern` says which load
+    "read": "Reads. In a tool with phases: the first, sequential read of a file.",
+    "write": "Writes. In a tool with phases: the first, sequential write of a file.",
+    "trim": "Discards.",
+    "mixed": "Reads and writes in one figure.",
+    "sync": "fsync, fdatasync, sync or msync.",
+    "other": "Requests that move no data (sysbench's `Other`: fsync).",
+    # phases
+    "rewrite": "Sequential write over existing data.",
+    "reread": "Sequential read of a file that was read just before.",
+    "random_read": "Reads at random offsets.",
+    "random_write": "Writes at random offsets.",
+    "backward_read": "Reads from the end to the start.",
+    "record_rewrite": "Writes of one and the same record, over and over.",
+    "stride_read": "Reads at a fixed stride.",
+    "fwrite": "Sequential write through the C library.",
+    "frewrite": "Sequential rewrite through the C library.",
+    "fread": "Sequential read through the C library.",
+    "freread": "Sequential reread through the C library.",
+    "pwrite": "Sequential write with an offset in each call.",
+    "repwrite": "Sequential rewrite with an offset in each call.",
+    "pread": "Sequential read with an offset in each call.",
+    "repread": "Sequential reread with an offset in each call.",
+    "write_char": "Sequential write by the character (putc).",
+    "read_char": "Sequential read by the character (getc).",
+    "seek": "Random seeks, each with a read and sometimes a write.",
+    "sequential_create": "Files created in the order of their names.",
+    "sequential_stat": "Files looked up in the order of their names (bonnie++ calls it read).",
+    "sequential_delete": "Files deleted in the order of their names.",
+    "random_create": "Files created in random order.",
+    "random_stat": "Files looked up in random order (bonnie++ calls it read).",
+    "random_delete": "Files deleted in random order.",
+    "command": "A command that was timed.",
+    # many files
+    "delete": "Files deleted.",
+    "write_sync": "The sync after the writes.",
+    "rewrite_sync": "The sync after the rewrites.",
+    "read_sync": "The sync after the reads.",
+    "delete_sync": "The sync after the deletes.",
+    # a file server's tasks
+    "mkfs": "Filesystem created.",
+    "mount": "Filesystem mounted.",
+    "copy_large_file": "One large file copied from another disk.",
+    "recopy_large_file": "The large file copied within the filesystem.",
+    "remove_large_files": "Both large files removed.",
+    "large_file_tasks": "All tasks on the large files together.",
+    "copy_tree": "A tree of files copied from another disk.",
+    "recopy_tree": "The tree copied within the filesystem.",
+    "list_tree": "The tree listed.",
+    "find_in_tree": "A file searched for in the tree.",
+    "list_and_find": "Listing and searching together.",
+    "remove_trees": "Both trees removed.",
+    "tree_tasks": "All tasks on the tree together.",
+    "umount": "Filesystem unmounted.",
+    "copy_large_file_sync": "The sync after the large file was copied.",
+    "recopy_large_file_sync": "The sync after it was copied again.",
+    "remove_large_files_sync": "The sync after both were removed.",
+    "copy_tree_sync": "The sync after the tree was copied.",
+    "recopy_tree_sync": "The sync after it was copied again.",
+    "list_tree_sync": "The sync after it was listed.",
+    "find_in_tree_sync": "The sync after it was searched.",
+    "remove_trees_sync": "The sync after both trees were removed.",
+    "capacity_initial": "The state right after mkfs.",
+    "capacity_residual": "The state after all files were removed.",
+}
+
+SettingKind = Literal["workload", "system", "target", "label"]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingWord:
+    """A setting: what was asked of the tool, or found on the machine.
+
+    Attributes
+    ----------
+    kind
+        ``workload``: what was asked for; ``system``: where it ran; ``target``: what comes with the filesystem
+        under test and differs with it by nature; ``label``: a name, which changes nothing.
+    meaning
+        One sentence, with the unit of the value.
+    """
+
+    kind: SettingKind
+    meaning: str
+
+
+SETTINGS: Final[dict[str, SettingWord]] = {
+    # workload
+    "pattern": SettingWord("workload", "Access pattern, in the tool's own word: randrw, seqwr, ..."),
+    "block_size": SettingWord("workload", "Size of one request or record, in bytes."),
+    "file_size": SettingWord("workload", "Size of the data of one job, or of the file, in bytes."),
+    "total_size": SettingWord("workload", "Size of all files together, in bytes."),
+    "files": SettingWord("workload", "Number of files."),
+    "threads": SettingWord("workload", "Threads or processes that make requests."),
+    "iodepth": SettingWord("workload", "Requests that each of them keeps in flight."),
+    "engine": SettingWord("workload", "How requests are made: libaio, sync, ..."),
+    "direct": SettingWord("workload", "Whether the page cache is bypassed (O_DIRECT): true or false."),
+    "sync": SettingWord("workload", "Whether each write is synchronous (O_SYNC or O_DSYNC): true or false."),
+    "fsync": SettingWord("workload", "Writes between two fsync calls."),
+    "final_fsync": SettingWord("workload", "Whether the run ends with an fsync: true or false."),
+    "read_share": SettingWord("workload", "Share of reads in a mixed load."),
+    "time_limit": SettingWord("workload", "Longest run, in seconds."),
+    "request_limit": SettingWord("workload", "Most requests of a run."),
+    "time_based": SettingWord("workload", "Whether the load repeats until its time is up: true or false."),
+    "grouped": SettingWord(
+        "workload", "Whether the figures of all jobs of a group are printed as one: true or false."
+    ),
+    "stride": SettingWord("workload", "Distance between two strided reads, in records."),
+    "compressibility": SettingWord("workload", "Share of the data that can be compressed away."),
+    "open_flags": SettingWord("workload", "Extra flags with which files are opened, as the tool prints them."),
+    # system
+    "host": SettingWord("system", "Name of the machine."),
+    "os": SettingWord("system", "Operating system."),
+    "kernel": SettingWord("system", "Release of the kernel."),
+    "cpu": SettingWord("system", "Processors."),
+    "cpus": SettingWord("system", "Number of processors."),
+    "memory": SettingWord("system", "Main memory, in bytes where the figure is exact, else as stated."),
+    "device": SettingWord("system", "Block device or devices under the filesystem."),
+    "image_allocation": SettingWord(
+        "system", "How images under the filesystem had their space at first: unwritten, written or sparse."
+    ),
+    "disks": SettingWord(
+        "system", "The disks that hold the filesystem, by the names that commands and logs give."
+    ),
+    "log_device": SettingWord("system", "A disk of its own for the filesystem's log."),
+    "cache_device": SettingWord("system", "A disk that caches for the filesystem."),
+    "controller": SettingWord("system", "Controller of the device."),
+    "scheduler": SettingWord("system", "I/O scheduler of the device."),
+    "governor": SettingWord("system", "Frequency governor of the processors."),
+    "timer": SettingWord("system", "What the times were taken with."),
+    "tool_version": SettingWord("system", "Version of the tool."),
+    "tool_build": SettingWord("system", "What the tool was built for."),
+    "iozone.mode": SettingWord("system", "Word size that iozone was compiled for."),
+    "iozone.machine": SettingWord("system", "The machine as `uname -a` names it."),
+    "iozone.time_resolution": SettingWord("system", "Shortest time that iozone can tell, in seconds."),
+    "iozone.cpu_time_resolution": SettingWord("system", "Shortest CPU time that it can tell, in seconds."),
+    # target
+    "raid": SettingWord("target", "How devices are joined."),
+    "filesystem_version": SettingWord("target", "Version of the filesystem's implementation."),
+    "filesystem_tools": SettingWord("target", "Version of the filesystem's tools."),
+    "mount_options": SettingWord("target", "Options of the mount."),
+    "mkfs_options": SettingWord("target", "Options with which the filesystem was made."),
+    "provision": SettingWord("target", "The commands that made and mounted the filesystem."),
+    # labels
+    "job_name": SettingWord("label", "Name of a job."),
+    "description": SettingWord("label", "What a job says of itself."),
+    "directory": SettingWord("label", "Where the files were."),
+    "command": SettingWord("label", "The command line."),
+    "fio.steadystate_attained": SettingWord("label", "Whether the load became steady: true or false."),
+    "fio.steadystate_criterion": SettingWord("label", "What was held against the limit for a steady load."),
+    "device_read": SettingWord("label", "Bytes that the disks read during the run, by the kernel's counters."),
+    "device_written": SettingWord("label", "Bytes that the disks wrote during the run, by the same."),
+    "seed": SettingWord("label", "Seed of the tool's random numbers."),
+    "stopping_rule": SettingWord("label", "The rule by which a launch decided how many rounds to make."),
+    "bonnie++.-q": SettingWord("label", "Whether bonnie++ was quiet: true."),
+    "bonnie++.-u": SettingWord("label", "The user that bonnie++ ran as."),
+    "bonnie++.-g": SettingWord("label", "The group that bonnie++ ran as."),
+    "bonnie++.-x": SettingWord("label", "Number of runs in a row."),
+    "output": SettingWord("label", "Where and how the tool wrote its report."),
+}
+"""Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
+counts as workload, unless it is listed here."""
+
+STAGES: Final = ("precondition", "warm-up", "measured")
+"""What a launched run was for: those before the first round are kept, and not compared."""
+
+ORIGINS: Final = ("log", "command", "environment", "study", "stated")
+"""Where a setting is known from, the strongest first: the log's own words; the command line that ran; the
+machine's state that a launch recorded; the study's facts; what an article states."""
+
+
+def setting_kind(key: str) -> SettingKind:
+    """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload.
+
+    Those of ZFS and of mirrors made by md belong to the target.
+    """
+    word = SETTINGS.get(key)
+    if word is not None:
+        return word.kind
+    return "target" if key.startswith(("zfs.", "zpool.", "md.")) else "workload"
+
+
+Severity = Literal["note", "warning", "error"]
+
+RUN_SCHEMA: Final = 1
+"""The version of a run's record, ``run.json``, that is written and understood here."""
+
+DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
+    "PROGRESS": ("note", "Progress was shown while the run went on; its momentary figures are no result."),
+    "UNREAD_FIGURE": ("warning", "Text with a figure in it was not understood."),
+    "OTHER_TEXT": ("note", "Text with figures in it stands beside the logs and belongs to none of them."),
+    "NOT_FILEIO": ("note", "The log is of another sysbench test than fileio."),
+    "AMBIGUOUS_RUNS": ("note", "The log does not show whether its jobs are of one run or of several."),
+    "UNNAMED_LATENCY": ("note", "The log does not say whether percentiles are of completion or total latency."),
+    "PREPARATION": ("note", "The tool prepares its files or removes them, which is no run."),
+    "SAME_RUN": ("note", "A run was read from several places or formats; it counts once."),
+    "SAME_FIGURES": ("warning", "Two runs that are said to be different have the same figures."),
+    "COMMAND_LEFT_OUT": ("note", "A command line before a log does not fit it, and is not taken for its own."),
+    "INTERIM_REPORT": ("note", "A report of a run that was still going on is part of its series, and no result."),
+    "DAMAGED_MARK": ("note", "A mark was recognised although the copy had damaged it."),
+    "REPAIRED": ("note", "The copy was mangled; what was read is unambiguous."),
+    "REPAIRED_CODING": ("note", "The encoding of a mail was undone: quoted-printable or base64."),
+    "REPAIRED_ESCAPES": ("note", "The log stood inside a quoted string, with its line breaks written as \\n."),
+    "REPAIRED_HTML": ("note", "Tags and entities of HTML were removed."),
+    "REPAIRED_MARKDOWN": ("note", "Marks of Markdown inside the log were removed."),
+    "REPAIRED_MESSAGES": (
+        "note",
+        "Messages of the kernel, which a console had printed into the log, were taken out.",
+    ),
+    "REPAIRED_NUMBERS": (
+        "note",
+        "Decimal commas became points, and separators between thousands were removed.",
+    ),
+    "REPAIRED_PREFIXES": (
+        "note",
+        "What stood before each line of the log (> of a mail, a time, a host) was removed.",
+    ),
+    "REPAIRED_PUNCTUATION": ("note", "Typographic quotes, dashes and ellipses became those that tools print."),
+    "REPAIRED_SPACES": ("note", "No-break and other special spaces became plain ones."),
+    "REPAIRED_TERMINAL": ("note", "Colours and other controls of a terminal were removed."),
+    "REPAIRED_WRAPS": ("note", "Words that were broken at the width of a terminal were joined."),
+    "ZERO_BYTES": ("warning", "Zero bytes stand in the log, as a crash leaves them; what stood there is lost."),
+    "OVERLONG_NUMBER": ("warning", "A number has more digits than any figure can have, and was not read."),
+    "DAMAGED_ARCHIVE": ("warning", "A packed file is cut off or damaged; what could be unpacked was read."),
+    "LEFT_OUT": (
+        "note",
+        "In a large file, what stands far from all logs was searched for the marks of logs only.",
+    ),
+    "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),
+    "SECOND_PRINTING_DIFFERS": ("warning", "A figure is printed twice, and the two do not agree."),
+    "WRONG_FIGURE": ("warning", "The tool prints another figure than its heading says, and it is not used."),
+    "FIGURES_DISAGREE": ("warning", "Figures of one run that determine each other do not agree."),
+    "IDLE_THREAD": ("warning", "A thread made requests for a small part of the run only."),
+    "UNKNOWN_KIND": ("warning", "Nothing tells what the values of a log are."),
+    "UNKNOWN_UNIT": ("warning", "Nothing tells in which unit the values of a log are."),
+    "TIME_FALLS_BACK": ("note", "The times of a log start anew, as where it was written by several jobs or runs."),
+    "DOUBLED_ROWS": ("warning", "Each row of a log stands twice, as where lines were doubled by a copy."),
+    "SERIES_LEFT": ("note", "A log has too many rows to be kept as a series of its run."),
+    "NOT_OVER_INTERVALS": (
+        "note",
+        "A report's mean bandwidth or IOPS is taken over single requests, and not over intervals of time.",
+    ),
+    "WRONG_HEADING": ("note", "A heading names a unit in which the tool does not print; the tool's own counts."),
+    "SETTINGS_DISAGREE": ("warning", "A setting is known from two places, and they do not agree."),
+    "UNIT_ASSUMED": ("warning", "Nothing tells the unit of the figures; the tool's default is assumed."),
+    "NO_OVERLAP": ("warning", "Processes whose rates are added up did not run at the same time."),
+    "DUPLICATE_FIGURE": ("warning", "Two figures of one run stand for the same thing; the first one counts."),
+    "UNKNOWN_ROUNDING": ("note", "A figure is given as approximate; how it was rounded is not known."),
+    "QUALIFIED": ("note", "The source says more of a figure than its value."),
+    "NOT_DIRECT": ("note", "Direct I/O was on, and the tool does not use it for these operations."),
+    "RUN_FAILED": ("warning", "The run reports an error."),
+    "CARRY_LOST": ("note", "fio printed a fraction of almost 1 as .0; the figure's bounds allow for it."),
+    "RUN_STOPPED": ("note", "The run was stopped before its end."),
+    "MACHINE_LOADED": ("warning", "Other work kept the machine busy directly before the run."),
+    "DEVICE_SHARED": ("warning", "Others used the device before the run or during it."),
+    "CACHED_RUN": ("note", "Less reached the device than the run asked for; the page cache did the rest."),
+    "SYNC_NOT_PASSED_ON": (
+        "warning",
+        "The filesystem is not told of a sync, whose time says nothing of the disk.",
+    ),
+    "SPACE_CHANGED": ("note", "The filesystem was not as full as at its first run."),
+    "UNKNOWN_CONDITION": ("warning", "A run's record tells of a condition that this version does not know."),
+    "NEWER_RECORD": ("warning", "A newer version wrote a file; what this one knows of it was read."),
+    "SKIPPED": (
+        "warning",
+        "What is no regular file, or leads out of its folder, is not read where it stands in one.",
+    ),
+    "READ_BEFORE": ("note", "A file or folder has several names here; it was read once."),
+    "CHANGED_SINCE_RECORDED": ("error", "A file is not the one that its record describes."),
+    "TOO_LARGE": ("error", "A file holds more than is read of one; the rest was not read."),
+    "NO_LOG": ("error", "No log was found in the file."),
+    "EMPTY": ("error", "The file is empty."),
+    "NOT_TEXT": ("error", "The file holds binary data."),
+    "UNREADABLE": ("error", "The file cannot be read."),
+    "UNNAMED_LOG": ("warning", "The study's description does not name the file."),
+    "UNNAMED_RUN": (
+        "warning",
+        "The study's description tells the runs of a file apart, and does not name this one.",
+    ),
+    "NO_SUCH_RUN": ("error", "The study's description names a run that its file does not have."),
+    "BAD_STUDY": ("error", "The study's description cannot be used."),
+}
+"""Codes of diagnostics, with their severity and the sentence that explains the code."""
+
+ReasonKind = Literal["no ratio", "no interval", "verdict withheld"]
+
+REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
+    "ZERO_OR_FAILED": ("no ratio", "A side has a figure of zero, or none."),
+    "UNIT_AMBIGUOUS": (
+        "no ratio",
+        "Nothing tells the unit of a side's figures, and the one that was assumed may not be the other side's.",
+    ),
+    "CENSORED": ("no interval", "Of a figure only a bound is known."),
+    "ONE_RUN_NO_REPLICATES": (
+        "no interval",
+        "A side has a single run, which says nothing about the variation between runs.",
+    ),
+    "N_BELOW_METHOD_MIN": ("no interval", "A side has fewer runs than the method needs."),
+    "CONFIG_MISMATCH": ("verdict withheld", "The sides differ in a setting that is not the factor."),
+    "BLOCKED_ORDER": (
+        "verdict withheld",
+        "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
+    ),
+    "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "UNSYNCED": (
+        "verdict withheld",
+        "The filesystem of a side is not told of a sync, so that its time says nothing of the disk.",
+    ),
+    "UNEQUAL_WORK": ("verdict withheld", "One side did all of its work, and the other was stopped before that."),
+    "BLOCKING_SUBMIT": (
+        "verdict withheld",
+        "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
+    ),
+    "NON_STEADY": (
+        "verdict withheld",
+        "The rounds of a side drift, and their last five had not come to rest by SNIA's criterion.",
+    ),
+    "SET_MISMATCH": (
+        "verdict withheld",
+        "The sides have different cells; only those that both have were compared.",
+    ),
+    "CACHED": (
+        "verdict withheld",
+        "The data are less than twice the memory, and nothing shows that the page cache was bypassed, or that the "
+        "work reached the disks.",
+    ),
+}
+"""Why a comparison says less than one might expect: what is not given, and the sentence that explains."""

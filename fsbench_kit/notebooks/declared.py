@@ -1,0 +1,65 @@
+"""What a notebook can be given: the parameters of its first tagged cell, read without running it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import nbformat
+
+from fsbench_kit.model.errors import ReportError
+from fsbench_kit.notebooks.parameters import checked, declared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from fsbench_kit.notebooks.parameters import Parameter
+
+PARAMETERS_TAG: Final = "parameters"
+
+
+def read_parameters(notebook: Path) -> dict[str, Parameter]:
+    """Read the parameters of a notebook from the cell that is tagged ``parameters``.
+
+    Raises
+    ------
+    ReportError
+        If the notebook cannot be read, has no such cell, or the cell holds anything but assigned literals.
+    """
+    return declared(_parameters_source(notebook), notebook)
+
+
+def load(notebook: Path) -> nbformat.NotebookNode:
+    """Read a notebook.
+
+    Raises
+    ------
+    ReportError
+        If it cannot be read.
+    """
+    try:
+        return nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call, no-any-return]
+    except (OSError, ValueError) as error:
+        raise ReportError(f"the notebook cannot be read: {error}", file=notebook) from error
+
+
+def _parameters_source(notebook: Path) -> str:
+    for cell in load(notebook).cells:
+        if PARAMETERS_TAG in cell.metadata.get("tags", []):
+            return str(cell.source)
+    raise ReportError(
+        "the notebook has no cell with the tag parameters",
+        file=notebook,
+        hint="Give the tag to the cell that assigns the defaults, even if it is empty.",
+    )
+
+
+def check_parameters(notebook: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Hold given parameters against those that a notebook has, and complete them with its defaults.
+
+    Raises
+    ------
+    RequestError
+        If a name is unknown or a value has another type.
+    """
+    return checked(read_parameters(notebook), given, notebook)

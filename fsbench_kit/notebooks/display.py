@@ -1,0 +1,122 @@
+"""How a notebook begins, and how its charts and findings are shown: live, without a network, in print."""
+
+from __future__ import annotations
+
+import base64
+import os
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+from IPython import get_ipython
+
+from fsbench_kit.charts.drawing import THEME, png
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.notebooks.parameters import checked, of_kernel
+from fsbench_kit.tables import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from fsbench_kit.data.dataset import Dataset
+
+VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
+"""What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
+FINDING_MIME: Final = "application/vnd.fsbench.finding"
+FACETS_MIME: Final = "application/vnd.fsbench.facets+json"
+FACETS: Final = ("study", "tool", "filesystem", "verdict")
+"""By what the index of a report can be filtered."""
+
+
+def setup() -> None:
+    """Begin a notebook: check its parameters, work in the project's root, and have Altair draw as this kit does.
+
+    A single item becomes a list where a parameter is a list.
+    The renderer needs no network: JupyterLab draws the chart live, whatever cannot do that shows the image, and a
+    terminal shows the chart's description.
+
+    Raises
+    ------
+    RequestError
+        If papermill gave a parameter that the notebook does not have, or one has a value of another type.
+    """
+    if (kernel := get_ipython()) is not None:
+        known, given = of_kernel(kernel.history_manager.input_hist_parsed)
+        values = {name: kernel.user_ns[name] for name in [*known, *given] if name in kernel.user_ns}
+        kernel.user_ns.update(checked(known, values))
+    os.chdir(project_root())
+    alt.renderers.register("fsbench", mimebundle)
+    alt.renderers.enable("fsbench")
+    alt.theme.enable(THEME)
+
+
+def project_root() -> Path:
+    """Return the folder from which every path in a notebook or a report is resolved.
+
+    It is the nearest one, from the working directory upwards, that holds notebooks and raw results. Where there is
+    none it is the folder that holds this package, so that a notebook works from any directory.
+
+    Raises
+    ------
+    RequestError
+        If that is no project either.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, Path(__file__).parents[2]):
+        if (folder / "notebooks").is_dir() and (folder / "raw_results").is_dir():
+            return folder
+    raise RequestError(
+        f"{here} is not in a project",
+        hint="Work in a folder that has notebooks/ and raw_results/, or below it.",
+    )
+
+
+def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+    """Return a Vega-Lite specification in the forms in which a notebook shows and keeps it."""
+    return {
+        VEGA_MIME: spec,
+        "image/png": base64.b64encode(png(spec)).decode("ascii"),
+        "text/plain": spec.get("description", "A chart without a description."),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a notebook found, in a sentence or two; the index of a report quotes it.
+
+    Attributes
+    ----------
+    text
+        Plain text. It may hold names from logs, and is shown as it is, never as markup.
+    facets
+        What it is about, for the filters of the index: see `facets`.
+    """
+
+    text: str
+    facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
+        return {
+            FINDING_MIME: self.text,
+            FACETS_MIME: self.facets,
+            "text/html": f'<p class="finding"><strong>{escape(self.text)}</strong></p>',
+            "text/plain": self.text,
+        }
+
+
+def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, list[str]]:
+    """Return what a finding is about: the studies, tools and filesystems of its runs, and its verdicts.
+
+    Parameters
+    ----------
+    verdicts
+        A comparison, or any other frame with a column ``verdict``.
+    """
+    columns = {name: dataset.runs[name] for name in ("study", "tool", "filesystem")}
+    if verdicts is not None:
+        columns["verdict"] = verdicts["verdict"]
+    return {name: sorted({one_line(value) for value in of.drop_nulls()}) for name, of in columns.items()}

@@ -1,0 +1,115 @@
+"""How words and figures are printed: on one line, and with the digits and the prefix that are read best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.model.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NOTHING: Final = "–"
+
+_LONGEST_TEXT: Final = 160
+
+
+def one_line(text: str) -> str:
+    """Put a text from a log on one line of bearable length, without characters that cannot be printed.
+
+    A log can name a job with ten thousand characters, and with such as no drawing program can read.
+    """
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 41]}…{line[-40:]}"
+
+
+def text_of(value: object) -> str:
+    """Print a value of any frame; null is a dash."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return digits(value)
+    return f"{value:,}" if isinstance(value, int) else one_line(str(value))
+
+
+def counted(number: int, noun: str) -> str:
+    """Print a number with its noun, in the plural where it needs one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def digits(value: float) -> str:
+    """Print a number with three significant digits, and as many more as its whole part has.
+
+    >>> [digits(x) for x in (1.8412, 0.0421, 123.4, 45678.0, 0.0)]
+    ['1.84', '0.0421', '123', '45,678', '0']
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{decimals}f}"
+
+
+def ratio_text(value: float) -> str:
+    """Print a ratio: with two decimals, or three significant digits where it is below 0.1.
+
+    >>> [ratio_text(x) for x in (1.8412, 0.956, 0.0421, 23.46)]
+    ['1.84', '0.96', '0.0421', '23.5']
+    """
+    return f"{value:.2f}" if 0.1 <= value < 10 else digits(value)
+
+
+def percent(share: float) -> str:
+    """Print a share as a percentage with two significant digits, or as whole per cent from ten on.
+
+    >>> print(percent(0.25), percent(0.034), percent(0.952), percent(1.5))
+    25 % 3.4 % 95 % 150 %
+    """
+    number = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.2g}"
+    return f"{number}\N{NO-BREAK SPACE}%"
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A unit as people write it, and how many base units it is."""
+
+    unit: str
+    factor: float
+
+
+_SECONDS: Final = (Prefix("s", 1.0), Prefix("ms", 1e-3), Prefix("µs", 1e-6), Prefix("ns", 1e-9))
+
+_BINARY: Final = tuple(Prefix(f"{p}iB", 1024.0**n) for n, p in reversed(list(enumerate("KMGTP", 1))))
+
+_RATES: Final = (Prefix("million/s", 1e6), Prefix("thousand/s", 1e3))
+
+_SHARES: Final = {
+    "cpu",
+    "cpu_user",
+    "cpu_system",
+    "capacity",
+    "capacity_change",
+    "disk_utilisation",
+    "group_share",
+}
+
+
+def prefix(values: pl.Series, metric: str) -> Prefix:
+    """Choose the unit in which figures of one metric are best read side by side: that of their median."""
+    unit = METRICS[metric].unit
+    if metric in _SHARES:
+        return Prefix("%", 0.01)
+    median = values.abs().quantile(0.5) or 0.0
+    if unit == "s":
+        return next((p for p in _SECONDS if median >= p.factor), _SECONDS[-1] if median else _SECONDS[0])
+    if unit == "1/s":
+        return next((p for p in _RATES if median >= 10 * p.factor), Prefix("1/s", 1.0))
+    if unit in ("B", "B/s"):
+        found = next((p for p in _BINARY if median >= p.factor), Prefix("B", 1.0))
+        return Prefix(found.unit + unit[1:], found.factor)
+    return Prefix("", 1.0)

@@ -1,0 +1,56 @@
+"""Figures over time as a table: a row for each run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsbench_kit.tables.cells import metric_text
+from fsbench_kit.tables.layout import Column, Group, Table
+from fsbench_kit.tables.messages import NOTHING, digits, prefix, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from fsbench_kit.analysis.time_series import OverTime
+    from fsbench_kit.tables.messages import Prefix
+
+
+def over_time_table(found: OverTime) -> Table:
+    """Make the table of what each run did in its course: level, changes of it, steadiness, stalls.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.analysis.time_series.over_time` returned.
+    """
+    columns = (
+        *map(Column, ("side", "run", "operation")),
+        Column("median", "right"),
+        Column("mean that it tends to", "right"),
+        Column("changes", "right"),
+        Column("steady at its end"),
+        Column("stalls", "right"),
+        Column("longest, s", "right"),
+    )
+
+    def cells(row: dict[str, Any], scale: Prefix) -> Iterator[str]:
+        yield from (text_of(row[name]) for name in ("level", "order", "operation"))
+        yield digits(row["median"] / scale.factor)
+        known = [row[name] for name in ("mean", "low", "high")]
+        mean, low, high = (NOTHING if value is None else digits(value / scale.factor) for value in known)
+        yield mean if row["low"] is None else f"{mean} [{low}, {high}]"
+        yield text_of(row["changes"])
+        since = (
+            f", since {digits(row['steady_since'])} s" if row["steady"] and row["steady_since"] is not None else ""
+        )
+        yield text_of(row["steady"]) + since
+        yield from (text_of(row[name]) for name in ("stalls", "longest"))
+
+    groups = []
+    for (metric, statistic), rows in found.runs.group_by("metric", "statistic", maintain_order=True):
+        scale = prefix(rows["median"], str(metric))
+        head = metric_text(str(metric), str(statistic)) + (f", in {scale.unit}" if scale.unit else "")
+        groups.append(Group(head, tuple(tuple(cells(row, scale)) for row in rows.iter_rows(named=True))))
+    caption = "Each run over time" if groups else "No run was logged over time."
+    return Table(caption, columns, tuple(groups))

@@ -1,0 +1,63 @@
+"""The strongest origin counts, and differences are named with both values."""
+
+from fsbench_kit.analysis.settings import NOT_KNOWN, differences, effective, wide
+from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.model.records import Run, Setting
+
+
+def _dataset(*runs: list[Setting]) -> Dataset:
+    return assemble(
+        Log(source="a", data=bytes([n]), records=[Run(tool="fio", start=0, end=1, line=1, settings=tuple(items))])
+        for n, items in enumerate(runs)
+    )
+
+
+def _set(key: str, value: str, **facts: object) -> Setting:
+    return Setting(key=key, value=value, **facts)  # type: ignore[arg-type]
+
+
+def test_the_strongest_origin_counts() -> None:
+    data = _dataset(
+        [_set("direct", "true", origin="stated"), _set("direct", "false", origin="command")],
+        [_set("direct", "true", origin="stated")],
+    )
+    assert effective(data.settings).select("key", "value", "origin").rows() == [
+        ("direct", "false", "command"),
+        ("direct", "true", "stated"),
+    ]
+
+
+def test_parts_that_differ_are_all_named() -> None:
+    data = _dataset(
+        [_set("block_size", "4096", scope="job", part="a"), _set("block_size", "8192", scope="job", part="b")]
+    )
+    assert effective(data.settings)["value"].to_list() == ["4096 | 8192"]
+
+
+def test_wide_has_a_row_for_each_run_and_null_for_unknown() -> None:
+    data = _dataset([_set("direct", "true")], [_set("engine", "sync")])
+    assert wide(data.settings, ["direct", "engine"]).select("direct", "engine").rows() == [
+        ("true", None),
+        (None, "sync"),
+    ]
+
+
+def test_differences_name_both_values_and_the_kind() -> None:
+    data = _dataset(
+        [_set("direct", "true"), _set("os", "a"), _set("kernel", "6.1"), _set("mount_options", "noatime")],
+        [_set("direct", "false"), _set("os", "b"), _set("kernel", "6.1"), _set("fio.odd", "1")],
+    )
+    first, second = data.runs["run_id"]
+    assert differences(data, [first], [second]).rows() == [
+        ("os", "system", "a", "b"),
+        ("mount_options", "target", "noatime", NOT_KNOWN),
+        ("direct", "workload", "true", "false"),
+        ("fio.odd", "workload", NOT_KNOWN, "1"),
+    ]
+
+
+def test_the_host_and_the_version_of_a_run_count_as_settings() -> None:
+    runs = [Run(tool="fio", start=0, end=1, line=1, host=host, tool_version="3.33") for host in ("a", "b")]
+    data = assemble(Log(source=run.host or "", data=b"x", records=[run]) for run in runs)
+    first, second = data.runs["run_id"]
+    assert differences(data, [first], [second]).rows() == [("host", "system", "a", "b")]

@@ -1,0 +1,189 @@
+"""Records become frames whose keys hold, and frames become files."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import fsbench_kit as fsb
+from fsbench_kit.data.dataset import FIGURE_KEY, FRAMES, Dataset, Log, assemble
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.records import Block, Measurement, Run
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def _measurement(text: str, **changes: object) -> Measurement:
+    facts = {"operation": "read", "metric": "iops", "value": float(text), "unit": "1/s", "text": text, "line": 1}
+    return Measurement(**(facts | changes))  # type: ignore[arg-type]
+
+
+def _dataset(*measurements: Measurement, blocks: tuple[Block, ...] = ()) -> Dataset:
+    run = Run(tool="fio", start=0, end=3, line=1, measurements=measurements)
+    return assemble([Log(source="a.txt", data=b"abc", records=[run, *blocks])])
+
+
+def test_a_figure_that_stands_twice_is_primary_once() -> None:
+    data = _dataset(_measurement("1"), _measurement("2", line=7))
+    assert data.measurements["primary"].to_list() == [True, False]
+    (diagnostic,) = data.diagnostics.iter_rows(named=True)
+    assert diagnostic["code"] == "DUPLICATE_FIGURE"
+    assert diagnostic["line"] == 7
+    assert diagnostic["message"] == "iops (value) of read stands twice: 1 on line 1, and 2."
+
+
+def test_a_second_printing_is_no_duplicate() -> None:
+    data = _dataset(_measurement("1"), _measurement("1.1", primary=False))
+    assert data.measurements["primary"].to_list() == [True, False]
+    assert data.diagnostics.is_empty()
+
+
+def test_the_clock_of_a_launch_is_one_for_all_runs() -> None:
+    ours, theirs = datetime(2026, 1, 1, 10), datetime(2026, 1, 1, 12)
+    run = Run(
+        tool="fio", start=0, end=3, line=1, started_at=theirs, ended_at=theirs + timedelta(seconds=9), duration=9
+    )
+    end = ours + timedelta(seconds=10)
+    alone = Log(source="a.txt", data=b"abc", records=[run])
+    launched = replace(alone, started_at=ours, ended_at=end, duration=10.0)
+    columns = ("started_at", "ended_at", "duration")
+    assert assemble([alone]).runs.select(columns).row(0) == (theirs, theirs + timedelta(seconds=9), 9)
+    assert assemble([launched]).runs.select(columns).row(0) == (ours, end, 10)
+
+
+def test_blocks_become_series_of_their_run() -> None:
+    block = Block(operation="read", metric="bandwidth", times=[0.5, 1.0], values=[10, 12], lines=[1, 2])
+    data = _dataset(blocks=(block,))
+    run_id = data.runs["run_id"][0]
+    assert data.series.rows() == [
+        (run_id, None, "read", "bandwidth", "value", 0.5, 10.0),
+        (run_id, None, "read", "bandwidth", "value", 1.0, 12.0),
+    ]
+
+
+def test_selecting_runs_selects_what_belongs_to_them(published: Path) -> None:
+    import fsbench_kit as fsb
+
+    data = fsb.read(published / "raid1-hdd-2020")
+    xfs = data.select(pl.col("filesystem") == "xfs")
+    ids = set(xfs.runs["run_id"])
+    assert 0 < len(ids) < data.runs.height
+    for frame in (xfs.settings, xfs.measurements, xfs.distributions):
+        assert set(frame["run_id"]) <= ids
+    assert set(xfs.measurements["run_id"]) == ids
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".json"])
+def test_one_flat_table(tmp_path: Path, ending: str) -> None:
+    data = _dataset(_measurement("1"), _measurement("2", statistic="max"))
+    target = tmp_path / "new" / f"x{ending}"
+    data.write(target)
+    read = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".json": pl.read_json}[ending](target)
+    assert read["value"].to_list() == [1.0, 2.0]
+    assert read["tool"].to_list() == ["fio", "fio"]
+
+
+def test_six_frames_in_a_folder(tmp_path: Path) -> None:
+    data = _dataset(_measurement("1"))
+    data.write(tmp_path / "six")
+    names = {path.stem for path in (tmp_path / "six").iterdir()}
+    assert names == {"runs", "settings", "measurements", "distributions", "series", "diagnostics"}
+    assert pl.read_parquet(tmp_path / "six" / "runs.parquet").equals(data.runs)
+
+
+def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"\.parquet, \.csv or \.json"):
+        _dataset(_measurement("1")).write(tmp_path / "x.xlsx")
+
+
+def test_primary_figures_of_the_published_studies_are_unique(published: Path) -> None:
+    import fsbench_kit as fsb
+
+    data = fsb.read(published)
+    primary = data.measurements.filter("primary")
+    assert primary.height > 1000
+    assert primary.select(FIGURE_KEY).is_duplicated().sum() == 0
+    assert "DUPLICATE_FIGURE" not in data.diagnostics["code"].to_list()
+
+
+@pytest.mark.parametrize("digits", [20, 40, 149, 150, 400])
+@pytest.mark.parametrize(
+    ("log", "number"), [("bonnie/1.96-report.txt", "101525"), ("fio_json/3.33-idleness.json", "0.000000")]
+)
+def test_a_number_beyond_all_counting_costs_no_other_figure(
+    tmp_path: Path, log: str, number: str, digits: int
+) -> None:
+    whole = (DATA / log).read_text()
+    path = tmp_path / "log.txt"
+    path.write_text(whole.replace(number, "9" * digits, 1))
+    data = fsb.read(path)
+    assert data.runs.height == 1
+    assert data.measurements.height >= fsb.read(DATA / log).measurements.height - 1
+    assert data.measurements.filter(pl.any_horizontal(~pl.col("value", "low", "high").is_finite())).is_empty()
+    assert data.diagnostics.filter(severity="warning").height
+
+
+def test_a_size_beyond_all_counting_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text((DATA / "fio_json" / "3.33-idleness.json").read_text().replace(': "4k"', f': "{"9" * 20}"'))
+    data = fsb.read(path)
+    assert data.measurements["block_size"].null_count() == data.measurements.height
+    (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
+    assert item["message"] == "The block size is larger than anything that can be counted."
+    assert item["excerpt"] == "9" * 20
+
+
+def _same(first: Dataset, second: Dataset) -> None:
+    for name in FRAMES:
+        assert_frame_equal(getattr(first, name), getattr(second, name))
+
+
+def test_a_written_dataset_is_read_back(published: Path, root: Path, tmp_path: Path) -> None:
+    for name in (published, root / "tests" / "data", root / "raw_results" / "recorded"):
+        data = fsb.read(name)
+        data.write(str(tmp_path / name.name))
+        _same(fsb.read(tmp_path / name.name), data)
+        assert (tmp_path / name.name / "runs.parquet").is_file()
+
+
+def test_a_dataset_in_a_folder_of_logs(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / name).write_text(smallfiles_log())
+    (tmp_path / "d.txt").write_text(smallfiles_log("xfs"))
+    logs = fsb.read(tmp_path)
+    fsb.read(tmp_path / "d.txt", tmp_path / "c.txt").write(tmp_path / "frames")
+    known = fsb.read(tmp_path)
+    assert known.diagnostics["code"].to_list() == ["SAME_RUN"] * 2
+    _same(replace(known, diagnostics=logs.diagnostics), logs)  # which counts no run twice
+    for name in ("c.txt", "d.txt"):
+        (tmp_path / name).unlink()
+    both = fsb.read(tmp_path)
+    assert both.runs["run_id"].to_list() == logs.runs["run_id"].gather([0, 1, 3, 2]).to_list()
+    assert both.measurements.drop("run_id").equals(logs.measurements.drop("run_id"))
+    logs.write(tmp_path)
+    assert fsb.read(tmp_path).runs.height == 4
+
+
+def test_a_dataset_that_cannot_be_used_is_said(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    data = fsb.read(smallfiles_log().encode())
+    for name in ("newer", "torn", "short", "other"):
+        data.write(tmp_path / name)
+    runs = data.runs.with_columns(mood=pl.lit("good"))
+    runs.write_parquet(tmp_path / "newer" / "runs.parquet", metadata={"fsbench_kit.schema": "2"})
+    (tmp_path / "torn" / "settings.parquet").unlink()
+    (tmp_path / "short" / "series.parquet").write_bytes(b"PAR1")
+    data.runs.drop("status").write_parquet(tmp_path / "other" / "runs.parquet")
+    read = fsb.read(tmp_path)
+    assert read.runs.equals(data.runs)
+    said = {
+        Path(source).name: (code, message)
+        for source, code, message in read.diagnostics.select("source", "code", "message").rows()
+    }
+    assert said["newer"] == ("NEWER_RECORD", "A newer version of fsbench_kit wrote the dataset (schema 2, not 1).")
+    assert said["settings.parquet"] == ("UNREADABLE", "The dataset cannot be read: it has no such file.")
+    assert said["series.parquet"][0] == said["runs.parquet"][0] == "UNREADABLE"
+    assert "status" in said["runs.parquet"][1]

@@ -1,0 +1,36 @@
+"""Marks of logs: all are found, in the text's order, and a word saves the search where it is missing."""
+
+import re
+
+import pytest
+
+from benchmarks.robustness import logs
+from fsbench_kit.formats import FORMATS, name
+from fsbench_kit.formats.signatures import Marks
+
+LOGS = {name: path.read_text(encoding="utf-8", errors="replace") for name, path in logs().items()}
+
+
+def test_marks_come_in_the_order_of_the_text() -> None:
+    marks = Marks({"b": r"\bb\d", "a": r"a\d"})
+    assert list(marks("b1 a2 cb3 b4 a5")) == [0, 3, 10, 13]
+
+
+def test_case_is_ignored_in_words_too() -> None:
+    assert list(Marks({"rate": r"rate\s*\d"}, re.IGNORECASE)("a RATE 1, Rate2")) == [2, 10]
+    assert list(Marks({"rate": r"(?i:rate)\s*\d"})("a RATE 1")) == []
+
+
+MARKS = {
+    name(each): marks
+    for each in FORMATS
+    if isinstance(marks := getattr(each, "_MARKS", None) or getattr(each, "MARKS", None), Marks)
+}
+
+
+@pytest.mark.parametrize("marks", MARKS.values(), ids=MARKS)
+def test_the_word_of_a_mark_stands_in_all_that_it_matches(marks: Marks) -> None:
+    for word, pattern in marks._marks.items():
+        for chars in LOGS.values():
+            where = chars.lower() if marks._ignores_case else chars
+            assert all(word in where[match.start() : match.end()] for match in pattern.finditer(chars)), word

@@ -1,0 +1,398 @@
+"""Tables and sentences: what they say, and that names from logs stay text in both renderings."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fsbench_kit as fsb
+from fsbench_kit import tables
+from fsbench_kit.analysis.time_series import OverTime
+from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.model.records import Diagnostic
+
+Compare = Callable[..., pl.DataFrame]
+HOSTILE = '<script>alert("1")</script>\n\'"&'
+
+SINGLE: dict[str, Any] = {
+    "ratio": 1.97,
+    "ci_low": None,
+    "ci_high": None,
+    "confidence": None,
+    "n_baseline": 1,
+    "n_candidate": 1,
+    "n_pairs": None,
+    "break_even_cv": 0.248,
+    "verdict": "single runs",
+    "reasons": ["ONE_RUN_NO_REPLICATES"],
+    "footnotes": ["A side has a single run."],
+}
+MEANS = SINGLE | {"averaged_over_baseline": 3, "averaged_over_candidate": 3}
+OPEN: dict[str, Any] = {"ratio": 1.03, "ci_low": 0.94, "ci_high": 1.13, "verdict": "inconclusive"}
+BOUND: dict[str, Any] = {
+    "ratio": None,
+    "value_candidate": None,
+    "ci_low": None,
+    "ci_high": None,
+    "rounding_low": 2.1,
+    "verdict": "bound only",
+}
+
+
+class _Cells(HTMLParser):
+    """Collects the texts of cells and the names of all tags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self.text = ""
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert not any(name.startswith("on") for name, _ in attrs)
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._in_cell = True
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag not in ("td", "th")
+
+
+def _html(table: tables.Table) -> _Cells:
+    parser = _Cells()
+    parser.feed(table._repr_html_())
+    return parser
+
+
+def _plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_replicated_row_has_values_ratio_and_interval(comparison: Compare) -> None:
+    table = tables.comparison_table(comparison({}, {"operation": "read"}))
+    assert table.groups[0].head == "Bandwidth, in MiB/s (higher is better)"
+    assert [column.head for column in table.columns] == [
+        "operation",
+        "ext4",
+        "filesystem",
+        "value",
+        "ratio [95\N{NO-BREAK SPACE}% CI]",
+        "verdict",
+        "runs",
+        "notes",
+    ]
+    read, write = table.groups[0].rows
+    assert (read[0], write[0]) == ("read", "write")  # in the vocabulary's order, not that of the rows
+    assert write[1:] == ("100", "xfs", "184", "1.84 [1.71, 1.98]", "better", "5 pairs", "")
+
+
+def test_what_all_rows_share_is_in_the_caption_alone(comparison: Compare) -> None:
+    caption = tables.comparison_table(comparison({}, {"operation": "read"})).caption
+    assert caption == (
+        "Filesystem compared (quick, fio, randwrite, block size 4 KiB, file size 1 GiB, threads 1, iodepth 8)"
+    )
+
+
+def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare) -> None:
+    (row,) = tables.comparison_table(comparison(SINGLE)).groups[0].rows
+    assert _plain(row[3]) == "1.97 (one run each; break-even CV 25 %)"
+    assert row[4] == "none (single figures)"
+    assert row[5] == "1+1"
+
+
+@pytest.mark.parametrize(
+    ("change", "ratio", "verdict"),
+    [
+        (OPEN, "1.03 [0.94, 1.13]", "~"),
+        (BOUND, "above 2.10", "bound only"),
+        (BOUND | {"rounding_low": None, "rounding_high": 0.5}, "below 0.50", "bound only"),
+        (BOUND | {"rounding_high": 3.0}, "between 2.10 and 3.00", "bound only"),
+        (BOUND | {"rounding_low": None, "verdict": "not comparable"}, "–", "not comparable"),
+        (
+            SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
+            "1.97 (one run on a side; prediction 1.50 to 2.60)",
+            "none (single figures)",
+        ),
+        (MEANS, "1.97 (one mean of 3 runs each; break-even CV 25 %)", "none (single figures)"),
+        (
+            MEANS | {"averaged_over_baseline": None},
+            "1.97 (one mean of 3 runs of xfs and one run of ext4; break-even CV 25 %)",
+            "none (single figures)",
+        ),
+        (
+            MEANS | {"n_baseline": 5, "break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
+            "1.97 (one mean of 3 runs on a side; prediction 1.50 to 2.60)",
+            "none (single figures)",
+        ),
+    ],
+)
+def test_ratio_and_verdict(comparison: Compare, change: dict[str, Any], ratio: str, verdict: str) -> None:
+    (row,) = tables.comparison_table(comparison(change)).groups[0].rows
+    assert (_plain(row[3]), row[4]) == (ratio, verdict)
+
+
+def test_footnotes_are_marked_once_each(comparison: Compare) -> None:
+    notes = [["scheduler differs: none against bfq.", "Runs overlapped."], [], ["Runs overlapped."]]
+    rows = [{"block_size": 4096 * (i + 1), "footnotes": note} for i, note in enumerate(notes)]
+    table = tables.comparison_table(comparison(*rows))
+    assert [row[-1] for row in table.groups[0].rows] == ["a b", "", "b"]
+    assert table.footnotes == ("scheduler differs: none against bfq.", "Runs overlapped.")
+    assert re.search(r"^b  Runs overlapped\.$", repr(table), re.MULTILINE)
+    assert "<li>Runs overlapped.</li>" in table._repr_html_()
+
+
+def test_each_metric_has_the_unit_that_suits_it(comparison: Compare) -> None:
+    latency = {
+        "metric": "completion_latency",
+        "statistic": "p99",
+        "value_baseline": 0.0032,
+        "value_candidate": 0.0064,
+    }
+    cpu = {"metric": "cpu", "value_baseline": 0.12, "value_candidate": 0.3}
+    iops = {"metric": "iops", "value_baseline": 25_600.0, "value_candidate": 47_104.0}
+    groups = tables.comparison_table(comparison(latency, cpu, iops)).groups
+    assert [group.head for group in groups] == [
+        "IOPS, in thousand/s (higher is better)",
+        "Completion latency, p99, in ms (lower is better)",
+        "CPU, in % (lower is better)",
+    ]
+    assert [group.rows[0][:3] for group in groups] == [
+        ("25.6", "xfs", "47.1"),
+        ("3.20", "xfs", "6.40"),
+        ("12.0", "xfs", "30.0"),
+    ]
+
+
+def test_sizes_are_sorted_as_numbers(comparison: Compare) -> None:
+    rows = tables.ordered(comparison(*({"block_size": 2**n} for n in (17, 12, 14))))
+    assert rows["block_size"].to_list() == [4096, 16384, 131072]
+
+
+def test_a_column_tells_cells_apart_only_where_it_differs_within_a_tool(comparison: Compare) -> None:
+    other = {"tool": "smallfiles", "pattern": None, "file_size": None, "iodepth": None, "threads": None}
+    assert tables.varying(comparison({}, other)) == ["tool"]
+    assert tables.varying(comparison({}, other, {"iodepth": "32"})) == ["tool", "iodepth"]
+
+
+def test_baselines_that_differ_get_a_column(comparison: Compare) -> None:
+    table = tables.comparison_table(comparison({}, {"baseline": "ext3", "study": "old"}))
+    assert [column.head for column in table.columns][:3] == ["study", "baseline", "its value"]
+    assert [row[1] for row in table.groups[0].rows] == ["ext3", "ext4"]
+
+
+def test_names_from_logs_stay_text(comparison: Compare) -> None:
+    table = tables.comparison_table(
+        comparison(
+            {"level": HOSTILE, "part": HOSTILE, "footnotes": [HOSTILE]}, {"part": "other", "baseline": HOSTILE}
+        )
+    )
+    page = _html(table)
+    assert not page.tags & {"script", "img", "b"}
+    assert page.text.count('<script>alert("1")</script>') >= 4
+    assert '<script>alert("1")</script>' in repr(table)
+
+
+def test_rich_markup_in_names_stays_text(comparison: Compare) -> None:
+    assert "[red]xfs[/red]" in repr(tables.comparison_table(comparison({"level": "[red]xfs[/red]"})))
+
+
+def test_a_name_of_ten_thousand_characters_does_not_break_a_table(comparison: Compare) -> None:
+    table = tables.comparison_table(comparison({"level": "x" * 10_000, "footnotes": ["y" * 10_000]}))
+    assert len(table._repr_html_()) < 4000
+    assert table.groups[0].rows[0][1] == "x" * 119 + "…" + "x" * 40
+
+
+def test_html_has_one_cell_for_each_column(comparison: Compare) -> None:
+    table = tables.comparison_table(comparison({}, SINGLE | {"block_size": 8192}))
+    head, group, *rows = _html(table).rows
+    assert len(head) == len(table.columns)
+    assert len(group) == 1
+    assert [tuple(row) for row in rows] == list(table.groups[0].rows)
+
+
+def test_a_table_without_rows_is_its_caption() -> None:
+    table = tables.table(pl.DataFrame({"a": []}), "Nothing <here>")
+    assert table._repr_html_() == "<p>Nothing &lt;here&gt;</p>"
+    assert repr(table).strip() == "Nothing <here>"
+
+
+# --- sentences ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "xfs/ext4 = 1.84×, 95 % CI 1.71–1.98, 5 pairs of runs, paired t on logs."),
+        (
+            OPEN | {"n_pairs": None, "method": "Welch t on logs"},
+            "xfs/ext4 = 1.03×, 95 % CI 0.94–1.13, 5+5 runs, Welch t on logs: these runs neither show a difference "
+            "nor exclude one up to 13 %.",
+        ),
+        (
+            OPEN | {"ci_low": 0.2, "ci_high": 4.5},
+            "xfs/ext4 = 1.03×, 95 % CI 0.20–4.50, 5 pairs of runs, paired t on logs: these runs neither show a "
+            "difference nor exclude one up to a factor of 5.00.",
+        ),
+        (
+            OPEN | {"ci_low": 1.01, "ci_high": 1.05},
+            "xfs/ext4 = 1.03×, 95 % CI 1.01–1.05, 5 pairs of runs, paired t on logs: with the correction for all "
+            "rows together, no difference is shown.",
+        ),
+        (
+            OPEN | {"ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
+            "xfs/ext4 = 1.03×, 95 % CI 0.99–1.03, 5 pairs of runs, paired t on logs: equal within the margin.",
+        ),
+        (
+            SINGLE,
+            "xfs/ext4 = 1.97× from one run each; no interval can be given. At a run-to-run CV of 25 % or more, "
+            "chance alone could give this at the 5 % level.",
+        ),
+        (
+            MEANS,
+            "xfs/ext4 = 1.97× from one mean of 3 runs each; no interval can be given. At a run-to-run CV of 25 % "
+            "or more, chance alone could give this at the 5 % level.",
+        ),
+        (
+            SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
+            "xfs/ext4 = 1.97× with one run on a side: 1.50–2.60 if that side is as noisy as the other, which "
+            "these runs cannot tell.",
+        ),
+        (SINGLE | {"break_even_cv": None}, "xfs/ext4 = 1.97×; no interval can be given."),
+        (BOUND, "xfs/ext4: above 2.10."),
+        (BOUND | {"rounding_low": None}, "xfs/ext4: no ratio."),
+    ],
+)
+def test_a_row_in_words(comparison: Compare, change: dict[str, Any], said: str) -> None:
+    assert _plain(tables.sentence(comparison(change).row(0, named=True))) == said
+
+
+def test_a_summary_counts_verdicts_for_each_level(comparison: Compare) -> None:
+    rows = [{"block_size": 2**n} for n in (12, 13)]
+    summary = tables.summary(comparison(*rows, OPEN | {"block_size": 2**14}, SINGLE | {"level": "zfs"}))
+    assert summary[0] == "xfs against ext4, 3 comparisons: better in 2, not decided in 1."
+    assert summary[1].startswith("zfs/ext4 = 1.97× from one run each")
+
+
+def test_why_a_comparison_says_less(comparison: Compare) -> None:
+    table = tables.reasons_table(comparison({}, SINGLE, SINGLE | {"reasons": ["ONE_RUN_NO_REPLICATES", "CACHED"]}))
+    assert [(row[0], *row[2:]) for row in table.groups[0].rows] == [
+        ("no interval", "2 of 3", "ONE_RUN_NO_REPLICATES"),
+        ("verdict withheld", "1 of 3", "CACHED"),
+    ]
+    assert repr(tables.reasons_table(comparison({}))).strip() == "No reason stands against these figures."
+
+
+# --- datasets ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, smallfiles_log: Callable[..., str]) -> fsb.Dataset:
+    for name in ("ext4", "xfs"):
+        (tmp_path / f"{name}.txt").write_text(smallfiles_log(name))
+    return fsb.read(tmp_path)
+
+
+def test_contents_in_a_sentence(dataset: fsb.Dataset) -> None:
+    assert tables.contents(dataset) == "2 runs of smallfiles on ext4, xfs, with 6 figures."
+
+
+def test_runs_and_figures_are_counted(dataset: fsb.Dataset) -> None:
+    rows = tables.runs_table(dataset).groups[0].rows
+    assert [row[-4:] for row in rows] == [("ext4", "1", "0", "3"), ("xfs", "1", "0", "3")]
+    figures = {row[2]: row[4] for row in tables.figures_table(dataset).groups[0].rows}
+    assert figures == {"file_rate": "2", "elapsed": "4"}
+
+
+def test_equal_remarks_are_one_row_with_the_gravest_first(dataset: fsb.Dataset) -> None:
+    remarks = pl.DataFrame(
+        [
+            {"source": "b.txt", "line": 7, "severity": "note", "code": "REPAIRED", "message": "A <b>."},
+            {"source": "a.txt", "line": 2, "severity": "note", "code": "REPAIRED", "message": "A <b>."},
+            {"source": "a.txt", "severity": "error", "code": "EMPTY", "message": "E.", "excerpt": HOSTILE},
+        ],
+        schema=dataset.diagnostics.schema,
+    )
+    table = tables.diagnostics_table(replace(dataset, diagnostics=remarks))
+    assert table.caption == "3 remarks about the logs"
+    assert [row[1] for row in table.groups[0].rows] == ["EMPTY", "REPAIRED"]
+    assert table.groups[0].rows[1][3:5] == ("2", "b.txt:7")
+    assert not _html(table).tags & {"script", "b"}
+
+
+def test_remarks_about_the_machine_that_differ_in_their_figures_only_are_one_row(dataset: fsb.Dataset) -> None:
+    busy = [
+        f"The processors were {share}% busy, and others moved {rate} MiB/s."
+        for share, rate in ((31, 1.5), (9, 70))
+    ]
+    said = [
+        *(("MACHINE_LOADED", text) for text in busy),
+        ("UNREAD_FIGURE", "1 is none."),
+        ("UNREAD_FIGURE", "2 is none."),
+    ]
+    remarks = pl.DataFrame(
+        [{"source": "a", "severity": "warning", "code": code, "message": text} for code, text in said],
+        schema=dataset.diagnostics.schema,
+    )
+    rows = tables.diagnostics_table(replace(dataset, diagnostics=remarks)).groups[0].rows
+    assert [row[1:4] for row in rows] == [
+        ("MACHINE_LOADED", f"{busy[0]} In other runs the figures are others.", "2"),
+        ("UNREAD_FIGURE", "1 is none.", "1"),
+        ("UNREAD_FIGURE", "2 is none.", "1"),
+    ]
+
+
+def test_what_runs_did_over_time_has_the_unit_of_its_median() -> None:
+    cell = {"metric": "completion_latency", "statistic": "value", "operation": "write"}
+    calm = {"median": 4e-4, "mean": 5e-4, "low": 4.5e-4, "high": 5.5e-4, "changes": 0, "steady": True, "stalls": 0}
+    runs = [
+        {**cell, "level": "ext4", "order": 2, **calm, "steady_since": 3.0, "longest": None},
+        {
+            **cell,
+            "level": "xfs",
+            "order": 1,
+            **calm,
+            "low": None,
+            "steady": False,
+            "steady_since": None,
+            "longest": 0.9,
+        },
+    ]
+    nothing = pl.DataFrame()
+    found = OverTime(pl.DataFrame(runs), nothing, nothing, nothing, nothing)
+    (group,) = tables.over_time_table(found).groups
+    assert group.head == "Completion latency, in µs"
+    assert group.rows == (
+        ("ext4", "2", "write", "400", "500 [450, 550]", "0", "yes, since 3.00 s", "0", "–"),
+        ("xfs", "1", "write", "400", "500", "0", "no", "0", "0.900"),
+    )
+
+
+def test_provenance_has_a_hash_that_others_can_compute(dataset: fsb.Dataset) -> None:
+    hashes = sorted(dataset.runs["sha256"])
+    expected = hashlib.sha256("".join(hashes).encode()).hexdigest()
+    text = repr(tables.provenance_table(dataset, {"data": ["<a>"]}))
+    assert f"SHA-256 {expected}" in text
+    assert "['<a>']" in text
+    assert "polars" in text
+
+
+def test_a_remark_without_a_line_is_given_none() -> None:
+    remark = Diagnostic(code="EMPTY", message="The file is empty.")
+    data = assemble([Log(source="a.txt", records=[remark])])
+    (group,) = tables.diagnostics_table(data).groups
+    assert "a.txt" in group.rows[0]
