@@ -1,5 +1,7 @@
 """The command ``fsbench``: thin, every command is a few lines over the package.
 
+Each command imports what it uses, and no other: ``fsbench --help`` answers at once.
+
 Exit status: 0 for success; 2 where some input could not be used (what could be is still done) or the request was
 wrong; 1 where a launch or a report failed. ``compare --gate`` has more of them, see there.
 """
@@ -15,29 +17,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 
-import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import launch as launching
-from fsbench_kit import tables
-from fsbench_kit.analysis.comparison import compare
-from fsbench_kit.analysis.geometric_mean import overall
-from fsbench_kit.analysis.sample_size import repeats, widths
-from fsbench_kit.analysis.steady_state import sentence, steadiness
-from fsbench_kit.claims import audit
-from fsbench_kit.data import archive
-from fsbench_kit.data.explain import LARGEST
-from fsbench_kit.data.explain import explain as explained
-from fsbench_kit.documents import Content
-from fsbench_kit.launch import abilities, machine, read_plan, shown
-from fsbench_kit.model.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
-from fsbench_kit.model.files import flattened, name_of, opened
+import fsbench_kit as fsb
+from fsbench_kit.model.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsbench_kit.data.dataset import Dataset
+    import polars as pl
 
 app = typer.Typer(
     help="Read filesystem benchmark logs, compare them with honest intervals, publish re-executable reports.",
@@ -78,6 +67,10 @@ def doctor_command(
     ] = False,
 ) -> None:
     """Say what this machine has for benchmarks, and what is missing."""
+    with needs_extra("launch", "fsbench doctor"):
+        from fsbench_kit.launch import abilities, machine
+    from fsbench_kit import tables
+
     here = machine(Path.cwd())
     out.print(tables.machine_table(here, tuple(abilities(Path.cwd()))))
     wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
@@ -122,7 +115,9 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give --explain or --to, not both.")
         _explain(paths)
         return
-    dataset = archive.read(_inputs(paths))
+    from fsbench_kit import tables
+
+    dataset = fsb.read(_inputs(paths))
     if to is not None:
         dataset.write(to)
     out.print(tables.runs_table(dataset))
@@ -130,11 +125,24 @@ def read_command(
     _exit_if_some_input_was_unusable(dataset)
 
 
-def _inputs(paths: list[str]) -> list[str | BinaryIO]:
-    return [sys.stdin.buffer if path == "-" else path for path in paths]
+def _inputs(paths: list[str]) -> list[Path | str | BinaryIO]:
+    return [sys.stdin.buffer if path == "-" else _found(path) for path in paths]
+
+
+def _found(path: str) -> Path | str:
+    """Return a path or pattern; where it leads nowhere, what comes with the package under that name."""
+    from fsbench_kit.data.project import found
+
+    own = found(path)
+    return own if own != Path(path) else path
 
 
 def _explain(paths: list[str]) -> None:
+    from fsbench_kit import tables
+    from fsbench_kit.data.explain import LARGEST, explain
+    from fsbench_kit.documents import Content
+    from fsbench_kit.model.files import flattened, name_of, opened
+
     for number, item in enumerate(flattened(_inputs(paths)), 1):
         name = str(item) if isinstance(item, Path) else name_of(item, number)
         try:
@@ -149,7 +157,7 @@ def _explain(paths: list[str]) -> None:
                 file=name,
                 hint=f"Give a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
             )
-        for line in tables.explanation(name, explained(data, name)):
+        for line in tables.explanation(name, explain(data, name)):
             typer.echo(line)
 
 
@@ -173,8 +181,10 @@ def compare_command(
     ] = False,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
-    dataset = archive.read(_inputs(paths))
-    comparison = compare(dataset, factor, baseline, metrics=metric, margin=margin)
+    from fsbench_kit import tables
+
+    dataset = fsb.read(_inputs(paths))
+    comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
         raise RequestError(
             f"these runs have no two levels of {factor} that can be set side by side",
@@ -185,7 +195,7 @@ def compare_command(
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
-    over_cells = tables.overall_table(overall(dataset, factor, baseline, metrics=metric))
+    over_cells = tables.overall_table(fsb.overall(dataset, factor, baseline, metrics=metric))
     if over_cells.groups[0].rows:
         out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset)
@@ -203,6 +213,8 @@ _GATE: Final = (
 
 def _gate(comparison: pl.DataFrame) -> None:
     """Pass where nothing is worse and everything is decided; otherwise exit with what keeps it from passing."""
+    import polars as pl
+
     for status, verdicts, name in _GATE:
         found = comparison.filter(pl.col("verdict").is_in(list(verdicts))).height
         if found:
@@ -228,11 +240,11 @@ def repeats_command(
     chart: Annotated[Path | None, typer.Option(help="Draw it to a .svg, .png or .html file.")] = None,
 ) -> None:
     """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
-    from fsbench_kit import charts  # noqa: PLC0415  # Altair takes seconds to import
+    from fsbench_kit import tables
 
     variation = [value / 100 for value in cv] if cv else None
-    pilot = archive.read(*paths) if paths else None
-    planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    pilot = fsb.read(*paths) if paths else None
+    planned = fsb.repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
     out.print(
         tables.repeats_table(
             planned,
@@ -241,6 +253,10 @@ def repeats_command(
         )
     )
     if chart is not None:
+        with needs_extra("notebooks", "--chart"):
+            from fsbench_kit import charts
+        from fsbench_kit.analysis.sample_size import widths
+
         high = planned["cv_high"]
         curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
         charts.save(charts.runs_needed(curves, half_width=half_width / 100), chart)
@@ -249,7 +265,9 @@ def repeats_command(
 @app.command("audit")
 def audit_command(paths: Paths) -> None:
     """Hold what articles claim against the figures that they print."""
-    for _, claims in audit(*paths).group_by("study", maintain_order=True):
+    from fsbench_kit import tables
+
+    for _, claims in fsb.audit(*map(_found, paths)).group_by("study", maintain_order=True):
         out.print(tables.audit_table(claims))
 
 
@@ -288,11 +306,14 @@ def launch_command(
     ] = None,
 ) -> None:
     """Make the runs of a plan, in raw_results/runs/."""
+    with needs_extra("launch", "fsbench launch"):
+        from fsbench_kit import launch as launching
+
     devices = device or []
     if dry_run:
         if plan is None or resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _rehearse(Path(plan), devices)
+        _rehearse(Path(_found(plan)), devices)
         return
     if resume and (study or replace):
         raise RequestError(
@@ -300,7 +321,7 @@ def launch_command(
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
-    with shown(out) as progress:
+    with launching.shown(out) as progress:
         if resume:
             result = launching.resume(
                 plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
@@ -309,16 +330,18 @@ def launch_command(
             raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
         else:
             result = launching.launch(
-                read_plan(Path(plan)),
+                launching.read_plan(Path(_found(plan))),
                 root=Path.cwd(),
                 study=study,
                 replace=replace,
                 devices=devices,
                 progress=progress,
             )
+    from fsbench_kit.analysis.steady_state import sentence, steadiness
+
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     with suppress(InputError):  # no run has a figure
-        steady = sentence(steadiness(archive.read(result.folder)))
+        steady = sentence(steadiness(fsb.read(result.folder)))
         if steady is not None:
             out.print(steady)
     if result.stopped or result.failures:
@@ -326,7 +349,9 @@ def launch_command(
 
 
 def _rehearse(plan: Path, devices: list[str]) -> None:
-    rehearsal = launching.rehearse(read_plan(plan), Path.cwd(), devices)
+    from fsbench_kit import launch as launching
+
+    rehearsal = launching.rehearse(launching.read_plan(plan), Path.cwd(), devices)
     for note in rehearsal.notes:
         typer.echo(note)
     for scene in rehearsal.scenes:
@@ -336,6 +361,17 @@ def _rehearse(plan: Path, devices: list[str]) -> None:
     typer.echo()
     for estimate in rehearsal.estimates:
         typer.echo(estimate)
+
+
+@app.command("init")
+def init_command(
+    folder: Annotated[Path, typer.Argument(help="A new or empty folder.")] = Path(),
+) -> None:
+    """Start a project: copy the notebooks, plans and studies that come with fsbench_kit into a folder."""
+    from fsbench_kit.data.project import PARTS, start
+
+    start(folder)
+    out.print(f"{folder.resolve()} has {', '.join(PARTS)}. Next: fsbench report")
 
 
 @app.command("report")
@@ -348,10 +384,20 @@ def report_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run also what has not changed since last time.")] = False,
 ) -> None:
     """Run notebooks, and publish them as pages that open without a network."""
-    from fsbench_kit.notebooks import shown as shown_notebooks  # noqa: PLC0415  # Jupyter takes seconds to import
-    from fsbench_kit.report import report  # noqa: PLC0415
+    with needs_extra("notebooks", "fsbench report"):
+        from fsbench_kit.notebooks import shown
+        from fsbench_kit.report import report
+    from fsbench_kit.data.project import is_project, start
 
-    with shown_notebooks(out) as progress:
+    here = Path.cwd()
+    if not any(is_project(folder) for folder in (here, *here.parents)):
+        if any(here.iterdir()):
+            raise RequestError(
+                f"{here} is not in a project", hint="fsbench init FOLDER starts one; run fsbench report in there."
+            )
+        start(here)
+        out.print(f"{here} was empty: it has the notebooks, plans and studies of fsbench_kit now.")
+    with shown(out) as progress:
         manifests = report(spec, to, fresh=fresh, progress=progress)
     for name, manifest in manifests.items():
         if manifest.error is not None:
@@ -361,7 +407,9 @@ def report_command(
         raise ReportError("a notebook failed; the index says why")
 
 
-def _print_diagnostics(dataset: Dataset) -> None:
+def _print_diagnostics(dataset: fsb.Dataset) -> None:
+    import polars as pl
+
     for row in dataset.diagnostics.filter(pl.col("severity") != "note").iter_rows(named=True):
         place = row["source"] if row["line"] is None else f"{row['source']}:{row['line']}"
         err.print(f"{row['severity']}: {place}: {row['message']} [{row['code']}]")
@@ -372,6 +420,6 @@ def _print_diagnostics(dataset: Dataset) -> None:
         err.print(f"{notes} more remarks are mere notes; fsbench read PATH --to FOLDER writes them all.")
 
 
-def _exit_if_some_input_was_unusable(dataset: Dataset) -> None:
+def _exit_if_some_input_was_unusable(dataset: fsb.Dataset) -> None:
     if (dataset.diagnostics["severity"] == "error").any():
         raise typer.Exit(2)

@@ -6,9 +6,11 @@ Only what stops a request is an exception. What was odd *inside* a log is not: i
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -87,3 +89,32 @@ class LaunchError(FsbenchError):
 
 class ReportError(FsbenchError):
     """A notebook or a report could not be made."""
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Say which extra of the package to install where a library is missing that `what` needs.
+
+    Raises
+    ------
+    RequestError
+        If a library cannot be imported.
+
+    Examples
+    --------
+    >>> with needs_extra("notebooks", "fsbench report"):
+    ...     import no_such_library
+    Traceback (most recent call last):
+    fsbench_kit.model.errors.RequestError: fsbench report needs no_such_library, which is not installed
+    Install it: pip install "fsbench-kit[notebooks]"
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("fsbench_kit"):
+            raise
+        library = error.name.partition(".")[0]
+        raise RequestError(
+            f"{what} needs {library}, which is not installed",
+            hint=f'Install it: pip install "fsbench-kit[{extra}]"',
+        ) from error

@@ -6,14 +6,13 @@ import base64
 import os
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 from IPython import get_ipython
 
 from fsbench_kit.charts.drawing import THEME, png
-from fsbench_kit.model.errors import RequestError
+from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks.parameters import checked, of_kernel
 from fsbench_kit.tables import one_line
 
@@ -52,27 +51,6 @@ def setup() -> None:
     alt.renderers.register("fsbench", mimebundle)
     alt.renderers.enable("fsbench")
     alt.theme.enable(THEME)
-
-
-def project_root() -> Path:
-    """Return the folder from which every path in a notebook or a report is resolved.
-
-    It is the nearest one, from the working directory upwards, that holds notebooks and raw results. Where there is
-    none it is the folder that holds this package, so that a notebook works from any directory.
-
-    Raises
-    ------
-    RequestError
-        If that is no project either.
-    """
-    here = Path.cwd()
-    for folder in (here, *here.parents, Path(__file__).parents[2]):
-        if (folder / "notebooks").is_dir() and (folder / "raw_results").is_dir():
-            return folder
-    raise RequestError(
-        f"{here} is not in a project",
-        hint="Work in a folder that has notebooks/ and raw_results/, or below it.",
-    )
 
 
 def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:

@@ -130,31 +130,3 @@ def test_a_finding_is_text_and_never_markup() -> None:
     assert shown["application/vnd.fsbench.finding"] == '<script>alert("1")</script> & more'
     assert "<script" not in shown["text/html"]
     assert "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; more" in shown["text/html"]
-
-
-def _project(folder: Path) -> Path:
-    (folder / "notebooks" / "deep").mkdir(parents=True)
-    (folder / "raw_results").mkdir()
-    return folder
-
-
-def test_the_root_is_found_from_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = _project(tmp_path / "project")
-    monkeypatch.chdir(project / "notebooks" / "deep")
-    assert display.project_root() == project
-
-
-def test_outside_a_project_the_root_is_that_of_the_package(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert display.project_root() == root
-
-
-def test_without_any_project_the_error_says_what_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        display, "__file__", str(tmp_path / "site-packages" / "fsbench_kit" / "notebooks" / "display.py")
-    )
-    with pytest.raises(RequestError, match="raw_results"):
-        display.project_root()
