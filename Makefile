@@ -30,8 +30,10 @@ check: $(READY)
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
 	.venv/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
-reference: $(READY)  ## The reference pages of the formats, docs/formats
+reference: $(READY)  ## The pages of docs that are made from docstrings and the vocabulary
 	.venv/bin/python -m docs.reference
+	.venv/bin/python -m docs.vocabulary
+	.venv/bin/python -m docs.api
 
 robustness: $(READY)  ## How much damage to a log is noticed, for the page of the formats
 	.venv/bin/python -m benchmarks.robustness
@@ -49,11 +51,11 @@ fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what
 
 # The lock files pin every package by its hashes, and name no server. Versions stay unless UPGRADE=--upgrade.
 lock: | $(UV)  ## Resolve what pyproject.toml asks for
-	$(LOCK) pyproject.toml --group pyproject.toml:dev --output-file requirements.lock
+	$(LOCK) pyproject.toml --extra all --group pyproject.toml:dev --output-file requirements.lock
 	$(LOCK) --group pyproject.toml:fuzz --constraint requirements.lock --output-file fuzz.lock
 
 environment.yml: pyproject.toml $(READY)
-	.venv/bin/pyproject2conda yaml --name fsbench-kit --channel conda-forge --python-include infer \
+	.venv/bin/pyproject2conda yaml --name fsbench-kit --channel conda-forge --python-include infer --extra notebooks --extra launch --extra pandas \
 		--dep fio --req "-e ." --custom-command "make environment.yml" --overwrite force --output $@
 
 # The stamp is written last, so that a sync that failed is tried again.

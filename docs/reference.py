@@ -92,7 +92,7 @@ def _page(key: str, module: Any, runs: Iterable[Run]) -> str:
     ]
     head = ["| metric | unit | operations | statistics | of |", "|---|---|---|---|---|"]
     section = ["## Figures", "", "What the logs of the tests hold:", "", *head, *table, ""] if table else []
-    return "\n".join([_CREATED, "", f"# {key}", "", _markdown(title), "", _markdown(body).strip(), "", *section])
+    return "\n".join([_CREATED, "", f"# {key}", "", markdown(title), "", markdown(body).strip(), "", *section])
 
 
 def _words(words: set[str]) -> str:
@@ -106,10 +106,10 @@ def _order(word: str) -> tuple[bool, float, str]:
 
 
 def _summary(module: Any) -> str:
-    return _markdown((inspect.getdoc(module) or "").partition("\n")[0]).replace("|", "\\|")
+    return markdown((inspect.getdoc(module) or "").partition("\n")[0]).replace("|", "\\|")
 
 
-def _markdown(text: str) -> str:
+def markdown(text: str) -> str:
     """Turn a docstring's reStructuredText into Markdown: literal blocks into fences, literals into code."""
     blocks = re.sub(
         r"::\n\n((?: {4}[^\n]*\n|\n)+)", lambda m: f":\n\n```text\n{_dedented(m[1])}\n```\n\n", text + "\n"

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -26,8 +27,11 @@ def _pins(name: str) -> dict[str, tuple[str, int]]:
 def _asked() -> dict[str, list[Requirement]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = project["dependency-groups"]
+    core = project["project"]["dependencies"]
+    extras = {key: names for key, names in project["project"]["optional-dependencies"].items() if key != "all"}
+    assert project["project"]["optional-dependencies"]["all"] == [f"fsbench-kit[{','.join(sorted(extras))}]"]
     texts = {
-        "requirements.lock": [*project["project"]["dependencies"], *groups["dev"]],
+        "requirements.lock": [*core, *chain(*extras.values()), *groups["dev"]],
         "fuzz.lock": groups["fuzz"],
     }
     return {name: [Requirement(text) for text in asked] for name, asked in texts.items()}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from docs.reference import FOLDER, _markdown, pages
+from docs.reference import FOLDER, markdown, pages
 
 PAGES = pages()
 
@@ -24,4 +24,4 @@ def test_every_format_has_figures_from_a_log() -> None:
 
 def test_literals_become_code() -> None:
     text = "Printed ``so``::\n\n    a: 1\n      b\n\nand on."
-    assert _markdown(text) == "Printed `so`:\n\n```text\na: 1\n  b\n```\n\nand on."
+    assert markdown(text) == "Printed `so`:\n\n```text\na: 1\n  b\n```\n\nand on."
