@@ -19,19 +19,15 @@ import polars as pl
 import typer
 from rich.console import Console
 
+import fsbench_kit as fsb
 from fsbench_kit import archive, tables
 from fsbench_kit import launch as launching
-from fsbench_kit.claims import audit
-from fsbench_kit.comparison import compare
 from fsbench_kit.documents import Content
 from fsbench_kit.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.explain import LARGEST
 from fsbench_kit.explain import explain as explained
 from fsbench_kit.files import flattened, name_of, opened
-from fsbench_kit.geometric_mean import overall
 from fsbench_kit.launch import abilities, machine, read_plan, shown
-from fsbench_kit.sample_size import repeats, widths
-from fsbench_kit.steadiness import sentence, steadiness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,7 +169,7 @@ def compare_command(
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
     dataset = archive.read(_inputs(paths))
-    comparison = compare(dataset, factor, baseline, metrics=metric, margin=margin)
+    comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
         raise RequestError(
             f"these runs have no two levels of {factor} that can be set side by side",
@@ -184,7 +180,7 @@ def compare_command(
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
-    over_cells = tables.overall_table(overall(dataset, factor, baseline, metrics=metric))
+    over_cells = tables.overall_table(fsb.overall(dataset, factor, baseline, metrics=metric))
     if over_cells.groups[0].rows:
         out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset)
@@ -228,10 +224,11 @@ def repeats_command(
 ) -> None:
     """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
     from fsbench_kit import charts  # noqa: PLC0415  # Altair takes seconds to import
+    from fsbench_kit.sample_size import widths  # noqa: PLC0415  # and SciPy half of one
 
     variation = [value / 100 for value in cv] if cv else None
     pilot = archive.read(*paths) if paths else None
-    planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    planned = fsb.repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
     out.print(
         tables.repeats_table(
             planned,
@@ -248,7 +245,7 @@ def repeats_command(
 @app.command("audit")
 def audit_command(paths: Paths) -> None:
     """Hold what articles claim against the figures that they print."""
-    for _, claims in audit(*paths).group_by("study", maintain_order=True):
+    for _, claims in fsb.audit(*paths).group_by("study", maintain_order=True):
         out.print(tables.audit_table(claims))
 
 
@@ -316,6 +313,8 @@ def launch_command(
                 progress=progress,
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
+    from fsbench_kit.steadiness import sentence, steadiness  # noqa: PLC0415  # SciPy takes half a second to import
+
     with suppress(InputError):  # no run has a figure
         steady = sentence(steadiness(archive.read(result.folder)))
         if steady is not None:
