@@ -103,13 +103,14 @@ def under_way(root: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[byt
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while not any("/dev/loop" in line for line in _left_behind(project)):
-        assert time.monotonic() < deadline, "no launch began"
-        time.sleep(0.2)
-    yield report, project
-    report.kill()
-    report.wait()
+    try:
+        while not any("/dev/loop" in line for line in _left_behind(project)):
+            assert report.poll() is None, "no launch began"
+            time.sleep(0.2)
+        yield report, project
+    finally:
+        report.kill()
+        report.wait()
 
 
 @pytest.mark.root
