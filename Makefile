@@ -11,7 +11,7 @@ LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check test-slow reference robustness coverage same fuzz lock clean
+.PHONY: report test check types style test-slow reference robustness coverage same fuzz lock clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -21,14 +21,19 @@ test: check  ## Format, lint, types and the fast tests
 	.venv/bin/pytest -n $(WORKERS) --dist worksteal -m "$(FAST)"
 
 check: $(READY)
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync types style
+
+types: $(READY)
+	.venv/bin/mypy
+
+style: $(READY)
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
-	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
 
 # A file's tests run one after the other: they share what took minutes to make, or launch where only one may.
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
-	.venv/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
+	.venv/bin/pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
 reference: $(READY)  ## The pages of docs that are made from docstrings and the vocabulary
 	.venv/bin/python -m docs.reference

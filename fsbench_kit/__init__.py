@@ -8,10 +8,15 @@ Examples
 ['bonnie++', 'fio', 'smallfiles']
 """
 
+from __future__ import annotations
+
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fsbench_kit.analysis.comparison import compare
     from fsbench_kit.analysis.geometric_mean import overall
     from fsbench_kit.analysis.sample_size import repeats
@@ -46,12 +51,20 @@ _HOMES = {
 """Where each name is at home: its module is imported when the name is first used, since SciPy takes its time."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+def _from_homes(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package whose names are imported when they are first used."""
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
+
+
+__getattr__ = _from_homes(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from hypothesis import settings
 
 from fsbench_kit.analysis.comparison import COLUMNS
 from fsbench_kit.launch.locks import LOCKS
+
+# With it, jsonschema compiles dozens of grammars for addresses: two seconds of each worker, for no test.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # cannot be imported
 
 # A busy machine is no fault. Examples are others each time, so that few of them do.
 settings.register_profile("here", deadline=None, max_examples=30)
@@ -24,6 +28,11 @@ SMALLFILES_LOG = """\
 file_create 1000
 write: {rate}/sec, write/{elapsed} secs, write_sync/0.100 secs
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the file that takes longest, and mostly waits: the other workers go on beside it."""
+    items.sort(key=lambda item: item.path.name != "test_main_job.py")
 
 
 @pytest.fixture(scope="session", autouse=True)

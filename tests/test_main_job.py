@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,13 @@ def test_the_live_runs_are_pairs_in_random_order_with_intervals(reported: Path) 
     data = fsb.read(reported / "raw_results" / "runs" / "quick")
     assert data.runs["status"].unique().to_list() == ["ok"]
     assert set(data.runs["filesystem"]) == {"ext4", "xfs", "btrfs"}
-    assert data.runs["round"].n_unique() >= 6
+    whole = data.runs.group_by("round").len().filter(pl.col("len") == 6).height
+    lasted = data.runs["ended_at"].max() - data.runs["started_at"].min()  # type: ignore[operator]
+    assert whole == 8 or lasted > timedelta(seconds=200)  # a busy machine uses up the budget of 250 s
     orders = data.runs.sort("order").group_by("round").agg("filesystem", "tool")
     assert orders.select(pl.struct("filesystem", "tool").n_unique()).item() > 1
     comparison = fsb.compare(data, baseline="ext4")
-    assert comparison["n_pairs"].min() >= 6  # type: ignore[operator]
+    assert comparison["n_pairs"].min() >= whole >= 2  # type: ignore[operator]
     assert comparison["ci_low"].null_count() == 0
     assert comparison["estimand"].null_count() == comparison["method"].null_count() == 0
 
@@ -103,13 +106,14 @@ def under_way(root: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[byt
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while not any("/dev/loop" in line for line in _left_behind(project)):
-        assert time.monotonic() < deadline, "no launch began"
-        time.sleep(0.2)
-    yield report, project
-    report.kill()
-    report.wait()
+    try:
+        while not any("/dev/loop" in line for line in _left_behind(project)):
+            assert report.poll() is None, "no launch began"
+            time.sleep(0.2)
+        yield report, project
+    finally:
+        report.kill()
+        report.wait()
 
 
 @pytest.mark.root

@@ -65,8 +65,8 @@ def rest(seconds: float = 0) -> None:
         raise LifelineError
 
 
-def wait_for(descriptor: int, seconds: float) -> bool:
-    """Wait until there is something to read, or the end, and return whether that came in time.
+def wait_for(descriptor: int, seconds: float | None = None) -> bool:
+    """Wait until there is something to read, or the end, and return whether that came in time, if that is limited.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def execute(
     with (folder / stdout).open("ab") as out, (folder / stderr).open("ab") as err:
         try:
             process = subprocess.Popen(
-                [*_mortality(), *argv],
+                [*mortality(), *argv],
                 cwd=directory or folder,
                 env=program_environment(),
                 stdin=subprocess.DEVNULL,
@@ -129,7 +129,7 @@ def execute(
     return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
 
 
-def _mortality() -> tuple[str, ...]:
+def mortality() -> tuple[str, ...]:
     """Return the words before a command that make the kernel end it with this process."""
     return ("setpriv", "--pdeathsig", "KILL") if SYSTEM_PROGRAMS["setpriv"].path else ()
 

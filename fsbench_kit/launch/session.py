@@ -17,7 +17,7 @@ from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
 from fsbench_kit.launch.provision import Provision
-from fsbench_kit.launch.reading import read_logs
+from fsbench_kit.launch.reading import Reader
 from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, Observation, versions
 from fsbench_kit.launch.stopping_monitor import Referee
 from fsbench_kit.launch.targets import StepError
@@ -81,6 +81,7 @@ class Session:
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
     _failures: dict[str, list[tuple[int | None, str] | None]] = field(default_factory=dict)
     _hopeless: str | None = None
+    _reader: Reader = field(default_factory=Reader)
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.repeats
@@ -121,7 +122,10 @@ class Session:
         """Make all runs that are missing, and return why it ended before the last, if it did."""
         reused = self.study.plan.filesystems == "reused"
         try:
-            with Provision(self._scratch_of, reused=reused, consent=self.consent) as provision:
+            with (
+                self._reader,
+                Provision(self._scratch_of, reused=reused, consent=self.consent) as provision,
+            ):
                 return self._make_runs(provision)
         finally:
             self._keep_made()
@@ -204,7 +208,7 @@ class Session:
             fresh = self.study.plan.filesystems == "fresh"
             cell.workload.conclude(new, seen.steps if fresh else ())
             if seen.logs:
-                seen.reading = read_logs(new, seen.logs)
+                seen.reading = self._reader.read(new, seen.logs)
         failure = seen.failure  # as long as the run's files are here
         record = seen.record(study=self.study.name, order=order)
         (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -308,6 +312,7 @@ class Session:
         else:
             if plan.trims(seen.cell.target):
                 seen.before["trim"] = environment.trim(target.directory)
+            self._reader.get_ready()
             seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
             if plan.keeps_own_cache(seen.cell.target):
                 seen.before["caches"] += f"; {seen.cell.target.own_cache} may have kept more"

@@ -55,7 +55,7 @@ def test_program_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Monk
     junk = tmp_path / "junk"
     junk.write_bytes(b"\x7fELF junk")
     junk.chmod(0o755)
-    monkeypatch.setattr(execution, "_mortality", lambda: ())
+    monkeypatch.setattr(execution, "mortality", lambda: ())
     monkeypatch.setenv(MARK, "mine")
     ended = execute([str(junk)], tmp_path, timeout=5)
     assert (ended.exit_code, ended.failure) == (None, f"{junk} cannot be started: Exec format error")

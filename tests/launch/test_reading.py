@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.launch import launch, resume
+from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.progress import describe
+from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,22 +81,20 @@ def test_reason_that_stands_in_the_log_alone_is_told(tmp_path: Path, make_plan: 
 
 
 READER = """
-from multiprocessing import get_context
 from pathlib import Path
-import polars as pl
 from fsbench_kit.launch import reading
 
-get_context("forkserver").set_forkserver_preload(["hostile"])
-pl.DataFrame({"a": range(100_000)}).group_by("a").len()  # has threads from here on
-here = Path.cwd()
-print(reading.read_logs(here, ["small.txt"]).reason)
-reading.MEMORY = 2**25
-print(reading.read_logs(here, ["large.txt"]).reason)
-reading.MEMORY, reading.SECONDS = 2**30, 0.01
-print(reading.read_logs(here, ["large.txt"]).reason)
-reading.SECONDS = 60
-print(reading.read_logs(here, ["end.txt"]).reason)
-print(reading.read_logs(here, ["break.txt"]).reason)
+def read(name, seconds=60, memory=2**30):
+    reading.SECONDS, reading.MEMORY = seconds, memory
+    print(reader.read(Path.cwd(), [name]).reason)
+
+with reading.Reader() as reader:
+    read("small.txt")
+    read("large.txt", memory=2**24)
+    read("large.txt", seconds=0.01)
+    read("end.txt")
+    read("break.txt")
+    read("small.txt")
 """
 HOSTILE = """
 import os
@@ -105,25 +107,72 @@ archive.read = lambda name: ends.get(name, lambda: read(name))()
 
 
 def test_no_log_takes_more_than_its_share_of_time_and_memory(tmp_path: Path) -> None:
-    (tmp_path / "hostile.py").write_text(HOSTILE, encoding="ascii")
+    (tmp_path / "sitecustomize.py").write_text(HOSTILE, encoding="ascii")
     (tmp_path / "small.txt").write_text("small", encoding="ascii")
     (tmp_path / "large.txt").write_text("a line of text\n" * 2**22, encoding="ascii")
     with subprocess.Popen(
         [sys.executable, "-c", READER],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
         stdin=subprocess.PIPE,  # as long as it is open, the launch is wanted
         stdout=subprocess.PIPE,
         text=True,
     ) as reader:
         assert reader.stdout is not None
-        said = reader.stdout.read().splitlines()
-    assert said[0].startswith("small.txt: No log of fio, ")
-    assert said[1:] == [
-        "large.txt takes more than 32 MiB of memory to read",
+        first, *others, last = reader.stdout.read().splitlines()
+    assert first.startswith("small.txt: No log of fio, ")
+    assert others == [
+        "large.txt takes more than 16 MiB of memory to read",
         "large.txt cannot be read within 0.01 s",
         "end.txt cannot be read: what reads it was ended (exit code 3)",
         "break.txt cannot be read: ZeroDivisionError: division by zero",
     ]
+    assert last == first
+
+
+DRIVER = """
+from pathlib import Path
+from fsbench_kit.launch import launch, launcher, read_plan
+launcher.isolation_problem = lambda: "the test says so"
+launch(read_plan(Path("plan.toml")), root=Path.cwd(), progress=lambda event: print(event, flush=True))
+"""
+PLAN = """
+id = "test"
+title = "A run that is read, and one that does not end by itself"
+repeats = 2
+drop_caches = false
+target = [{kind = "directory", directory = "."}]
+workload = [{tool = "fio", name = "random", rw = "randwrite", bs = "4k", size = "4M"}]
+"""
+
+
+def test_killed_launch_leaves_nothing_of_what_reads_its_logs(
+    tmp_path: Path, fake_fio: Callable[[str], Path]
+) -> None:
+    fake_fio(f"[ -e {tmp_path}/done ] && exec sleep 100\ntouch {tmp_path}/done\nreport")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="ascii")
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVER],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as driver:
+        assert driver.stdout is not None
+        assert any(line.startswith("RunStarted(order=2") for line in driver.stdout)
+        processes = psutil.Process(driver.pid).children(recursive=True)
+        (reader,) = (process for process in processes if "fsbench_kit.launch.reader" in process.cmdline())
+        assert MARK not in reader.environ()
+        launch_itself = psutil.Process(driver.pid), reader.parent()
+        for process in launch_itself:
+            process.suspend()  # so that none can see another end
+        for process in launch_itself:
+            process.kill()
+    _, alive = psutil.wait_procs(processes, timeout=10)
+    assert alive == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_equal_failures_end_a_launch_that_can_be_gone_on_with(
@@ -166,9 +215,9 @@ def test_complete_study_with_failed_runs_is_found_by_itself(
 ) -> None:
     fake_fio("exit 1")
     launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first")
-    with pytest.raises(fsb.errors.RequestError, match=r"no study is unfinished\nLaunch"):
+    with pytest.raises(RequestError, match=r"no study is unfinished\nLaunch"):
         resume(root=tmp_path)
     fake_fio("report")
     assert [run.name for run in resume(root=tmp_path, retry_failed=True).runs] == ["001-here-random"]
-    with pytest.raises(fsb.errors.RequestError, match="no study is unfinished or has failed runs"):
+    with pytest.raises(RequestError, match="no study is unfinished or has failed runs"):
         resume(root=tmp_path, retry_failed=True)
