@@ -17,8 +17,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.deduplication import Printing, fold, same_runs
+from fsbench_kit.data.log import Log
 from fsbench_kit.documents import read_document
 from fsbench_kit.model.records import Measurement, Run
 

@@ -26,7 +26,7 @@ from fsbench_kit.analysis.geometric_mean import overall
 from fsbench_kit.analysis.sample_size import repeats, widths
 from fsbench_kit.analysis.steady_state import sentence, steadiness
 from fsbench_kit.claims import audit
-from fsbench_kit.data import archive
+from fsbench_kit.data import reading
 from fsbench_kit.data.explain import LARGEST
 from fsbench_kit.data.explain import explain as explained
 from fsbench_kit.documents import Content
@@ -122,7 +122,7 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give --explain or --to, not both.")
         _explain(paths)
         return
-    dataset = archive.read(_inputs(paths))
+    dataset = reading.read(_inputs(paths))
     if to is not None:
         dataset.write(to)
     out.print(tables.runs_table(dataset))
@@ -173,7 +173,7 @@ def compare_command(
     ] = False,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
-    dataset = archive.read(_inputs(paths))
+    dataset = reading.read(_inputs(paths))
     comparison = compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
         raise RequestError(
@@ -231,7 +231,7 @@ def repeats_command(
     from fsbench_kit import charts  # noqa: PLC0415  # Altair takes seconds to import
 
     variation = [value / 100 for value in cv] if cv else None
-    pilot = archive.read(*paths) if paths else None
+    pilot = reading.read(*paths) if paths else None
     planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
     out.print(
         tables.repeats_table(
@@ -318,7 +318,7 @@ def launch_command(
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     with suppress(InputError):  # no run has a figure
-        steady = sentence(steadiness(archive.read(result.folder)))
+        steady = sentence(steadiness(reading.read(result.folder)))
         if steady is not None:
             out.print(steady)
     if result.stopped or result.failures:

@@ -38,7 +38,7 @@ MEMORY: Final = 2 * 2**30
 """How many bytes it may take, beyond what the process has at its start."""
 
 _CONTEXT: Final = get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["fsbench_kit.data.archive", "fsbench_kit.launch.runner"])
+_CONTEXT.set_forkserver_preload(["fsbench_kit.data.reading", "fsbench_kit.launch.runner"])
 
 _SET_DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 _TELLING: Final = ("RUN_FAILED", "RUN_STOPPED", "INCOMPLETE_LOG")
@@ -127,10 +127,10 @@ def _answer(end: Connection, folder: Path, names: Sequence[str], memory: int) ->
 
 
 def _read(names: Sequence[str]) -> Reading:
-    from fsbench_kit.data import archive  # noqa: PLC0415  # the launch itself reads nothing
+    from fsbench_kit.data import reading  # noqa: PLC0415  # the launch itself reads nothing
 
     try:
-        data = archive.read(*names)
+        data = reading.read(*names)
     except InputError as error:
         return Reading("failed", error.what.splitlines()[0])
     status: Status

@@ -97,6 +97,9 @@ METRICS: Final[dict[str, Metric]] = {
 
 SCOPES: Final = ("all", "group", "job", "client", "thread", "disk")
 STATES: Final = ("measured", "censored", "missing")
+STATUSES: Final = ("ok", "failed", "partial")
+STUDY_ORIGINS: Final = ("published", "recorded", "launched")
+SEVERITIES: Final = ("note", "warning", "error")
 
 OPERATIONS: Final[dict[str, str]] = {
     "all": "All operations of a run taken together.",

@@ -10,9 +10,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
-from fsbench_kit.data.dataset import FIGURE_KEY, FRAMES, Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Block, Measurement, Run
+from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -69,7 +72,7 @@ def test_selecting_runs_selects_what_belongs_to_them(published: Path) -> None:
     import fsbench_kit as fsb
 
     data = fsb.read(published / "raid1-hdd-2020")
-    xfs = data.select(pl.col("filesystem") == "xfs")
+    xfs = data.filter(pl.col("filesystem") == "xfs")
     ids = set(xfs.runs["run_id"])
     assert 0 < len(ids) < data.runs.height
     for frame in (xfs.settings, xfs.measurements, xfs.distributions):
@@ -106,7 +109,7 @@ def test_primary_figures_of_the_published_studies_are_unique(published: Path) ->
     data = fsb.read(published)
     primary = data.measurements.filter("primary")
     assert primary.height > 1000
-    assert primary.select(FIGURE_KEY).is_duplicated().sum() == 0
+    assert primary.select("run_id", *MEASUREMENT_KEY).is_duplicated().sum() == 0
     assert "DUPLICATE_FIGURE" not in data.diagnostics["code"].to_list()
 
 
@@ -138,7 +141,7 @@ def test_a_size_beyond_all_counting_is_not_known(tmp_path: Path) -> None:
 
 
 def _same(first: Dataset, second: Dataset) -> None:
-    for name in FRAMES:
+    for name in SCHEMAS:
         assert_frame_equal(getattr(first, name), getattr(second, name))
 
 
@@ -184,6 +187,6 @@ def test_a_dataset_that_cannot_be_used_is_said(tmp_path: Path, smallfiles_log: C
         for source, code, message in read.diagnostics.select("source", "code", "message").rows()
     }
     assert said["newer"] == ("NEWER_RECORD", "A newer version of fsbench_kit wrote the dataset (schema 2, not 1).")
-    assert said["settings.parquet"] == ("UNREADABLE", "The dataset cannot be read: it has no such file.")
+    assert said["settings.parquet"] == ("UNREADABLE", "The dataset cannot be read: the file does not exist.")
     assert said["series.parquet"][0] == said["runs.parquet"][0] == "UNREADABLE"
     assert "status" in said["runs.parquet"][1]

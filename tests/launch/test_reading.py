@@ -96,11 +96,11 @@ print(reading.read_logs(here, ["break.txt"]).reason)
 """
 HOSTILE = """
 import os
-from fsbench_kit.data import archive
+from fsbench_kit.data import reading
 
-read = archive.read
+read = reading.read
 ends = {"end.txt": lambda: os._exit(3), "break.txt": lambda: 1 / 0}
-archive.read = lambda name: ends.get(name, lambda: read(name))()
+reading.read = lambda name: ends.get(name, lambda: read(name))()
 """
 
 
