@@ -45,13 +45,14 @@ class Dataset:
     >>> data
     Dataset: 8 runs of sysbench
       studies        sysbench-rhel72 (8 runs)
+      hosts          host01 (4 runs), host02 (4 runs)
       filesystems    ext4 (4 runs), xfs (4 runs)
       status         ok (8 runs)
-      settings       190
-      measurements   162
+      settings       192
+      measurements   160
       distributions  0
       series         0
-      diagnostics    8 (8 notes)
+      diagnostics    1 warning, 8 notes
     """
 
     runs: pl.DataFrame
@@ -81,7 +82,7 @@ class Dataset:
         cells = "".join(
             f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(text)}</td></tr>" for name, text in rows.items()
         )
-        return f"<table><caption><b>Dataset</b>: {escape(title)}</caption><tbody>{cells}</tbody></table>"
+        return f"<table><caption {left}><b>Dataset</b>: {escape(title)}</caption><tbody>{cells}</tbody></table>"
 
     def filter(self, *predicates: pl.Expr, **constraints: Any) -> Dataset:
         """Keep the runs for which all predicates over `runs` hold, and what belongs to them.
@@ -103,7 +104,7 @@ class Dataset:
         try:
             runs = self.runs.filter(*predicates, **constraints)
         except pl.exceptions.ColumnNotFoundError as error:
-            what = str(error).partition("\n")[0]
+            what = str(error).partition(";")[0]
             hint = f"The columns of runs are {', '.join(self.runs.columns)}."
             raise RequestError(f"cannot filter runs: {what}", hint=hint) from error
         return Dataset(
@@ -179,7 +180,8 @@ class Dataset:
         --------
         >>> import fsbench_kit as fsb
         >>> table = fsb.read("raw_results/published/sysbench-rhel72").wide()
-        >>> table.filter(pattern="seqwr").select("filesystem", "operation", "block_size", "bandwidth").rows()
+        >>> table.filter(pattern="seqwr", operation="write").select("filesystem", "block_size", "bandwidth").rows()
+        [('xfs', 16384, 883823738.88), ('ext4', 16384, 365407764.48)]
         """
         return wide(self)
 
@@ -200,8 +202,8 @@ class Dataset:
             return self.flat().to_pandas()
         except ModuleNotFoundError as error:
             raise RequestError(
-                f"to_pandas needs pandas and pyarrow, and {error.name or 'one of them'} is not installed",
-                hint="Install them: pip install pandas pyarrow",
+                "pandas, or pyarrow which it is filled by, is not installed",
+                hint="Install both: pip install pandas pyarrow",
             ) from error
 
     def write(self, target: str | PathLike[str]) -> None:
@@ -287,6 +289,6 @@ def scan(folder: str | PathLike[str]) -> LazyDataset:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     fsb.read("raw_results/published/sysbench-rhel72").write(folder)
     ...     fsb.scan(folder).measurements.filter(metric="iops").collect().height
-    12
+    8
     """
     return LazyDataset(**scan_frames(Path(folder)))

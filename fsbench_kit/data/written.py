@@ -55,6 +55,8 @@ def scan_frames(folder: Path) -> dict[str, pl.LazyFrame]:
     InputError
         If a file is missing, is no Parquet file, or lacks a column.
     """
+    if not is_written(folder):
+        raise InputError("there is no dataset in it", file=folder, hint="Dataset.write(folder) writes one.")
     frames = {name: _scanned(name, _file(folder, name)) for name in SCHEMAS}
     version = pl.read_parquet_metadata(_file(folder, "runs")).get(_VERSION_KEY, "")
     if version.isdecimal() and int(version) > VERSION:

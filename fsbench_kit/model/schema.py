@@ -155,10 +155,10 @@ def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     fsbench_kit.model.errors.RequestError: the frame "runs" lacks the column "study"
     """
     schema = SCHEMAS[name]
-    if frame.schema == schema:
-        return frame
     if not isinstance(frame, pl.DataFrame):
         raise RequestError(f'the frame "{name}" is a {type(frame).__name__}, not a Polars DataFrame')
+    if frame.schema == schema:
+        return frame
     for column in schema:
         if column not in frame.columns:
             raise RequestError(f'the frame "{name}" lacks the column "{column}"')

@@ -6,8 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import fsbench_kit as fsb
 from fsbench_kit.data.reading import read
-from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.errors import InputError, RequestError
 
 STUDY = """\
 [study]
@@ -61,3 +62,18 @@ def test_nothing_to_read_is_an_error_that_names_each_path(tmp_path: Path) -> Non
     assert f"{tmp_path}/empty: The file is empty." in message
     assert f"{tmp_path}/folder: There is no log in this folder or below it." in message
     assert f"{tmp_path}/vanished: The file cannot be read: No such file or directory." in message
+
+
+def test_a_text_is_read(smallfiles_log: Callable[..., str]) -> None:
+    data = fsb.read_text(f"I ran this:\n\n{smallfiles_log()}")
+    assert data.runs.select("tool", "filesystem", "source").rows() == [("smallfiles", "ext4", "<text>")]
+    with pytest.raises(InputError, match="<text>: No log of fio"):
+        fsb.read_text("Nothing ran 3 times.")
+    with pytest.raises(RequestError, match="bytes is not text"):
+        fsb.read_text(b"")  # type: ignore[arg-type]
+
+
+def test_nothing_is_nothing_to_read() -> None:
+    for nothing in ((), ([],)):
+        with pytest.raises(InputError, match="no path was given"):
+            fsb.read(*nothing)

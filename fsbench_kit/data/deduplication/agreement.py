@@ -67,14 +67,19 @@ def _sizes_agree(one: Measurement, other: Measurement) -> bool:
 def have_same_measurements(tool: str, one: Sheet, other: Sheet, *, enough: int, tolerance: float) -> bool:
     """Whether two records agree, by enough digits, in all but a share of the measurements that both have."""
     few, many = sorted((one, other), key=lambda sheet: len(sheet.measurements))
-    pairs = [(item, partner) for item in few.measurements.values() if (partner := many.partner(item)) is not None]
+    pairs: list[tuple[Measurement, Measurement]] = []
     differing = 0
-    for item, partner in pairs:
+    most = tolerance * len(few.measurements)
+    for item in few.measurements.values():
+        partner = many.partner(item)
+        if partner is None:
+            continue
+        pairs.append((item, partner))
         if not agree(item, partner):
             differing += 1
-            if differing > tolerance * len(pairs):
+            if differing > most:
                 return False
-    return not enough or digits(tool, pairs) >= enough
+    return differing <= tolerance * len(pairs) and (not enough or digits(tool, pairs) >= enough)
 
 
 def digits(tool: str, pairs: Iterable[tuple[Measurement, Measurement]]) -> int:

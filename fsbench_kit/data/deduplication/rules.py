@@ -34,7 +34,7 @@ PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_fa
 _AT_EITHER_END: Final = 4
 """So many measurements at the beginning or the end of a record find those that it is a copy of."""
 
-_TRIES: Final = 16
+_TRIES: Final = 8
 """With so many others of its bucket a record is compared, which bounds the time."""
 
 
