@@ -244,7 +244,7 @@ def _uncountable(numbers: Iterable[TooLarge]) -> Iterator[_Check]:
     """Say of each number once that no column holds it, so that it is unknown."""
     first = {(item.run, item.column, item.number): item for item in reversed(list(numbers))}
     for item in reversed(first.values()):
-        message = f"The {item.column.replace('_', ' ')} is larger than anything that can be counted."
+        message = f"The {item.column.replace('_', ' ')} is too large to be kept, and stays unknown."
         excerpt = str(item.number)
         yield _Check(item.run, Diagnostic(code="UNREAD_FIGURE", message=message, line=item.line, excerpt=excerpt))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
@@ -42,7 +43,7 @@ def frame_of(
     for column, kind in SCHEMAS[name].items():
         if column == "run_id":
             continue
-        values = [getattr(record, column) for record in records]
+        values = list(map(attrgetter(column), records))
         try:
             columns[column] = pl.Series(values, dtype=kind)
         except (OverflowError, TypeError):  # as Polars says of what fits 64 bits without a sign, or not even these
@@ -67,7 +68,7 @@ def series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
     groups = list(of_runs)
     blocks = list(chain.from_iterable(groups))
     names = ("part", "operation", "metric", "statistic")
-    columns = {name: pl.Series([getattr(block, name) for block in blocks], dtype=pl.String) for name in names}
+    columns = {name: pl.Series(list(map(attrgetter(name), blocks)), dtype=pl.String) for name in names}
     rows = pl.Series([len(block.times) for block in blocks], dtype=pl.Int64)
     return (
         pl.DataFrame({RUN: _numbers(groups), **columns})
@@ -91,7 +92,8 @@ def _numbers(groups: Sequence[Sequence[object]]) -> pl.Series:
 def diagnostics_of(said: Iterable[tuple[str, Diagnostic]]) -> pl.DataFrame:
     """Return diagnostics as a frame, each with the file that it is about."""
     pairs = list(said)
+    diagnostics = [diagnostic for _, diagnostic in pairs]
     columns: dict[str, Any] = {"source": [source for source, _ in pairs]}
     for name in SCHEMAS["diagnostics"].names()[1:]:
-        columns[name] = [getattr(diagnostic, name) for _, diagnostic in pairs]
+        columns[name] = list(map(attrgetter(name), diagnostics))
     return pl.DataFrame(columns, schema=SCHEMAS["diagnostics"])

@@ -256,6 +256,14 @@ class LazyDataset:
     ----------
     runs, settings, measurements, distributions, series, diagnostics
         As those of `Dataset`.
+
+    Examples
+    --------
+    >>> import tempfile, fsbench_kit as fsb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fsb.read("raw_results/published/sysbench-rhel72").write(folder)
+    ...     fsb.scan(folder).collect().runs.height
+    8
     """
 
     runs: pl.LazyFrame

@@ -40,9 +40,7 @@ def _with(whole: Dataset, other: Dataset) -> Dataset:
     said = frames.pop("diagnostics")
     said = said.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
     said = said.join(whole.diagnostics, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
-    same = Diagnostic(
-        code="SAME_RUN", message="A dataset that was written before holds it as well; it counts once."
-    )
+    same = Diagnostic(code="SAME_RUN", message="A dataset on disk holds the run as well; it counts once.")
     said = pl.concat([diagnostics_of((source, same) for source in dict.fromkeys(counted)), said])
     kept = {
         name: frame.join(new, on="run_id", how="semi", maintain_order="left").with_columns(

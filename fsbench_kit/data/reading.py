@@ -21,7 +21,7 @@ from fsbench_kit.model.files import Given, Inode, flattened, inode, is_folder, n
 from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Collection, Iterator
 
     from fsbench_kit.model.records import Record
 
@@ -117,9 +117,7 @@ def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log | 
     elif not is_folder(item):
         yield _read_before(item, seen) or read_log(item, may_be_pipe=True)
     elif item.resolve() == Path(item.resolve().anchor):
-        yield log_with(
-            item, "UNREADABLE", "All of a machine's files are not searched; name the folder with the logs."
-        )
+        yield log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
     elif (before := _read_before(item, seen)) is not None:
         yield before
     else:
@@ -142,7 +140,7 @@ def _read_before(path: Path, seen: Seen) -> Log | None:
     return log_with(path, "READ_BEFORE", f"It is the same as {first}, and was read as that.")
 
 
-def _found_in_folder(folder: Path, seen: Seen, but: Container[Path] = ()) -> Iterator[Log | Dataset]:
+def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> Iterator[Log | Dataset]:
     """Read a study, a run's folder, a dataset, or a folder of these and of loose files."""
     try:
         is_study, has_frames = (folder / STUDY_FILE).is_file(), is_written(folder)
@@ -159,7 +157,7 @@ def _found_in_folder(folder: Path, seen: Seen, but: Container[Path] = ()) -> Ite
         yield from _found_loose(folder, seen, but)
 
 
-def _found_loose(folder: Path, seen: Seen, but: Container[Path]) -> Iterator[Log | Dataset]:
+def _found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Log | Dataset]:
     """Read what stands in a folder but for some files, given as paths without links."""
     try:
         entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
@@ -167,7 +165,7 @@ def _found_loose(folder: Path, seen: Seen, but: Container[Path]) -> Iterator[Log
         yield log_with(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
         return
     for entry in entries:
-        if entry.resolve() not in but:
+        if not but or entry.resolve() not in but:
             yield from _found_as(entry, seen, but)
 
 
@@ -178,7 +176,7 @@ def _written(folder: Path) -> Log | Dataset:
         return log_with(Path(error.file or folder), "UNREADABLE", f"The dataset cannot be read: {error.what}.")
 
 
-def _found_as(entry: Path, seen: Seen, but: Container[Path]) -> Iterator[Log | Dataset]:
+def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Log | Dataset]:
     """Read what stands in a folder."""
     try:
         irregular = not_regular(entry)

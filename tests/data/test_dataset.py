@@ -264,7 +264,7 @@ def test_a_size_beyond_all_counting_is_not_known(tmp_path: Path) -> None:
     data = fsb.read(path)
     assert data.measurements["block_size"].null_count() == data.measurements.height
     (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
-    assert item["message"] == "The block size is larger than anything that can be counted."
+    assert item["message"] == "The block size is too large to be kept, and stays unknown."
     assert item["excerpt"] == "9" * 20
 
 

@@ -193,7 +193,7 @@ class _Sets:
             return
         self._remarked.add(second)
         here, there = self._found[second], self._found[first]
-        message = f"The run has the same figures as that at {place(there, here)}, and another {difference}."
+        message = f"The run has the same figures as the one at {place(there, here)}, but another {difference}."
         run = here.run
         diagnostic = Diagnostic(code="SAME_FIGURES", message=message, line=run.line, start=run.start, end=run.end)
         self.remarks.append(Remark(source=here.source, diagnostic=diagnostic))
