@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
 from fsbench_kit.explore import Exploration, State
 from fsbench_kit.model.records import Measurement, Run, Setting
 

@@ -19,7 +19,8 @@ from scipy import stats as scipy_stats
 
 from fsbench_kit import stats
 from fsbench_kit.analysis.comparison import compare
-from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Measurement, Run
 
 if TYPE_CHECKING:

@@ -8,64 +8,45 @@ Examples
 ['bonnie++', 'fio', 'smallfiles']
 """
 
-from __future__ import annotations
-
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from fsbench_kit.model.lazy import lazily
 
+if TYPE_CHECKING:
+    from fsbench_kit import charts, tables
     from fsbench_kit.analysis.comparison import compare
     from fsbench_kit.analysis.geometric_mean import overall
     from fsbench_kit.analysis.sample_size import repeats
     from fsbench_kit.claims import audit
-    from fsbench_kit.data.archive import read
-    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset, LazyDataset, scan
+    from fsbench_kit.data.reading import read, read_text
     from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
+
+    __version__: str
 
 __all__ = [
     "Dataset",
+    "LazyDataset",
+    "__version__",
     "audit",
+    "charts",
     "compare",
     "merged_histogram",
     "overall",
     "read",
+    "read_text",
     "repeats",
+    "scan",
     "scan_fio_histograms",
     "scan_fio_log",
+    "tables",
 ]
 
-_HOMES = {
-    "Dataset": "data.dataset",
-    "audit": "claims",
-    "compare": "analysis.comparison",
-    "merged_histogram": "formats.fio_log",
-    "overall": "analysis.geometric_mean",
-    "read": "data.archive",
-    "repeats": "analysis.sample_size",
-    "scan_fio_histograms": "formats.fio_log",
-    "scan_fio_log": "formats.fio_log",
-}
-"""Where each name is at home: its module is imported when the name is first used, since SciPy takes its time."""
+_imported, __dir__ = lazily(__name__)
 
 
-def _from_homes(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package whose names are imported when they are first used."""
-
-    def find(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
-        setattr(sys.modules[package], name, value)
-        return value
-
-    return find
-
-
-__getattr__ = _from_homes(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("fsbench-kit")
+    return _imported(name)

@@ -167,7 +167,7 @@ def compare(
         out of its range.
     """
     figures = figures_of(dataset, factor, baseline, wanted_of(metrics), where=where, include_failed=include_failed)
-    confounders = Confounders(dataset.select(pl.col("run_id").is_in(figures["run_id"].unique().implode())), factor)
+    confounders = Confounders(dataset.filter(pl.col("run_id").is_in(figures["run_id"].unique().implode())), factor)
     pairs = side_by_side(figures, confounders)
     found = Findings(pairs.height)
     _before_figures(pairs, confounders, left_out(figures), found)

@@ -7,7 +7,7 @@ figures show if they did? A claim that is arithmetically right can rest on two s
 
     fsb.audit("raw_results/published/sysbench-rhel72")
 
-A claim is written by hand in a study's ``study.toml``; `fsbench_kit.data.archive.ClaimFacts` says how.
+A claim is written by hand in a study's ``study.toml``; `fsbench_kit.data.study.ClaimFacts` says how.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.confounders import Confounders
 from fsbench_kit.claims.checks import Check, checks
 from fsbench_kit.claims.verdict import judge
-from fsbench_kit.data import archive
+from fsbench_kit.data import reading
+from fsbench_kit.data.study import read_study, study_folders
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
@@ -90,11 +91,11 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
         If none of the studies makes a claim.
     """
     rows = []
-    for folder in archive.study_folders(*paths):
-        study = archive.read_study(folder)
+    for folder in study_folders(*paths):
+        study = read_study(folder)
         if not study.claim:
             continue
-        dataset = archive.read(folder)
+        dataset = reading.read(folder)
         figures = settings.cells(dataset, "filesystem")
         confounders = Confounders(dataset, "filesystem")
         for claim in study.claim:

@@ -17,8 +17,8 @@ from fsbench_kit.model.vocabulary import METRICS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fsbench_kit.data.archive import ClaimFacts
     from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.study import ClaimFacts
 
 Outcome = Literal["holds", "within rounding", "contradicted", "not computable"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.claims.checks import Check, Figure
-    from fsbench_kit.data.archive import ClaimFacts
+    from fsbench_kit.data.study import ClaimFacts
 
 Arithmetic = Literal["reproduces", "within rounding", "differs", "not computable"]
 Evidence = Literal["replicated", "averaged", "within-run only", "single figures", "stated by the log", "none"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fsbench_kit.analysis.confounders import Confounders
     from fsbench_kit.claims.checks import Check, Figure
     from fsbench_kit.claims.messages import Arithmetic, Evidence
-    from fsbench_kit.data.archive import ClaimFacts
+    from fsbench_kit.data.study import ClaimFacts
 
 _CONFIDENCE: Final = 0.95
 

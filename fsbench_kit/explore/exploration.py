@@ -151,7 +151,7 @@ class Exploration:
         """Return the chosen runs alone: what is said of runs does not depend on others."""
         chosen = zip(OF_RUNS, (studies, tools), strict=True)
         kept = [pl.col(name).is_in(values, nulls_equal=True) for name, values in chosen if values]
-        return self._dataset.select(*kept) if kept else self._dataset
+        return self._dataset.filter(*kept) if kept else self._dataset
 
     def _read_factors(self, studies: tuple[Value, ...], tools: tuple[Value, ...]) -> tuple[Choice, ...]:
         return factors_of(self._part(studies, tools))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsbench_kit import _from_homes
+from fsbench_kit.model.lazy import lazily
 
 if TYPE_CHECKING:
     from fsbench_kit.launch.capabilities import Ability, abilities
@@ -42,21 +42,4 @@ __all__ = [
     "shown",
 ]
 
-_HOMES = {
-    "Ability": "capabilities",
-    "Event": "events",
-    "LaunchResult": "launcher",
-    "Machine": "tools",
-    "Plan": "plan",
-    "Rehearsal": "dry_run",
-    "abilities": "capabilities",
-    "launch": "launcher",
-    "machine": "tools",
-    "read_plan": "plan",
-    "rehearse": "dry_run",
-    "resume": "launcher",
-    "shown": "progress",
-}
-"""Where each name is at home: the processes of a launch start sooner where they import only what they use."""
-
-__getattr__ = _from_homes(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__)

@@ -20,7 +20,7 @@ import polars as pl
 
 from fsbench_kit.analysis.comparison import COLUMNS, PRIMARY, compare
 from fsbench_kit.analysis.settings import CELL
-from fsbench_kit.data import archive
+from fsbench_kit.data import reading
 from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.stopping import Precision
 from fsbench_kit.model.errors import InputError, RequestError
@@ -43,12 +43,12 @@ def precision(study: Path, rounds: int) -> Precision:
     """
     plan = read_plan(study / "plan.toml")
     try:
-        dataset = archive.read(study)
+        dataset = reading.read(study)
     except InputError:  # no run has a figure
         return Precision(None, None, 0, 0)
-    made = dataset.select(pl.col("round") <= rounds)
+    made = dataset.filter(pl.col("round") <= rounds)
     comparisons = pl.concat(
-        _primary(made.select(pl.col("workload") == workload.name), plan.target[0].name).with_columns(
+        _primary(made.filter(pl.col("workload") == workload.name), plan.target[0].name).with_columns(
             workload=pl.lit(workload.name)
         )
         for workload in plan.workload

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from fsbench_kit.data import archive
+from fsbench_kit.data.reading import read
 from fsbench_kit.launch.reading import Reading
 from fsbench_kit.model.errors import InputError
 
@@ -57,7 +57,7 @@ def _answer(folder: str, names: Sequence[str], seconds: float, memory: int) -> R
 
 def _read(names: Sequence[str]) -> Reading:
     try:
-        data = archive.read(*names)
+        data = read(*names)
     except InputError as error:
         return Reading("failed", error.what.splitlines()[0])
     status: Status

@@ -1,1 +1,1 @@
-"""The words of the kit: units, vocabulary, records, errors; what everything else is said in."""
+"""The words of the kit: units, vocabulary, records, frame schemas, errors; what everything else is said in."""

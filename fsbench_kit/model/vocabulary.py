@@ -97,6 +97,9 @@ METRICS: Final[dict[str, Metric]] = {
 
 SCOPES: Final = ("all", "group", "job", "client", "thread", "disk")
 STATES: Final = ("measured", "censored", "missing")
+STATUSES: Final = ("ok", "failed", "partial")
+STUDY_ORIGINS: Final = ("published", "recorded", "launched")
+SEVERITIES: Final = ("note", "warning", "error")
 
 OPERATIONS: Final[dict[str, str]] = {
     "all": "All operations of a run taken together.",
@@ -387,39 +390,39 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
 ReasonKind = Literal["no ratio", "no interval", "verdict withheld"]
 
 REASONS: Final[dict[str, tuple[ReasonKind, str]]] = {
-    "ZERO_OR_FAILED": ("no ratio", "A side has a figure of zero, or none."),
+    "ZERO_OR_FAILED": ("no ratio", "A group has a figure of zero, or none."),
     "UNIT_AMBIGUOUS": (
         "no ratio",
-        "Nothing tells the unit of a side's figures, and the one that was assumed may not be the other side's.",
+        "Nothing tells the unit of a group's figures, and the one that was assumed may not be the other group's.",
     ),
-    "CENSORED": ("no interval", "Of a figure only a bound is known."),
+    "CENSORED": ("no interval", "Only a bound of a figure is known."),
     "ONE_RUN_NO_REPLICATES": (
         "no interval",
-        "A side has a single run, which says nothing about the variation between runs.",
+        "A group has a single run, which says nothing about the variation between runs.",
     ),
-    "N_BELOW_METHOD_MIN": ("no interval", "A side has fewer runs than the method needs."),
-    "CONFIG_MISMATCH": ("verdict withheld", "The sides differ in a setting that is not the factor."),
+    "N_BELOW_METHOD_MIN": ("no interval", "A group has fewer runs than the method needs."),
+    "CONFIG_MISMATCH": ("verdict withheld", "The groups differ in a setting that is not the factor."),
     "BLOCKED_ORDER": (
         "verdict withheld",
-        "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
+        "All runs of one group came before all runs of the other, so that drift cannot be told from effect.",
     ),
-    "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two sides ran at the same time."),
+    "CONCURRENT_RUNS": ("verdict withheld", "Runs of the two groups ran at the same time."),
     "UNSYNCED": (
         "verdict withheld",
-        "The filesystem of a side is not told of a sync, so that its time says nothing of the disk.",
+        "The filesystem of a group is not told of a sync, so that its time says nothing about the disk.",
     ),
-    "UNEQUAL_WORK": ("verdict withheld", "One side did all of its work, and the other was stopped before that."),
+    "UNEQUAL_WORK": ("verdict withheld", "One group did all of its work, and the other was stopped before that."),
     "BLOCKING_SUBMIT": (
         "verdict withheld",
         "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
     ),
     "NON_STEADY": (
         "verdict withheld",
-        "The rounds of a side drift, and their last five had not come to rest by SNIA's criterion.",
+        "The rounds of a group drift, and their last five had not reached a steady state by SNIA's criterion.",
     ),
     "SET_MISMATCH": (
         "verdict withheld",
-        "The sides have different cells; only those that both have were compared.",
+        "The groups have different cells; only those that both have were compared.",
     ),
     "CACHED": (
         "verdict withheld",

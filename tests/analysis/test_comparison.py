@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
-from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
 

@@ -7,7 +7,9 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.analysis.latency import COLUMNS, curves
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Bin, Measurement, Run
 

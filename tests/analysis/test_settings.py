@@ -1,7 +1,9 @@
 """The strongest origin counts, and differences are named with both values."""
 
 from fsbench_kit.analysis.settings import NOT_KNOWN, differences, effective, wide
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Run, Setting
 
 

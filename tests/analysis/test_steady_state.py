@@ -4,7 +4,9 @@ import polars as pl
 import pytest
 
 from fsbench_kit.analysis.steady_state import sentence, steadiness
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Measurement, Run
 from fsbench_kit.tables import steadiness_table
 

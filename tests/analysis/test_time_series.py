@@ -8,7 +8,9 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.analysis.time_series import over_time
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Block, Measurement, Run
 
 

@@ -5,7 +5,9 @@ from math import exp
 import pytest
 
 from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN, noise
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Block, Measurement, Run
 
 

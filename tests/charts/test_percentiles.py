@@ -8,7 +8,9 @@ import vl_convert
 
 from fsbench_kit import charts
 from fsbench_kit.analysis.latency import curves
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Bin, Measurement, Run
 from tests.charts.specs import HOSTILE, data_of, explained_of, heading_of, spec_of
 

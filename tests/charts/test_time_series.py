@@ -7,7 +7,8 @@ import vl_convert
 
 from fsbench_kit import charts
 from fsbench_kit.analysis.time_series import OverTime, over_time
-from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Block, Measurement, Run
 from tests.charts.specs import HOSTILE, data_of, explained_of, heading_of, spec_of
 

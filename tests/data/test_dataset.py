@@ -1,18 +1,24 @@
 """Records become frames whose keys hold, and frames become files."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from inspect import signature
 from pathlib import Path
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
-from fsbench_kit.data.dataset import FIGURE_KEY, FRAMES, Dataset, Log, assemble
-from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.records import Block, Measurement, Run
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
+from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.records import Block, Measurement, Run, Setting
+from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -65,16 +71,143 @@ def test_blocks_become_series_of_their_run() -> None:
     ]
 
 
-def test_selecting_runs_selects_what_belongs_to_them(published: Path) -> None:
-    import fsbench_kit as fsb
+@pytest.fixture(scope="module")
+def sysbench(published: Path) -> Dataset:
+    return fsb.read(published / "sysbench-rhel72")
 
+
+def test_runs_are_filtered_with_what_belongs_to_them(published: Path) -> None:
     data = fsb.read(published / "raid1-hdd-2020")
-    xfs = data.select(pl.col("filesystem") == "xfs")
+    xfs = data.filter(pl.col("filesystem") == "xfs")
     ids = set(xfs.runs["run_id"])
     assert 0 < len(ids) < data.runs.height
     for frame in (xfs.settings, xfs.measurements, xfs.distributions):
         assert set(frame["run_id"]) <= ids
     assert set(xfs.measurements["run_id"]) == ids
+    _same(data.filter(filesystem="xfs"), xfs)
+    with pytest.raises(
+        RequestError, match=r'unable to find column "filesytem"\nThe columns of runs are run_id, study'
+    ):
+        data.filter(filesytem="xfs")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda runs: runs.drop("study"), 'the frame "runs" lacks the column "study"'),
+        (lambda runs: runs.with_columns(mood=pl.lit("x")), 'the frame "runs" has a column "mood"'),
+        (
+            lambda runs: runs.with_columns(round=pl.lit("1")),
+            'the column "round" of the frame "runs" has to be Int64',
+        ),
+        (
+            lambda runs: runs.with_columns(round=pl.lit(1.5)),
+            'the column "round" of the frame "runs" has to be Int64',
+        ),
+        (
+            lambda runs: runs.with_columns(stage=pl.lit("x")),
+            'the column "stage" of the frame "runs" has to be Enum',
+        ),
+        (lambda runs: runs.lazy(), 'the frame "runs" is a LazyFrame'),
+    ],
+)
+def test_a_frame_that_is_none_of_a_dataset_is_refused(
+    sysbench: Dataset, change: Callable[[pl.DataFrame], pl.DataFrame], message: str
+) -> None:
+    with pytest.raises(RequestError) as caught:
+        replace(sysbench, runs=change(sysbench.runs))
+    assert message in str(caught.value)
+
+
+def test_columns_of_other_types_are_taken_where_nothing_is_lost(sysbench: Dataset) -> None:
+    runs = sysbench.runs.with_columns(stage=pl.lit("measured"), round=pl.lit(1, pl.Int32), duration=pl.lit(None))
+    changed = replace(sysbench, runs=runs.select(reversed(runs.columns)))
+    assert changed.runs.schema == sysbench.runs.schema
+    assert changed.runs.select("stage", "round", "duration").unique().rows() == [("measured", 1, None)]
+
+
+def test_a_dataset_compares_as_the_function_does(sysbench: Dataset) -> None:
+    assert_frame_equal(sysbench.compare("filesystem", "xfs"), fsb.compare(sysbench, "filesystem", "xfs"))
+    ours, theirs = (list(signature(f).parameters.values())[1:] for f in (Dataset.compare, fsb.compare))
+    assert [(item.name, item.kind, item.default) for item in ours] == [
+        (item.name, item.kind, item.default) for item in theirs
+    ]
+
+
+def test_one_row_for_each_run_and_operation(root: Path, sysbench: Dataset) -> None:
+    table = sysbench.wide()
+    assert table.select("run_id", "scope", "part", "operation").is_duplicated().sum() == 0
+    of_run = table.filter(filesystem="ext4", pattern="rndrd")
+    row = of_run.filter(operation="read").row(0, named=True)
+    log = (root / "raw_results" / "published" / "sysbench-rhel72" / "rndrd-ext4.txt").read_text()
+    assert f"{row['iops']:.2f} Requests/sec" in log
+    assert f"{of_run['latency_mean'].drop_nulls().item() * 1e3:.2f}ms" in log
+    assert (row["block_size"], row["threads"], row["direct"]) == (16384, 4, True)
+    # A job's own settings count before those of its run; a setting and a metric of one name are told apart.
+    jobs = fsb.read(root / "tests" / "data" / "fio_json").wide()
+    assert (
+        jobs.height
+        == jobs.unique(["run_id", "scope", "part", "operation", "block_size", "file_size", "threads"]).height
+    )
+    whole = fsb.read(root / "raw_results" / "recorded").wide()
+    assert {"iodepth", "engine", "kernel"} <= set(whole.columns)
+    assert not {"command", "provision"} & set(whole.columns)
+
+
+def test_settings_of_jobs_stand_beside_their_measurements() -> None:
+    jobs = [
+        Setting(key="iodepth", value=value, scope="job", part=part) for part, value in (("a", "1"), ("b", "32"))
+    ]
+    measured = [_measurement("5", scope="job", part=part) for part in ("a", "b")]
+    cpu = _measurement("0.5", metric="cpu", unit="1")
+    run = Run(
+        tool="fio",
+        start=0,
+        end=3,
+        line=1,
+        measurements=(*measured, cpu),
+        settings=(*jobs, Setting(key="cpu", value="Xeon"), Setting(key="iodepth", value="7", origin="stated")),
+    )
+    table = assemble([Log(source="a.txt", data=b"abc", records=[run])]).wide()
+    assert table.select("part", "iodepth", "iops", "cpu", "cpu_setting").rows() == [
+        ("a", "1", 5.0, None, "Xeon"),
+        ("b", "32", 5.0, None, "Xeon"),
+        (None, "1 | 32", None, 0.5, "Xeon"),
+    ]
+
+
+def test_a_dataset_shows_itself_in_a_few_lines(root: Path) -> None:
+    data = fsb.read(root / "raw_results")
+    text = repr(data)
+    assert (
+        text.splitlines()[0]
+        == f"Dataset: {data.runs.height} runs of filetree, fio, iozone, bonnie++, smallfiles, sysbench"
+    )
+    assert len(text.splitlines()) < 20
+    assert f"  measurements   {data.measurements.height:,}" in text
+    page = data.filter(tool="iozone")._repr_html_()
+    assert ElementTree.fromstring(page).tag == "table"  # noqa: S314  # our own
+    assert "bonnie++" not in page
+    assert "none" in repr(data.filter(pl.lit(False)))
+
+
+def test_pandas_that_is_not_installed_is_named(sysbench: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("pandas", "pyarrow"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(RequestError, match=r"not installed\nInstall both: pip install pandas pyarrow"):
+        sysbench.to_pandas()
+
+
+def test_a_dataset_on_disk_is_scanned(sysbench: Dataset, tmp_path: Path) -> None:
+    sysbench.write(tmp_path / "frames")
+    lazy = fsb.scan(str(tmp_path / "frames"))
+    assert lazy.measurements.filter(metric="iops").collect().height == 8
+    _same(lazy.collect(), sysbench)
+    with pytest.raises(InputError, match="there is no dataset in it"):
+        fsb.scan(tmp_path)
+    (tmp_path / "frames" / "series.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"series\.parquet"):
+        fsb.scan(tmp_path / "frames")
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".json"])
@@ -101,12 +234,10 @@ def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
 
 
 def test_primary_figures_of_the_published_studies_are_unique(published: Path) -> None:
-    import fsbench_kit as fsb
-
     data = fsb.read(published)
     primary = data.measurements.filter("primary")
     assert primary.height > 1000
-    assert primary.select(FIGURE_KEY).is_duplicated().sum() == 0
+    assert primary.select("run_id", *MEASUREMENT_KEY).is_duplicated().sum() == 0
     assert "DUPLICATE_FIGURE" not in data.diagnostics["code"].to_list()
 
 
@@ -133,12 +264,12 @@ def test_a_size_beyond_all_counting_is_not_known(tmp_path: Path) -> None:
     data = fsb.read(path)
     assert data.measurements["block_size"].null_count() == data.measurements.height
     (item,) = data.diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
-    assert item["message"] == "The block size is larger than anything that can be counted."
+    assert item["message"] == "The block size is too large to be kept, and stays unknown."
     assert item["excerpt"] == "9" * 20
 
 
 def _same(first: Dataset, second: Dataset) -> None:
-    for name in FRAMES:
+    for name in SCHEMAS:
         assert_frame_equal(getattr(first, name), getattr(second, name))
 
 
@@ -184,6 +315,6 @@ def test_a_dataset_that_cannot_be_used_is_said(tmp_path: Path, smallfiles_log: C
         for source, code, message in read.diagnostics.select("source", "code", "message").rows()
     }
     assert said["newer"] == ("NEWER_RECORD", "A newer version of fsbench_kit wrote the dataset (schema 2, not 1).")
-    assert said["settings.parquet"] == ("UNREADABLE", "The dataset cannot be read: it has no such file.")
+    assert said["settings.parquet"] == ("UNREADABLE", "The dataset cannot be read: the file does not exist.")
     assert said["series.parquet"][0] == said["runs.parquet"][0] == "UNREADABLE"
     assert "status" in said["runs.parquet"][1]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fsbench_kit.data.archive import read
+from fsbench_kit.data.reading import read
 from fsbench_kit.documents import encoding as encodings
 from fsbench_kit.documents import read_document
 from fsbench_kit.documents.encoding import Content, decode, zstd

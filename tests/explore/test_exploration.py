@@ -13,7 +13,9 @@ import yaml
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.explore import Exploration, State, as_parameters, as_python
 from fsbench_kit.explore.options import Choice
 from fsbench_kit.model.records import Measurement, Run, Setting

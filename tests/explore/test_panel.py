@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
 from fsbench_kit.explore import Exploration, Panel, State
 from fsbench_kit.model.records import Measurement, Run
 from fsbench_kit.notebooks.display import VEGA_MIME

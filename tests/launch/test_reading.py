@@ -98,11 +98,11 @@ with reading.Reader() as reader:
 """
 HOSTILE = """
 import os
-from fsbench_kit.data import archive
+from fsbench_kit.data import reading
 
-read = archive.read
+read = reading.read
 ends = {"end.txt": lambda: os._exit(3), "break.txt": lambda: 1 / 0}
-archive.read = lambda name: ends.get(name, lambda: read(name))()
+reading.read = lambda name: ends.get(name, lambda: read(name))()
 """
 
 

@@ -148,7 +148,7 @@ def test_a_string_is_one_path(logs: Path) -> None:
 
 
 def test_a_path_in_letters_searches_nothing(logs: Path) -> None:
-    with pytest.raises(InputError, match="/: All of a machine's files are not searched"):
+    with pytest.raises(InputError, match="/: The whole machine is not searched"):
         fsb.read(*str(logs))
     for empty in ("", [""]):
         with pytest.raises(RequestError, match="an empty string is not a path"):

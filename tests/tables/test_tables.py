@@ -14,7 +14,8 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit import tables
 from fsbench_kit.analysis.time_series import OverTime
-from fsbench_kit.data.dataset import Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Diagnostic
 
 Compare = Callable[..., pl.DataFrame]

@@ -1,19 +1,25 @@
-"""Finds out which run records are printings of one and the same run, and makes one record of them.
+"""Finds the records that are of one and the same run, and makes one run of them.
 
-A run can be printed several times: fio prints one run as text, JSON and terse into one file; a log stands in an
-article and beside it as a file; a page is made of bonnie++'s CSV. Such printings are one run, never replicates.
+A run can stand in several places: fio prints one run as text, JSON and terse into one file; a log stands in an
+article and beside it as a file; a file was copied. That is one run, never a replicate. Records are of one run if
+they are of one tool, and
 
-Two records are taken for one run if all figures that both have agree within what their prints allow, if nothing
-that is known of them sets them apart, and if the agreement could not have come about by chance. That is counted
-in bits. Two runs of one workload whose figures have a standard deviation of `NOISE` print a figure of relative
-resolution `r` alike with probability ``r / (2 * sqrt(pi) * NOISE)``; the figures tell ``-log2`` of it. Only what
-is independent adds up: IOPS, bandwidth and the mean latency of a job are one piece of information, which tells
-no more than the time and the amount of work that it was made of; the maxima of its latencies, which vary more,
-are another one. Times, counts and sizes by themselves tell nothing, since they may have been asked for.
+- *stand in one place*: the same bytes of the same file, or of the file of the same name in the same study;
+- *have the same bytes*, or what the tool prints of one run alone: its processes' numbers, its start or end;
+- *are in several formats*: one inside the other or right after the other in a file, as fio prints them, or
+  anywhere with the same counts and times that each format prints alike (`rules.PRINTED_ALIKE`);
+- *begin or end with the same measurements*, digit by digit: a log beside its article, cut off or not.
+
+The first rule suffices. By the others all measurements that both records have must agree within what their prints
+allow, and nothing known of the two may differ (study, host, round, filesystem, ...). Nor may they agree by chance:
+runs of one workload have the first two digits of a rate or a time in common anyway, so the digits beyond must
+be `agreement.ENOUGH` or more in all; only formats inside each other need none. Of two records that bear the same
+date, one measurement in ten may differ. Each rule puts records into buckets, so that the time grows with their
+number, and not with that of their pairs.
 """
 
-from fsbench_kit.data.deduplication.folding import fold
-from fsbench_kit.data.deduplication.printing import Printing, Remark, figure_key
-from fsbench_kit.data.deduplication.sorting import same_runs
+from fsbench_kit.data.deduplication.found import FoundRun, Remark
+from fsbench_kit.data.deduplication.merging import merged
+from fsbench_kit.data.deduplication.rules import same_runs
 
-__all__ = ["Printing", "Remark", "figure_key", "fold", "same_runs"]
+__all__ = ["FoundRun", "Remark", "merged", "same_runs"]

@@ -1,10 +1,10 @@
-"""Times how much longer it takes to assemble runs because several printings of a run are one run.
+"""Times how much longer it takes to assemble runs because copies and formats of a run are one run.
 
-    python benchmarks/printings.py [LOG] [--runs 1000 3000 10000]
+    python benchmarks/deduplication.py [LOG] [--runs 1000 3000 10000]
 
-Machines differ, so read the ratios: of assembling runs to the same without looking for printings, which is the
-difference between assembling and sorting; and of the time for each run, which stays the same if it is linear.
-"replicates" differ by 1 % and have equal times; "equal" are printings of one and the same run.
+Machines differ, so read the ratios: of assembling runs to the same without looking for copies; and of the time for
+each run, which stays the same if it is linear. "replicates" differ by 1 % and have equal times; "near" have all
+but their last measurement in common; "equal" are copies of one and the same run.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from fsbench_kit.data.dataset import Log, assemble
-from fsbench_kit.data.deduplication import Printing, fold, same_runs
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.columns import frame_of
+from fsbench_kit.data.deduplication import FoundRun, merged, same_runs
+from fsbench_kit.data.log import Log
 from fsbench_kit.documents import read_document
 from fsbench_kit.model.records import Measurement, Run
 
@@ -40,7 +42,7 @@ def main() -> None:
     print(f"{len(run.measurements)} figures in each run")
     for number in options.runs:
         runs = [replicate(run, rng) for _ in range(number)]
-        for name, some in (("replicates", runs), ("equal", [run] * number)):
+        for name, some in (("replicates", runs), ("near", near(run, number)), ("equal", [run] * number)):
             sorting, assembling = seconds(some)
             ratio = assembling / (assembling - sorting)
             each = assembling / number * 1e3
@@ -59,13 +61,29 @@ def replicate(run: Run, rng: random.Random) -> Run:
     return replace(run, measurements=tuple(map(varied, run.measurements)))
 
 
+def near(run: Run, number: int) -> list[Run]:
+    """Return runs that differ in their last latency alone."""
+    items, run = list(run.measurements), replace(run, ended_at=None, identity=())
+    last = max(
+        index for index, item in enumerate(items) if item.primary and "latency" in item.metric and item.value
+    )
+    runs = []
+    for factor in range(1, number + 1):
+        value = (items[last].value or 0.0) * factor
+        changed = replace(items[last], value=value, low=value, high=value)
+        runs.append(replace(run, measurements=(*items[:last], changed, *items[last + 1 :])))
+    return runs
+
+
 def seconds(runs: Sequence[Run]) -> tuple[float, float]:
     """Return how long it takes to sort runs that stand in files of their own, and to assemble them in all."""
     names = [str(index) for index in range(len(runs))]
-    printings = [Printing(run=run, source=name, sha256=name) for name, run in zip(names, runs, strict=True)]
+    found = [FoundRun(run=run, source=name, sha256=name) for name, run in zip(names, runs, strict=True)]
+    measurements, _ = frame_of("measurements", [run.measurements for run in runs])
     start = perf_counter()
-    for group in same_runs(printings)[0]:
-        fold(group)
+    for numbers in same_runs(found, measurements)[0]:
+        if numbers[1:]:
+            merged([found[number] for number in numbers])
     sorting = perf_counter() - start
     logs = [
         Log(source=name, data=name.encode(), records=[replace(run, start=0, end=9)])

@@ -1,8 +1,5 @@
-"""Files, studies and launched runs are found, and what keeps one from being read stops no other."""
+"""What a study's description says of its runs, and what is said of a bad one."""
 
-import gzip
-import hashlib
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -12,7 +9,8 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.data.archive import LogFacts, RunOfLog, Study, StudyFacts, read, read_study
+from fsbench_kit.data.reading import read
+from fsbench_kit.data.study import LogFacts, RunOfLog, StudyDescription, StudyFacts, read_study
 from fsbench_kit.model.errors import InputError
 
 STUDY = """\
@@ -63,13 +61,6 @@ def test_where_log_and_article_disagree_both_stay(study: Path) -> None:
     assert disagreement.to_list() == ["block_size is 4096 by the log, and 8192 by what the article states."] * 2
 
 
-def test_equal_runs_have_ids_of_their_own(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text(smallfiles_log())
-    first, second = read(tmp_path).runs["run_id"]
-    assert first.removesuffix("-1") == second.removesuffix("-2")
-
-
 def test_logs_that_a_study_does_not_name_are_read_and_said(
     study: Path, published: Path, smallfiles_log: Callable[..., str]
 ) -> None:
@@ -115,6 +106,7 @@ def test_log_files_of_fio_are_told_from_those_that_a_study_names(tmp_path: Path)
 
 PAGE = Path(__file__).parents[1] / "data" / "iozone" / "3.x-tables-in-markdown.txt"
 """A page with a table on line 5, of which two rows follow, and another one on line 12."""
+
 
 OF_PAGE = """\
 [study]
@@ -244,7 +236,7 @@ def test_the_manual_s_example_is_read(tmp_path: Path) -> None:
     for name in set(re.findall(r'(?:_file|provision) = "([^"]+)"', example)):
         (tmp_path / name).write_text("zpool create tank mirror sda sdb")
     study = read_study(tmp_path)
-    for table in (Study, StudyFacts, LogFacts, RunOfLog):
+    for table in (StudyDescription, StudyFacts, LogFacts, RunOfLog):
         unsaid = {name for name in table.model_fields if f"`{name}`" not in text and f"{name} = " not in text}
         assert unsaid <= {"study", "system", "filesystems", "workload", "log", "claim", "run"}
     shutil.copy(PAGE, tmp_path / study.log[0].file)
@@ -253,140 +245,11 @@ def test_the_manual_s_example_is_read(tmp_path: Path) -> None:
     assert not {"NO_SUCH_RUN", "UNNAMED_RUN", "BAD_STUDY"} & set(data.diagnostics["code"])
 
 
-def _launched(folder: Path, log: str, **changes: object) -> Path:
-    folder.mkdir(parents=True)
-    (folder / "stdout.txt").write_text(log)
-    facts = {
-        "schema": 1,
-        "study": "live",
-        "round": 2,
-        "order": 5,
-        "target": "loop",
-        "workload": "files",
-        "tool": "smallfiles",
-        "filesystem": "ext4",
-        "host": "here",
-        "argv": ["python", "-m", "x"],
-        "exit_code": 0,
-        "status": "ok",
-        "started_at": "2026-01-02T03:04:05+02:00",
-        "ended_at": "2026-01-02T03:04:06+02:00",
-        "duration": 1.0,
-        "logs": ["stdout.txt"],
-        "settings": {"kernel": "6.1"},
-        "sha256": {"stdout.txt": hashlib.sha256(log.encode()).hexdigest()},
-    }
-    (folder / "run.json").write_text(json.dumps(facts | changes))
-    return folder
-
-
-def test_a_launched_run_brings_its_record(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    folder = tmp_path / "raw_results" / "runs" / "live" / "001"
-    data = read(_launched(folder, smallfiles_log()).parent)
-    row = data.runs.row(0, named=True)
-    assert (row["origin"], row["round"], row["order"], row["host"]) == ("launched", 2, 5, "here")
-    assert (row["stage"], row["target"], row["workload"]) == ("measured", "loop", "files")
-    assert str(row["started_at"]) == "2026-01-02 01:04:05"
-    assert _settings(data.settings, "kernel") == [("6.1", "environment")]
-    assert data.diagnostics.is_empty()
-
-
-def test_a_run_that_warms_up_has_no_round(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    _launched(tmp_path / "001", smallfiles_log(), stage="warm-up", round=None)
-    assert read(tmp_path).runs.select("stage", "round").rows() == [("warm-up", None)]
-
-
-def test_a_record_of_a_newer_version_loses_no_run(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    conditions = [
-        {"code": "MACHINE_LOADED", "message": "The load was 9."},
-        {"code": "MACHINE_ON_FIRE", "message": "It is 600 K warm."},
-    ]
-    _launched(tmp_path / "001", smallfiles_log(), schema=2, conditions=conditions, smoke={"colour": "grey"})
-    data = read(tmp_path)
-    assert data.runs.select("study", "round", "status").rows() == [("live", 2, "ok")]
-    said = dict(data.diagnostics.select("code", "message").rows())
-    assert said.keys() == {"NEWER_RECORD", "MACHINE_LOADED", "UNKNOWN_CONDITION"}
-    assert "(schema 2, not 1)" in said["NEWER_RECORD"]
-    assert said["UNKNOWN_CONDITION"] == "The run's record says MACHINE_ON_FIRE: It is 600 K warm."
-
-
-def test_a_record_that_cannot_be_used_says_what_is_wrong_with_it(
-    tmp_path: Path, smallfiles_log: Callable[..., str]
-) -> None:
-    _launched(tmp_path / "001", smallfiles_log())
-    _launched(tmp_path / "002", smallfiles_log(), status="cancelled", order="last")
-    data = read(tmp_path)
-    assert data.runs.height == 1
-    (message,) = data.diagnostics.filter(code="BAD_STUDY")["message"]
-    assert "order: Input should be a valid integer" in message
-    assert "status: Input should be 'ok', 'failed' or 'partial'" in message
-    assert "pydantic" not in message
-
-
 def test_every_tool_that_is_read_can_be_named_in_a_study(study: Path) -> None:
     (study / "study.toml").write_text(STUDY.replace('tool = "smallfiles"', 'tool = "time"'))
     (study / "a.txt").write_text("real\t0m1.500s\nuser\t0m0.250s\nsys\t0m0.100s\n")
     data = read(study)
     assert data.runs.select("study", "tool").rows() == [("mine", "time")]
-
-
-def test_a_log_that_was_changed_after_its_run_is_named(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    folder = _launched(tmp_path / "001", smallfiles_log())
-    (folder / "stdout.txt").write_text(smallfiles_log(rate=4000.0))
-    assert read(tmp_path).diagnostics["code"].to_list() == ["CHANGED_SINCE_RECORDED"]
-
-
-def test_a_packed_log_is_held_against_the_hash_of_its_file(
-    tmp_path: Path, smallfiles_log: Callable[..., str]
-) -> None:
-    packed = gzip.compress(smallfiles_log().encode())
-    hashes = {"stdout.txt.gz": hashlib.sha256(packed).hexdigest()}
-    folder = _launched(tmp_path / "001", "", logs=["stdout.txt.gz"], sha256=hashes)
-    (folder / "stdout.txt.gz").write_bytes(packed)
-    assert read(folder).diagnostics.is_empty()
-    (folder / "stdout.txt.gz").write_bytes(gzip.compress(smallfiles_log(rate=4000.0).encode()))
-    assert read(folder).diagnostics["code"].to_list() == ["CHANGED_SINCE_RECORDED"]
-
-
-def test_a_log_file_of_fio_that_was_changed_is_named(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    rows = "1, 4096, 0, 4096\n2, 4096, 0, 4096\n"
-    hashes = {
-        name: hashlib.sha256(text.encode()).hexdigest()
-        for name, text in (("stdout.txt", smallfiles_log()), ("x_bw.1.log", rows))
-    }
-    folder = _launched(tmp_path / "001", smallfiles_log(), sha256=hashes)
-    (folder / "x_bw.1.log").write_text(rows)
-    assert "CHANGED_SINCE_RECORDED" not in read(folder).diagnostics["code"]
-    (folder / "x_bw.1.log").write_text(rows.replace("4096\n2", "4096\n3"))
-    changed = read(folder).diagnostics.filter(code="CHANGED_SINCE_RECORDED")
-    assert changed["source"].to_list() == [str(folder / "x_bw.1.log")]
-
-
-def test_a_failed_launch_marks_a_run_whose_log_looks_well(
-    tmp_path: Path, smallfiles_log: Callable[..., str]
-) -> None:
-    _launched(tmp_path / "001", smallfiles_log(), status="failed", exit_code=1)
-    assert read(tmp_path).runs.select("status", "exit_code").rows() == [("failed", 1)]
-
-
-def test_one_bad_file_stops_no_other(study: Path, tmp_path: Path) -> None:
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\0\1\2")
-    data = read(tmp_path / "vanished", binary, study)
-    assert data.runs.height == 2
-    errors = data.diagnostics.filter(pl.col("severity") == "error")
-    assert errors["code"].to_list() == ["UNREADABLE", "NOT_TEXT"]
-
-
-def test_nothing_to_read_is_an_error_that_names_each_path(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(InputError) as caught:
-        read(tmp_path / "empty", tmp_path / "folder", tmp_path / "vanished")
-    message = str(caught.value)
-    assert f"{tmp_path}/empty: The file is empty." in message
-    assert f"{tmp_path}/folder: There is no log in this folder or below it." in message
-    assert f"{tmp_path}/vanished: The file cannot be read: No such file or directory." in message
 
 
 @pytest.mark.parametrize(

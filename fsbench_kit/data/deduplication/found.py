@@ -1,0 +1,54 @@
+"""A run as it was found in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from fsbench_kit.model.records import Block, Diagnostic, Run, Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRun:
+    """A run as it was found in one place.
+
+    Attributes
+    ----------
+    run, blocks
+        Its records.
+    source
+        The file in which they stand.
+    sha256
+        Hash of its own bytes.
+    places
+        Where it stands; no other run stands in any of them.
+    facts
+        What is known of it, by name. Two runs with different facts are not the same one.
+    settings
+        Settings that are known from outside the file; the same holds for them.
+    """
+
+    run: Run
+    blocks: tuple[Block, ...] = ()
+    source: str
+    sha256: str
+    places: frozenset[Hashable] = frozenset()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """Something to say about a run that was found in several places, and in which file."""
+
+    source: str
+    diagnostic: Diagnostic
+
+
+def place(found: FoundRun, seen_from: FoundRun) -> str:
+    """Say where a run stands, as short as another one's file allows."""
+    line = f"line {found.run.line}" + (f" ({found.run.format})" if found.run.format else "")
+    return line if found.source == seen_from.source else f"{found.source}, {line}"

@@ -1,0 +1,276 @@
+"""The rules by which records are of one run."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from fsbench_kit.data.columns import RUN
+from fsbench_kit.data.deduplication.agreement import (
+    ENOUGH,
+    FEW,
+    SCOPES,
+    TELLING,
+    Sheet,
+    digits,
+    have_same_measurements,
+)
+from fsbench_kit.data.deduplication.found import Remark, place
+from fsbench_kit.model.records import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+    from fsbench_kit.data.deduplication.found import FoundRun
+    from fsbench_kit.model.records import Run
+
+PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
+"""The counts and times that a tool prints alike in all its formats."""
+
+_AT_EITHER_END: Final = 4
+"""So many measurements at the beginning or the end of a record find those that it is a copy of."""
+
+_TRIES: Final = 8
+"""With so many others of its bucket a record is compared, which bounds the time."""
+
+
+def same_runs(found: Sequence[FoundRun], measurements: pl.DataFrame) -> tuple[list[list[int]], list[Remark]]:
+    """Sort records by the run that they are of.
+
+    Parameters
+    ----------
+    found
+        The records.
+    measurements
+        Their measurements, by the record's number in `RUN`.
+
+    Returns
+    -------
+    tuple
+        For each run the numbers of its records, the most complete one first, in the order in which those were
+        given; and warnings of runs that have the same measurements and are said to be different ones.
+    """
+    if len(found) < 2:
+        return [[number] for number in range(len(found))], []
+    sets = _Sets(found)
+    for bucket in _buckets(found, ((n, spot) for n, record in enumerate(found) for spot in record.places)):
+        sets.join(bucket, lambda one, other: found[one].run == found[other].run)
+    for bucket in _formats_in_one_file(found):
+        sets.join(bucket, partial(sets.agree, enough=0))
+    for bucket in _buckets(found, ((n, record.sha256) for n, record in enumerate(found))):
+        sets.join(bucket, sets.agree)  # a table's bytes are those of all of its runs
+    for bucket in _buckets(
+        found, ((n, mark) for n, record in enumerate(found) for mark in _own_marks(record.run))
+    ):
+        sets.join(bucket, sets.agree)
+    for bucket in (*_printed_alike(found, measurements), *_with_the_same_ends(found, measurements)):
+        sets.join(bucket, sets.agree)
+    return sets.ordered(), sets.remarks
+
+
+# Buckets: records of one tool that may be of one run
+
+
+def _buckets(found: Sequence[FoundRun], marks: Iterable[tuple[int, Hashable]]) -> Iterator[list[int]]:
+    """Yield the numbers of the records that share a mark."""
+    buckets: dict[Hashable, list[int]] = defaultdict(list)
+    for number, mark in marks:
+        buckets[found[number].run.tool, mark].append(number)
+    return (bucket for bucket in buckets.values() if len(bucket) > 1)
+
+
+def _own_marks(run: Run) -> Iterator[Hashable]:
+    """Yield what a tool prints of one run alone."""
+    if run.identity:
+        yield "identity", run.identity
+    yield from _dates(run)
+
+
+def _dates(run: Run) -> Iterator[Hashable]:
+    if run.started_at is not None:
+        yield "started", run.started_at
+    if run.ended_at is not None:
+        yield "ended", run.ended_at
+
+
+def _formats_in_one_file(found: Sequence[FoundRun]) -> Iterator[list[int]]:
+    """Yield records in different formats that stand inside each other, or one right after the other."""
+    group: list[int] = []
+    end = 0
+    for number in sorted(
+        range(len(found)), key=lambda n: (found[n].source, found[n].run.start, -found[n].run.end)
+    ):
+        record = found[number]
+        is_next = group and found[group[0]].source == record.source and record.run.start <= end + _LINE_END
+        if not is_next or record.run.format in {found[other].run.format for other in group}:
+            yield group
+            group, end = [], 0
+        group.append(number)
+        end = max(end, record.run.end)
+    yield group
+
+
+_LINE_END: Final = 2
+
+
+def _printed_alike(found: Sequence[FoundRun], measurements: pl.DataFrame) -> Iterator[list[int]]:
+    """Yield records of which the same is printed alike, those with like rates beside each other."""
+    known = measurements.filter("primary", pl.col("metric").is_in(PRINTED_ALIKE), pl.col("scope").is_in(SCOPES))
+    mark = pl.struct("operation", "metric", "value").hash().sort()
+    marks = known.group_by(RUN, maintain_order=True).agg(mark).rows()
+    rates = dict(_telling(measurements).group_by(RUN).agg(pl.col("value").first()).rows())
+    for bucket in _buckets(found, ((number, tuple(mark)) for number, mark in marks)):
+        yield sorted(bucket, key=lambda number: (rates.get(number, 0.0), number))
+
+
+def _with_the_same_ends(found: Sequence[FoundRun], measurements: pl.DataFrame) -> Iterator[list[int]]:
+    """Yield records that begin or end with the same measurements."""
+    mark = pl.struct("operation", "metric", "statistic", "value").hash()
+    of_runs = _telling(measurements).group_by(RUN, maintain_order=True)
+    ends = of_runs.agg(first=mark.head(_AT_EITHER_END), last=mark.tail(_AT_EITHER_END)).rows()
+    yield from _buckets(found, ((number, tuple(first)) for number, first, _ in ends))
+    yield from _buckets(found, ((number, tuple(last)) for number, _, last in ends))
+
+
+def _telling(measurements: pl.DataFrame) -> pl.DataFrame:
+    return measurements.filter(
+        "primary", pl.col("value") != 0, pl.col("metric").is_in(TELLING), pl.col("scope").is_in(SCOPES)
+    )
+
+
+# Sets of records that are of one run
+
+
+class _Sets:
+    """Puts records together."""
+
+    def __init__(self, found: Sequence[FoundRun]) -> None:
+        self.remarks: list[Remark] = []
+        self._found = found
+        self._set_of = list(range(len(found)))
+        self._members = {number: [number] for number in range(len(found))}
+        self._known = {number: _Known(record) for number, record in enumerate(found)}
+        self._remarked: set[int] = set()
+        self._sheets: dict[int, Sheet] = {}
+
+    def join(self, bucket: Iterable[int], is_same: Callable[[int, int], bool]) -> None:
+        """Put each record of a bucket to one that was there before, if the two are of one run."""
+        heads: deque[int] = deque(maxlen=_TRIES)
+        for number in bucket:
+            apart: int | None = None
+            for head in heads:
+                if self._set_of[head] == self._set_of[number]:
+                    break
+                if is_same(head, number):
+                    if self._is_joined(head, number):
+                        break
+                    apart = head if apart is None else apart
+            else:
+                if apart is not None:
+                    self._remark(apart, number)
+                heads.append(number)
+
+    def _is_joined(self, one: int, other: int) -> bool:
+        """Put the sets of two records together, unless something known sets them apart."""
+        into, out_of = self._set_of[one], self._set_of[other]
+        if self._known[into].difference(self._known[out_of]) is not None:
+            return False
+        self._known[into].add(self._known.pop(out_of))
+        for number in self._members[out_of]:
+            self._set_of[number] = into
+        self._members[into] += self._members.pop(out_of)
+        return True
+
+    def _remark(self, one: int, other: int) -> None:
+        """Warn of records with the same measurements that are said to be of different runs."""
+        first, second = sorted((one, other))
+        difference = self._known[self._set_of[one]].difference(self._known[self._set_of[other]])
+        if second in self._remarked or not self.tells_enough(second):
+            return
+        self._remarked.add(second)
+        here, there = self._found[second], self._found[first]
+        message = f"The run has the same figures as the one at {place(there, here)}, but another {difference}."
+        run = here.run
+        diagnostic = Diagnostic(code="SAME_FIGURES", message=message, line=run.line, start=run.start, end=run.end)
+        self.remarks.append(Remark(source=here.source, diagnostic=diagnostic))
+
+    def agree(self, one: int, other: int, enough: int = ENOUGH) -> bool:
+        """Whether the measurements of two records agree; few may differ where both bear the same date."""
+        runs = self._found[one].run, self._found[other].run
+        dates = [set(_dates(run)) for run in runs]
+        return have_same_measurements(
+            runs[0].tool,
+            self._sheet(one),
+            self._sheet(other),
+            enough=enough,
+            tolerance=0.0 if dates[0].isdisjoint(dates[1]) else FEW,
+        )
+
+    def tells_enough(self, number: int) -> bool:
+        """Whether a record has so many digits that its like can only be a copy."""
+        items = self._sheet(number).measurements.values()
+        return digits(self._found[number].run.tool, zip(items, items, strict=True)) >= ENOUGH
+
+    def _sheet(self, number: int) -> Sheet:
+        if number not in self._sheets:
+            self._sheets[number] = Sheet(self._found[number].run.measurements)
+        return self._sheets[number]
+
+    def ordered(self) -> list[list[int]]:
+        """Return the records of each run, the most complete one first."""
+        sets = sorted(self._members.values(), key=min)
+        return [sorted(members, key=self._incompleteness) if members[1:] else members for members in sets]
+
+    def _incompleteness(self, number: int) -> tuple[bool, int, int]:
+        run = self._found[number].run
+        return run.status == "partial", -len(self._sheet(number).measurements), number
+
+
+class _Known:
+    """What is known of the records of one run, which grows with each of them."""
+
+    def __init__(self, found: FoundRun) -> None:
+        run = found.run
+        facts = {
+            **found.facts,
+            "filesystem": run.filesystem or found.facts.get("filesystem"),
+            "host": run.host or found.facts.get("host"),
+            "beginning": run.started_at,
+            "end": run.ended_at,
+        }
+        self._facts = {name: value for name, value in facts.items() if value is not None}
+        # What can have several values, of which some are known of a record that is not whole.
+        self._values: dict[str, set[str]] = defaultdict(set)
+        for name, value in (*run.identity, *((item.key, item.value) for item in found.settings)):
+            self._values[name].add(value)
+
+    def add(self, other: _Known) -> None:
+        self._facts = {**other._facts, **self._facts}
+        for name, values in other._values.items():
+            self._values[name] |= values
+
+    def difference(self, other: _Known) -> str | None:
+        """Name what is known of both and differs."""
+        for name in self._facts:
+            if name in other._facts and not _is_same_fact(name, self._facts[name], other._facts[name]):
+                return name
+        for name, values in self._values.items():
+            if name in other._values and values.isdisjoint(other._values[name]):
+                return name
+        return None
+
+
+_SAME_TIME: Final = timedelta(seconds=2)
+"""A tool takes the time anew for each format in which it prints a run."""
+
+
+def _is_same_fact(name: str, one: Any, other: Any) -> bool:
+    if name == "host":  # tables cut long names off
+        return bool(one.startswith(other) or other.startswith(one))
+    if isinstance(one, datetime) and isinstance(other, datetime):
+        return abs(one - other) <= _SAME_TIME
+    return bool(one == other)

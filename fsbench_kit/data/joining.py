@@ -1,0 +1,59 @@
+"""Joins datasets: those that were written, and that of the logs read beside them."""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import count
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fsbench_kit.data.columns import diagnostics_of
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.model.records import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def joined(datasets: Sequence[Dataset]) -> Dataset:
+    """Put datasets together, of which there is at least one; a run that several of them have counts once.
+
+    It is the same run where everything is equal that is known of it, but for the folder in which its log stood.
+    """
+    some = [data for data in datasets if not (data.runs.is_empty() and data.diagnostics.is_empty())]
+    return reduce(_with, some or datasets[:1])
+
+
+def _with(whole: Dataset, other: Dataset) -> Dataset:
+    known = _facts(whole.runs)
+    new = other.runs.filter(~_facts(other.runs).is_in(known.implode()))
+    ids = set(whole.runs["run_id"])
+    names = {}
+    for run_id in new["run_id"]:
+        stem, _, ordinal = run_id.rpartition("-")
+        names[run_id] = next(name for k in count(int(ordinal)) if (name := f"{stem}-{k}") not in ids)
+        ids.add(names[run_id])
+    frames = dict(other.frames)
+    counted = [run["source"] for run in other.runs.iter_rows(named=True) if run["run_id"] not in names]
+    # What is said of a log whose runs are known is known as well.
+    said = frames.pop("diagnostics")
+    said = said.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
+    said = said.join(whole.diagnostics, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
+    same = Diagnostic(code="SAME_RUN", message="A dataset on disk holds the run as well; it counts once.")
+    said = pl.concat([diagnostics_of((source, same) for source in dict.fromkeys(counted)), said])
+    kept = {
+        name: frame.join(new, on="run_id", how="semi", maintain_order="left").with_columns(
+            pl.col("run_id").replace(names)
+        )
+        for name, frame in frames.items()
+    }
+    return Dataset(
+        **{name: pl.concat([whole.frames[name], frame]) for name, frame in {**kept, "diagnostics": said}.items()}
+    )
+
+
+def _facts(runs: pl.DataFrame) -> pl.Series:
+    """Return what is known of each run, apart from where its log stands on the disk."""
+    name = pl.col("source").str.split("/").list.last()
+    return runs.select(pl.struct(pl.exclude("run_id", "source"), name.alias("file"))).to_series()

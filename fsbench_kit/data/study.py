@@ -1,0 +1,284 @@
+"""What is known of a study besides its logs: the description in its folder, ``study.toml``.
+
+A *study* is a folder with such a file, whose ``[[log]]`` tables name its logs; ``docs/study.md`` is the manual.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from fsbench_kit.formats import TOOLS
+from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.files import paths as paths_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from os import PathLike
+    from pathlib import Path
+
+STUDY_FILE: Final = "study.toml"
+
+Name = Annotated[str, StringConstraints(min_length=1)]
+Counted = Annotated[int, Field(ge=1)]
+Relation = Literal[
+    "ratio", "difference", "percent_less", "greater", "less", "rank", "value", "at_most", "at_least", "setting"
+]
+
+
+class _TomlTable(BaseModel):
+    """A table of a study's description, in which an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StudyFacts(_TomlTable):
+    """``[study]``: what the study is.
+
+    Attributes
+    ----------
+    published_runs
+        How many runs each published figure comes from.
+    averaged_over
+        How many runs each published figure is the mean of.
+    transcribed
+        Whether the figures were taken from prose, so that there is no log.
+    """
+
+    id: Name
+    title: Name
+    language: str | None = None
+    year: int | None = None
+    published_runs: int | None = Field(None, ge=1)
+    averaged_over: int | None = Field(None, ge=2)
+    transcribed: bool = False
+
+
+def _known_tool(tool: str) -> str:
+    if tool not in TOOLS:
+        raise PydanticCustomError("unknown_tool", "Input should be one of {tools}", {"tools": ", ".join(TOOLS)})
+    return tool
+
+
+class RunKnowledge(_TomlTable):
+    """What a study can say of runs.
+
+    Attributes
+    ----------
+    command
+        The command that ran.
+    stated_command, stated_command_file
+        The command that an article says ran: itself, or the file that holds it.
+    settings
+        Settings by name.
+    """
+
+    tool_version: str | None = None
+    filesystem: str | None = None
+    host: str | None = None
+    round: Counted | None = None
+    command: str | None = None
+    stated_command: str | None = None
+    stated_command_file: str | None = None
+    settings: dict[str, str] = {}
+
+
+class RunOfLog(RunKnowledge):
+    """``[[log.run]]``: one of several runs in a file, and what the study says of it rather than of the others.
+
+    Attributes
+    ----------
+    number
+        Which one, counted from 1 in the order in which they stand in the file.
+    line
+        Or else any line of it.
+    """
+
+    number: Counted | None = None
+    line: Counted | None = None
+
+    @model_validator(mode="after")
+    def _is_found_in_one_way(self) -> RunOfLog:
+        if (self.number is None) == (self.line is None):
+            message = 'a run of a log is named by its "number" or by a "line" of it'
+            raise ValueError(message)
+        return self
+
+
+class LogFacts(RunKnowledge):
+    """``[[log]]``: a file with logs, and what the study says of it."""
+
+    file: Name
+    tool: Annotated[str, AfterValidator(_known_tool)]
+    run: tuple[RunOfLog, ...] = ()
+
+
+Choice = Annotated[dict[str, str | int | list[str | int]], Field(default_factory=dict)]
+"""Which figures are meant: a column's value, or each of several."""
+
+
+class ClaimFacts(_TomlTable):
+    """``[[claim]]``: a sentence of the article, and what it says as data.
+
+    Attributes
+    ----------
+    says
+        The sentence.
+    relation
+        What it says of figures: that those of `of` are `size` times those of `than` (``ratio``), greater by `size`
+        (``difference``), less by `size` of them (``percent_less``), ``greater`` or ``less`` than them, in place
+        `size` among all filesystems (``rank``, the best being 1), equal to `size` (``value``), at most or at least
+        `size` (``at_most``, ``at_least``). Or of runs: that they have the setting `setting` of `size`, or all the
+        same one where there is no `size` (``setting``).
+    metric, statistic
+        Of which figures.
+    where
+        In which cells: columns of the measurements, and ``pattern``. A list stands for each of its values; there
+        must be a figure for each, or the claim cannot be computed as a whole.
+    of, than
+        Whose figures; without `than`, those of every other filesystem.
+    size
+        The stated size as the article gives it, with its unit: ``2``, ``20 MB/s``, ``85 %``.
+    band
+        What counts as that size, from the first up to the second, where that is not what rounds to its digits.
+    mostly
+        Whether the sentence says "usually", so that more than half of the cells are enough.
+    """
+
+    id: Name
+    says: Name
+    relation: Relation
+    metric: Name | None = None
+    statistic: Name = "value"
+    where: Choice
+    of: Choice
+    than: Choice
+    size: Name | None = None
+    band: tuple[Name, Name] | None = None
+    mostly: bool = False
+    setting: Name | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> ClaimFacts:
+        """Refuse a claim that lacks what its relation needs."""
+        needed = {"setting": ("setting",), "greater": ("metric",), "less": ("metric",)}
+        for key in needed.get(self.relation, ("metric", "size")):
+            if getattr(self, key) is None:
+                message = f'claim "{self.id}" has the relation "{self.relation}", which needs "{key}"'
+                raise ValueError(message)
+        return self
+
+
+class StudyDescription(_TomlTable):
+    """A study's description, ``study.toml``; ``docs/study.md`` has an example.
+
+    Attributes
+    ----------
+    system
+        Facts that hold for all runs: settings by name.
+    filesystems
+        Facts that hold for the runs on one filesystem; ``provision`` names the file with the commands that made
+        it, ``version`` and ``tools`` are those of the filesystem.
+    workload
+        What ran, where the logs do not say.
+    """
+
+    study: StudyFacts
+    system: dict[str, str] = {}
+    filesystems: dict[str, dict[str, str]] = {}
+    workload: dict[str, str | list[str]] = {}
+    log: tuple[LogFacts, ...] = ()
+    claim: tuple[ClaimFacts, ...] = ()
+
+
+def read_study(folder: Path) -> StudyDescription:
+    """Read a study's description.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or says what cannot be; the message names each place.
+    """
+    path = folder / STUDY_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the study's description cannot be read: {error}", file=path) from error
+    try:
+        study = StudyDescription.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"this is not TOML: {error}", file=path) from error
+    except ValidationError as error:
+        keys = "|".join(re.escape(str(problem["loc"][-1])) for problem in error.errors())
+        rows = enumerate(text.splitlines(), 1)
+        line = next((number for number, row in rows if re.match(rf"\s*({keys})\b", row)), None)
+        raise InputError("\n".join(problems(error)), file=path, line=line) from error
+    for name in companions(study):
+        if not (folder / name).is_file():
+            raise InputError(f"it names the file {name!r}, which is not in its folder", file=path)
+    _check_named_once(study, folder)
+    return study
+
+
+def _check_named_once(study: StudyDescription, folder: Path) -> None:
+    """Refuse a file that is named twice: each of its runs would count twice."""
+    lines = table_lines(folder, "log")
+    first: dict[Path, int] = {}
+    for index, log in enumerate(study.log):
+        other = first.setdefault((folder / log.file).resolve(), index)
+        if other != index:
+            where = f" on lines {lines[other]} and {lines[index]}" if lines[index:] else ""
+            raise InputError(
+                f"two [[log]] tables name the file {log.file!r}{where}: each of its runs would count twice",
+                file=folder / STUDY_FILE,
+                line=lines[index] if lines[index:] else None,
+                hint="Name it once, and tell its runs apart by a [[log.run]] table for each, "
+                "with its number or one of its lines.",
+            )
+
+
+def table_lines(folder: Path, name: str) -> list[int]:
+    """Return on which lines the tables of an array begin; none where it is written inline."""
+    rows = (folder / STUDY_FILE).read_text(encoding="utf-8").splitlines()
+    return [number for number, row in enumerate(rows, 1) if re.match(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]", row)]
+
+
+def problems(error: ValidationError) -> Iterator[str]:
+    """Yield what is wrong with a description, and with which of its keys."""
+    for problem in error.errors():
+        yield ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"])))
+
+
+def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Iterator[Path]:
+    """Yield the folders of studies at or below some paths.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    searched = list(paths_of(*paths))
+    found = [file.parent for path in searched for file in sorted(path.rglob(STUDY_FILE))]
+    if not found:
+        names = ", ".join(map(str, searched))
+        raise InputError(f"there is no study in {names}", hint=f"A study is a folder with a {STUDY_FILE}.")
+    yield from dict.fromkeys(found)
+
+
+def companions(study: StudyDescription) -> Iterator[str]:
+    """Name the files of a study that hold commands, not logs."""
+    known: Iterator[RunKnowledge] = (of for log in study.log for of in (log, *log.run))
+    yield from (of.stated_command_file for of in known if of.stated_command_file is not None)
+    yield from (table["provision"] for table in study.filesystems.values() if "provision" in table)

@@ -1,0 +1,200 @@
+"""Gives logs what their study says of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.data.assembly import runs_of
+from fsbench_kit.data.study import RunKnowledge
+from fsbench_kit.documents.attribution import own_commands
+from fsbench_kit.documents.pieces import commands
+from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.provision import provision_settings
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Diagnostic, Origin, Run, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.data.log import Log, StudyOrigin
+    from fsbench_kit.data.study import LogFacts, RunOfLog, StudyDescription
+    from fsbench_kit.model.records import Record
+
+
+def facts_of_runs(
+    log: Log, facts: LogFacts, tables: Sequence[tuple[RunOfLog, int | None]]
+) -> tuple[dict[int, RunKnowledge], list[Diagnostic]]:
+    """Return what ``[[log.run]]`` tables, each with its line, say of a file: start of a run -> facts."""
+    runs = runs_of(log)
+    known: dict[int, RunKnowledge] = {}
+    problems: list[Diagnostic] = []
+    for table, line in tables:
+        found = runs[table.number - 1 : table.number] if table.number else _runs_on_line(log, runs, table.line)
+        which = f"run {table.number}" if table.number else f"run on line {table.line}"
+        message = None
+        if len(found) > 1:
+            message = f"{facts.file} has more than one {which}: give the number of the one that is meant."
+        elif not found:
+            message = f"{facts.file} has no {which}; {_where(runs)}."
+        elif found[0][0].start in known:
+            message = f"An earlier [[log.run]] table names the same run of {facts.file}."
+        if message is not None:
+            problems.append(Diagnostic(code="NO_SUCH_RUN", message=message, line=line))
+            continue
+        given = {name: getattr(table, name) for name in table.model_fields_set & RunKnowledge.model_fields.keys()}
+        given["settings"] = {**facts.settings, **table.settings}
+        known |= dict.fromkeys((run.start for run in found[0]), facts.model_copy(update=given))
+    for printed in runs:
+        if tables and printed[0].start not in known:
+            message = f"No [[log.run]] table names the run of {facts.file} on line {printed[0].line}."
+            problems.append(Diagnostic(code="UNNAMED_RUN", message=message))
+    return known, problems
+
+
+def _runs_on_line(log: Log, runs: Sequence[list[Run]], line: int | None) -> list[list[Run]]:
+    """Return the run that begins on a line, or else those that have the line; runs of one table overlap."""
+    if line is None:
+        return []
+    return [printed for printed in runs if any(run.line == line for run in printed)] or [
+        printed
+        for printed in runs
+        if any(run.line <= line <= run.line + log.data[run.start : run.end].count(b"\n") for run in printed)
+    ]
+
+
+def _where(runs: Sequence[list[Run]]) -> str:
+    """Say where the runs of a file begin."""
+    lines = ", ".join(str(printed[0].line) for printed in runs)
+    match len(runs):
+        case 0:
+            return "no run was found in it"
+        case 1:
+            return f"its only run begins on line {lines}"
+    return f"its runs begin on lines {lines}"
+
+
+def with_study(
+    log: Log,
+    folder: Path,
+    study: StudyDescription,
+    facts: LogFacts | None = None,
+    of_runs: Mapping[int, RunKnowledge] = MappingProxyType({}),
+) -> Iterator[Log]:
+    """Add to a log what its study knows of it, and to the part with a run what it knows of that run."""
+    whole = replace(
+        log,
+        name=facts.file if facts is not None else Path(log.source).relative_to(folder).as_posix(),
+        study=study.study.id,
+        origin=study_origin(folder),
+        averaged_over=study.study.averaged_over,
+    )
+    for run, records in _by_run(log.records):
+        known = of_runs.get(run.start) if run is not None else None
+        yield _with_facts(
+            replace(whole, records=records), folder, study, facts, known or facts or RunKnowledge(), run=run
+        )
+
+
+def _by_run(records: Sequence[Record]) -> Iterator[tuple[Run | None, list[Record]]]:
+    """Yield each run with what follows it, after what stands before the first."""
+    run: Run | None = None
+    part: list[Record] = []
+    for record in records:
+        if isinstance(record, Run):
+            yield run, part
+            run, part = record, []
+        part.append(record)
+    yield run, part
+
+
+def _with_facts(
+    log: Log,
+    folder: Path,
+    study: StudyDescription,
+    facts: LogFacts | None,
+    known: RunKnowledge,
+    *,
+    run: Run | None,
+) -> Log:
+    made: list[Setting] = []
+    if known.command is not None:
+        made += command_settings(known.command, origin="command")
+    stated = known.stated_command
+    if known.stated_command_file is not None:
+        stated = (folder / known.stated_command_file).read_text(encoding="utf-8")
+    if stated is not None:
+        made += _stated(stated, run)
+    system = {**study.system, **({} if known.host is None else {"host": known.host}), **known.settings}
+    return replace(
+        log,
+        round=known.round,
+        tool_version=known.tool_version,
+        filesystem=known.filesystem,
+        host=system.get("host"),
+        settings=(
+            *_settings(system, "study"),
+            *(_workload(study, facts.tool) if facts is not None else ()),
+            *made,
+        ),
+        filesystem_settings={
+            name: tuple(target_settings(_filesystem_words(table, folder), "study"))
+            for name, table in study.filesystems.items()
+        },
+    )
+
+
+def _stated(text: str, run: Run | None) -> Iterator[Setting]:
+    """Yield the settings of a stated command; of several that of the run, or none where it is not clear."""
+    several = list(commands(Text(text)))
+    if len(several) > 1 and run is not None:
+        own = own_commands(several, run)
+        text = own[0].words if len({command.words for command in own}) == 1 else ""
+    return command_settings(text, origin="stated") if text else iter(())
+
+
+def _workload(study: StudyDescription, tool: str) -> Iterator[Setting]:
+    for key, value in study.workload.items():
+        text = value if isinstance(value, str) else " ".join(value)
+        yield Setting(key=f"{tool}.{key}", value=text, origin="study")
+
+
+_FILESYSTEM_WORDS: Final = {"version": "filesystem_version", "tools": "filesystem_tools"}
+
+
+def _filesystem_words(table: Mapping[str, str], folder: Path) -> dict[str, str]:
+    words = {_FILESYSTEM_WORDS.get(key, key): value for key, value in table.items()}
+    if "provision" in words:
+        words["provision"] = (folder / words["provision"]).read_text(encoding="utf-8").strip()
+    return words
+
+
+def _settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
+    return (Setting(key=key, value=value, origin=origin) for key, value in table.items())
+
+
+def target_settings(table: Mapping[str, str], origin: Origin) -> Iterator[Setting]:
+    """Yield settings, among them those that the commands stand for which made the target."""
+    made = provision_settings(table.get("provision", ""), origin=origin)
+    yield from (setting for setting in made if setting.key not in table)
+    yield from _settings(table, origin)
+
+
+_ORIGIN_FOLDERS: Final[dict[str, StudyOrigin]] = {
+    "published": "published",
+    "recorded": "recorded",
+    "replicated": "recorded",
+    "runs": "launched",
+}
+
+
+def study_origin(folder: Path) -> StudyOrigin | None:
+    """Tell by the folder of ``raw_results`` in which a study stands."""
+    parts = folder.resolve().parts
+    for root, kind in pairwise(parts):
+        if root == "raw_results" and kind in _ORIGIN_FOLDERS:
+            return _ORIGIN_FOLDERS[kind]
+    return None

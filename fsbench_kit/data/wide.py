@@ -1,0 +1,102 @@
+"""A dataset as one wide table: a row for each run and operation, its settings and metrics as columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.model.schema import SCHEMAS
+from fsbench_kit.model.vocabulary import setting_kind
+
+if TYPE_CHECKING:
+    from fsbench_kit.data.dataset import Dataset
+
+_OF_RUNS: Final = [
+    name for name in SCHEMAS["runs"] if name not in {"source", "start", "end", "line", "sha256", "exit_code"}
+]
+_PLACE: Final = ["run_id", "scope", "part"]
+_ROW: Final = [*_PLACE, "operation", "block_size", "file_size", "threads"]
+
+
+def wide(dataset: Dataset) -> pl.DataFrame:
+    """Return the table; see `fsbench_kit.Dataset.wide`."""
+    runs, metrics = dataset.runs.select(_OF_RUNS), _metrics(dataset.measurements)
+    settings = _settings(dataset.settings, metrics.select(_PLACE).unique(maintain_order=True))
+    known = {
+        name: kind for name, kind in (runs.schema | metrics.select(_ROW).schema).items() if name not in _PLACE
+    }
+    # What logs say as a setting, and as a fact of the run or of its measurements, is one column.
+    said_twice = [name for name in settings.columns if name in known]
+    measured = [name for name in metrics.columns if name not in _ROW]
+    settings = settings.rename(
+        {name: f"{name}_setting" for name in settings.columns if name in said_twice or name in measured}
+    )
+    return (
+        metrics.join(runs, on="run_id", how="left", maintain_order="left")
+        .join(settings, on=_PLACE, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
+            pl.coalesce(name, pl.col(f"{name}_setting").cast(known[name], strict=False)) for name in said_twice
+        )
+        .drop(f"{name}_setting" for name in said_twice)
+        .select(*_OF_RUNS, *_ROW[1:], pl.exclude(*_OF_RUNS, *_ROW, *measured), *measured)
+    )
+
+
+def _metrics(measurements: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each run, part and operation, and a column for each metric and statistic."""
+    statistic = pl.col("statistic")
+    name = (
+        pl.when(statistic == "value").then("metric").otherwise(pl.concat_str("metric", statistic, separator="_"))
+    )
+    return (
+        measurements.filter(pl.col("primary"), state="measured")
+        .select(*_ROW, "value", column=name)
+        .pivot(on="column", index=_ROW, values="value", aggregate_function="first")
+    )
+
+
+def _settings(settings: pl.DataFrame, places: pl.DataFrame) -> pl.DataFrame:
+    """Return for each place its own settings, or else its run's, by the strongest origin that tells them."""
+    settings = settings.filter(~pl.col("key").is_in([key for key in settings["key"].unique() if _is_label(key)]))
+    of_runs = _strongest(settings, ["run_id"])
+    own = _strongest(settings.filter(pl.col("part").is_not_null()), _PLACE)
+    both = places.join(of_runs, on="run_id", how="left", maintain_order="left").join(
+        own, on=_PLACE, how="left", nulls_equal=True, suffix=_OWN, maintain_order="left"
+    )
+    keys = [name for name in both.columns if name not in _PLACE and not name.endswith(_OWN)]
+    known = both.select(
+        *_PLACE, *(pl.coalesce(f"{key}{_OWN}", key) if f"{key}{_OWN}" in both else key for key in keys)
+    )
+    return known.rename(dict(zip(known.columns[len(_PLACE) :], keys, strict=True))).with_columns(
+        _typed(known.to_series(index).alias(key)) for index, key in enumerate(keys, len(_PLACE))
+    )
+
+
+_OWN: Final = " of its own"
+
+
+def _is_label(key: str) -> bool:
+    return setting_kind(key) == "label" or key == "provision"
+
+
+def _strongest(settings: pl.DataFrame, of: list[str]) -> pl.DataFrame:
+    """Return a column for each key; where a run's parts differ in one, their values are joined."""
+    # Origins are an Enum in the order of their strength, so that the least one is the strongest.
+    return (
+        settings.filter(pl.col("origin") == pl.col("origin").min().over(*of, "key"))
+        .group_by(*of, "key", maintain_order=True)
+        .agg(pl.col("value").unique(maintain_order=True).str.join(" | "))
+        .pivot(on="key", index=of, values="value")
+    )
+
+
+def _typed(column: pl.Series) -> pl.Series:
+    """Return numbers and truth values as such where a column holds nothing else."""
+    if column.drop_nulls().is_in(["true", "false"]).all():
+        return (column == "true").alias(column.name)
+    for kind in (pl.Int64, pl.Float64):
+        cast = column.cast(kind, strict=False)
+        if cast.null_count() == column.null_count():
+            return cast
+    return column

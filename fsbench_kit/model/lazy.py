@@ -1,0 +1,54 @@
+"""Imports that cost nothing until something is used."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__`` and ``__dir__``: its names are imported when they are first used.
+
+    Which names these are, and where each comes from, the package says once: it imports them for type checkers,
+    under ``if TYPE_CHECKING:``. No name may be that of a module as well, which would take its place once imported.
+
+    Parameters
+    ----------
+    package
+        The package's name.
+    """
+    spec = find_spec(package)
+    source = spec.loader.get_source(package) if spec and spec.loader else None  # type: ignore[attr-defined]
+    homes = {
+        name.name: node.module
+        for node in ast.walk(ast.parse(source or ""))
+        if isinstance(node, ast.ImportFrom) and node.module and f"{node.module}.".startswith(f"{package}.")
+        for name in node.names
+    }
+
+    def get(name: str) -> Any:
+        match homes.get(name):
+            case None:
+                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            case module if module == package:
+                return import_module(f"{package}.{name}")
+            case module:
+                value = getattr(import_module(module), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted({*vars(sys.modules[package]), *homes})
+
+
+def skip_iri_grammar() -> None:
+    """Keep jsonschema, which Altair and nbformat import, from compiling a grammar of IRIs, which takes a second.
+
+    Nothing in a notebook or a chart is an IRI; without the grammar jsonschema does not check any.
+    """
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
