@@ -120,11 +120,9 @@ def _work(plan: Plan, cell: Cell, root: Path) -> Iterator[Argv]:
 
 def _estimates(plan: Plan) -> Iterator[str]:
     cells = schedule(plan)
-    rests = plan.cool_down * (len(cells) - 1)
-    least = rests + sum(cell.workload.least_seconds for cell in cells)
-    most = rests + len(cells) * plan.timeout
+    most = plan.rests + len(cells) * plan.timeout
     yield (
-        f"Time: {least:g} s at least, by what the plan says of runtimes and rests, and no run longer than "
+        f"Time: {plan.least_seconds:g} s at least, by what the plan says of runtimes and rests, and no run longer than "
         f"{plan.timeout:g} s, which makes {most:g} s. How long mkfs, mount and work without a time limit take "
         "is known only when they have run."
     )

@@ -42,7 +42,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from fsbench_kit.launch.mistakes import MistakeError, Place, Shape, as_input_error, excerpt, tagged
-from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.schema import Count, Name, Seconds, Size, Table, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
@@ -183,24 +182,39 @@ class Plan(Table):
             raise MistakeError(what, at, hint="Raise the plan's timeout well above that, or plan shorter runs.")
 
     def _refuse_over_budget(self) -> None:
-        runs = schedule(self)
-        seconds = self.cool_down * (len(runs) - 1) + sum(run.workload.least_seconds for run in runs)
+        seconds = self.least_seconds
         if self.budget.seconds is not None and seconds > self.budget.seconds:
-            what = f"the runs take {seconds:g} s at least, and the budget is {self.budget.seconds:g} s"
+            what = f"the runs take at least {seconds:g} s, and the budget is {self.budget.seconds:g} s"
             at = Place("budget", key="seconds")
             raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or shorter runs.")
         written = self.least_written
         if self.budget.bytes is not None and written > self.budget.bytes:
-            what = f"the runs write {_bytes(written)} at least, and the budget is {_bytes(self.budget.bytes)}"
+            what = f"the runs write at least {_bytes(written)}, and the budget is {_bytes(self.budget.bytes)}"
             at = Place("budget", key="bytes")
             raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
 
     @property
+    def _workloads_of_a_target(self) -> list[Workload]:
+        """The workloads that run on each target, each as often as it runs there."""
+        return [*self.precondition, *(self.warm_up + self.repeats) * self.workload]
+
+    @property
+    def rests(self) -> float:
+        """The seconds of rest between all runs."""
+        return self.cool_down * (len(self.target) * len(self._workloads_of_a_target) - 1)
+
+    @property
+    def least_seconds(self) -> float:
+        """The seconds that its runs and the rests between them take for certain."""
+        return self.rests + len(self.target) * sum(w.least_seconds for w in self._workloads_of_a_target)
+
+    @property
     def least_written(self) -> int:
         """The bytes that its runs write for certain, and those to make the targets ready for them."""
-        runs = schedule(self)
-        made = self.target if self.filesystems == "reused" else [run.target for run in runs]
-        return sum(run.workload.least_written or 0 for run in runs) + sum(target.written for target in made)
+        runs = self._workloads_of_a_target
+        times_made = 1 if self.filesystems == "reused" else len(runs)
+        of_runs = len(self.target) * sum(workload.least_written or 0 for workload in runs)
+        return of_runs + times_made * sum(target.written for target in self.target)
 
 
 def read_plan(path: Path) -> Plan:

@@ -131,13 +131,13 @@ MISTAKES = {
         'bytes = "1G"',
         'bytes = "1M"',
         8,
-        "the runs write 21.4 MiB at least, and the budget is 1 MiB",
+        "the runs write at least 21.4 MiB, and the budget is 1 MiB",
     ),
     "more bytes than the budget, for images": (
         'filesystem = "xfs"',
         'filesystem = "xfs"\nallocation = "written"',
         8,
-        "the runs write 6.02 GiB at least, and the budget is 1 GiB",
+        "the runs write at least 6.02 GiB, and the budget is 1 GiB",
     ),
     "a word for an allocation": (
         'filesystem = "xfs"',
@@ -149,7 +149,7 @@ MISTAKES = {
         "iodepth = 8",
         "runtime = 10\ntime_based = true",
         7,
-        "the runs take 120 s at least, and the budget is 60 s",
+        "the runs take at least 120 s, and the budget is 60 s",
     ),
     "more time than the timeout": (
         "iodepth = 8",
