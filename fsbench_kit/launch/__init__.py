@@ -13,26 +13,25 @@ and `study`.
 
 from __future__ import annotations
 
-from fsbench_kit.launch.capabilities import Ability, abilities
-from fsbench_kit.launch.dry_run import Rehearsal, rehearse
+from fsbench_kit.launch.capabilities import Capability, Machine, list_capabilities, machine
+from fsbench_kit.launch.dry_runs import DryRun, dry_run
 from fsbench_kit.launch.events import Event
 from fsbench_kit.launch.launcher import LaunchResult, launch, resume
 from fsbench_kit.launch.plan import Plan, read_plan
 from fsbench_kit.launch.progress import shown
-from fsbench_kit.launch.tools import Machine, machine
 
 __all__ = [
-    "Ability",
+    "Capability",
+    "DryRun",
     "Event",
     "LaunchResult",
     "Machine",
     "Plan",
-    "Rehearsal",
-    "abilities",
+    "dry_run",
     "launch",
+    "list_capabilities",
     "machine",
     "read_plan",
-    "rehearse",
     "resume",
     "shown",
 ]

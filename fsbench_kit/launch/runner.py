@@ -24,11 +24,11 @@ from fsbench_kit.launch.execution import LifelineError, guard_lifeline, rest
 from fsbench_kit.launch.locks import BusyError, Owner, device_names, locked
 from fsbench_kit.launch.plan import Plan
 from fsbench_kit.launch.processes import MARK
-from fsbench_kit.launch.resolve import choose
+from fsbench_kit.launch.resolve import resolve_plan
 from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.launch.session import Session
 from fsbench_kit.launch.stopping import caution
-from fsbench_kit.launch.study import Study, made_on_devices
+from fsbench_kit.launch.study import LaunchedStudy, made_on_devices
 from fsbench_kit.launch.targets import RUNS
 from fsbench_kit.model.errors import LaunchError
 
@@ -55,7 +55,7 @@ class Request:
     replace
         Whether a study of that name is to be replaced.
     resume, retry_failed
-        Whether a study of that name is to be gone on with, and whether its runs that failed are to be made again.
+        Whether a study of that name is to be resumed, and whether its runs that failed are to be made again.
     wait
         The seconds for which other launches on the same devices are waited for.
     owner
@@ -91,8 +91,8 @@ def main() -> int:
         _tell(Refused(error.what, str(error.file) if error.file else None, error.hint))
         return 1
     except OSError as error:  # the disk for the results is full, or gone
-        hint = f"Finished runs are kept. Mend this, then: fsbench launch --resume {request.study}"
-        _tell(Refused(f"the launch cannot go on: {error.strerror}", error.filename, hint))
+        hint = f"Finished runs are kept. Fix this, then run: fsbench launch --resume {request.study}"
+        _tell(Refused(f"cannot continue the launch: {error.strerror}", error.filename, hint))
         return 1
     return 0
 
@@ -117,18 +117,18 @@ def _launch(request: Request) -> str | None:
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
+        raise LaunchError(f"cannot make the folder for results: {error.strerror}", file=runs) from None
     asked = Plan.model_validate(request.plan)
     consent = Consent(
         frozenset(Identity.from_json(device) for device in request.devices),
         processes=Path(f"/proc/self/fd/{sys.argv[1]}"),
         made=made_on_devices(runs / request.study) if request.resume else {},
     )
-    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem, consent=consent)
+    plan, notes = resolve_plan(asked, root, isolation_problem=request.isolation_problem, consent=consent)
     if request.resume and plan != asked:
-        what = "the study cannot be gone on with, because this machine no longer has all that its plan names"
+        what = "cannot resume: this machine no longer has all that the plan names"
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
-    study = Study(runs / request.study, plan)
+    study = LaunchedStudy(runs / request.study, plan)
     with ExitStack() as stack:
         _lock(stack, study, root, Owner(**request.owner), time.monotonic() + request.wait)
         if not request.resume:
@@ -139,14 +139,14 @@ def _launch(request: Request) -> str | None:
             stack.enter_context(consent.held(name))
         session = Session(study, root, scratches, _tell, consent)
         if request.resume:
-            session.go_on(retry_failed=request.retry_failed)
-        _tell(Planned(study.name, str(study.folder), len(study.cells), done=len(session.made)))
+            session.resume(retry_failed=request.retry_failed)
+        _tell(Planned(study.name, str(study.folder), len(study.planned_runs), done=len(session.made)))
         for note in filter(None, (caution(plan.repeats), *notes)):
             _tell(Note(note))
         return session.make_runs()
 
 
-def _lock(stack: ExitStack, study: Study, root: Path, owner: Owner, deadline: float) -> None:
+def _lock(stack: ExitStack, study: LaunchedStudy, root: Path, owner: Owner, deadline: float) -> None:
     """Lock the study, and all devices to which its runs write."""
     paths = {
         path for target in study.plan.target for path in (target.place(root), *map(Path, target.block_devices))

@@ -1,4 +1,4 @@
-"""However a launch ends, finished runs stay whole, nothing else is left, and it can be gone on with."""
+"""However a launch ends, finished runs stay whole, nothing else is left, and it can be resumed."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class TestFullDisk:
         fake_fio("head -c 9000000 /dev/zero > fio.json; exit 0")
         elsewhere = {"kind": "directory", "name": "here", "directory": str(tmp_path)}
         with memory_disk(tmp_path / "disk", "2M") as root:
-            with pytest.raises(LaunchError, match="the launch cannot go on: No space left on device"):
+            with pytest.raises(LaunchError, match="cannot continue the launch: No space left on device"):
                 launch(make_plan(target=[elsewhere], workload=[fio]), root=root, study="first")
             assert list((root / RUNS).iterdir()) == []
 
@@ -222,7 +222,7 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
     study = Study(tmp_path / RUNS / "first", plan)
     chance = random.Random(20261121)
     kills, seen = 0, 0
-    while len(study.made) < len(study.cells):
+    while len(study.made) < len(study.planned_runs):
         driver = subprocess.Popen(
             [sys.executable, "-c", DRIVER, tmp_path, kind],
             stdout=subprocess.PIPE,
@@ -246,7 +246,7 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
         assert len(made) >= seen
         seen = len(made)
     assert kills >= 2
-    assert {path.name for path in study.folder.iterdir()} == {"plan.toml", "study.toml", *study.cells}
+    assert {path.name for path in study.folder.iterdir()} == {"plan.toml", "study.toml", *study.planned_runs}
     assert [record(study.folder / name)["order"] for name in study.made] == list(range(1, 9))
     assert_nothing_is_left(tmp_path)
 

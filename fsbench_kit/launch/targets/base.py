@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.launch.schema import Name, Table, Truth, named
+from fsbench_kit.launch.schema import Name, PlanTable, Truth, named
+from fsbench_kit.launch.tools import not_installed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -28,7 +29,7 @@ Directory = Annotated[
 ]
 
 
-class BaseTarget(Table, ABC):
+class BaseTarget(PlanTable, ABC):
     """One ``[[target]]`` of a plan.
 
     Attributes
@@ -36,7 +37,7 @@ class BaseTarget(Table, ABC):
     name
         What its runs are called; without it, as its filesystem or else its kind.
     optional
-        Whether it is left out, with a note, where this machine cannot have it.
+        Whether it is left out, with a note, where it is not available.
     """
 
     isolated: ClassVar[bool] = True
@@ -58,13 +59,12 @@ class BaseTarget(Table, ABC):
         """Return the directory in which its scratch folder is made."""
 
     def problem(self, root: Path) -> str | None:
-        """Say why it cannot be had on this machine, apart from isolation; ``None`` where it can.
+        """Say why it is not available on this machine, apart from isolation; ``None`` where it is.
 
         This only looks, and may be asked at any time.
         """
-        for program in self.programs:
-            if program.path is None:
-                return f"the program {program.name} is missing (Debian package {program.package})"
+        if lack := not_installed(*self.programs):
+            return lack
         place = self.place(root)
         # The folder for results is made when the launch begins.
         return None if place.is_dir() or place == (root / RUNS).resolve() else f"{place} is not a directory"
@@ -89,7 +89,7 @@ class BaseTarget(Table, ABC):
         """The bytes that it holds, its filesystem's own included; ``None`` where the plan does not decide it."""
 
     @abstractmethod
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return the bytes that it takes in its place, for a workload whose files hold `space` bytes."""
 
     @property

@@ -1,4 +1,4 @@
-"""A block device that the plan names, and the launch's caller once more. Its content is destroyed. Needs root.
+"""A block device, named in the plan and again by whoever launches it. Its content is destroyed. Needs root.
 
 It is refused if anything speaks against it (`fsbench_kit.launch.devices`): before anything starts, and again
 before each mkfs. When the launch is over, it holds the filesystem of its last run.
@@ -68,7 +68,7 @@ class DeviceTarget(FilesystemTarget):
     def capacity(self) -> None:
         """The device decides it."""
 
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return 0: all is on the device."""
         del space
         return 0
@@ -89,7 +89,7 @@ class DeviceTarget(FilesystemTarget):
             folder / self.commands.directory, filesystem=self.filesystem, consent=consent, devices=(self.device,)
         )
         made.directory.mkdir()
-        with made.giving_up(self.signature):
+        with made.overwriting(self.signature):
             made.run(folder, *self.commands.make)
             made.note()
             try:

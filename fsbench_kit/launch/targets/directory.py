@@ -26,7 +26,7 @@ class DirectoryTarget(BaseTarget):
     Attributes
     ----------
     distinct
-        Leave this target out where it lies on the same filesystem as one before it.
+        Leave this target out where an earlier target is on the same filesystem.
     """
 
     isolated: ClassVar[bool] = False
@@ -49,7 +49,7 @@ class DirectoryTarget(BaseTarget):
         """What is free there."""
         return None
 
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return what the workload's files hold."""
         return space
 

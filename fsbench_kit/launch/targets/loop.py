@@ -61,7 +61,7 @@ class LoopTarget(FilesystemTarget):
         """The size of the image."""
         return self.size
 
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return the size of the image, or what is written to it."""
         return space if self.allocation == "sparse" else self.size
 

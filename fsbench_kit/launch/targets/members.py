@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory
 from fsbench_kit.launch.targets.device import DevicePath, Signature
@@ -61,15 +61,15 @@ class MembersTarget(BaseTarget, ABC):
     @model_validator(mode="after")
     def _has_members(self) -> Self:
         if (self.size is None) == (not self.devices):
-            what = "members are images of a size, or devices: this names " + (
+            what = "members are images (size) or devices: this target names " + (
                 "both" if self.devices else "neither"
             )
             hint = 'Write for images: size = "512M"; for devices: devices = [...]'
-            raise MistakeError(what, Place(key="size" if self.size is not None else "kind"), hint=hint)
+            raise PlanError(what, Place(key="size" if self.size is not None else "kind"), hint=hint)
         count = len(set(self.devices))
         if self.devices and count != self.member_count:
-            what = f"{self.member_count} different devices are needed here, and {count} are named"
-            raise MistakeError(what, Place(key="devices"), hint="Name each of them once.")
+            what = f"{self.member_count} different devices are needed, and this target names {count}"
+            raise PlanError(what, Place(key="devices"), hint="Name each of them once.")
         return self
 
     def place(self, root: Path) -> Path:
@@ -86,7 +86,7 @@ class MembersTarget(BaseTarget, ABC):
         """The size of an image."""
         return self.size
 
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return what the images take."""
         if self.size is None:
             return 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from fsbench_kit.launch.schema import Table
+    from fsbench_kit.launch.schema import PlanTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Place:
         return lines.get(tuple(path)) or lines.get(tuple(path[:-1]))
 
 
-class MistakeError(ValueError):
+class PlanError(ValueError):
     """Parts of a plan that are right by themselves do not fit together; raised by the validators of tables.
 
     In a table, a place is a key of this table.
@@ -77,11 +77,11 @@ class Shape:
         List of tables -> the key that says what each of them is, and the model for each of that key's values.
     """
 
-    plan: type[Table]
-    tables: Mapping[str, type[Table]]
-    lists: Mapping[str, tuple[str, Mapping[str, type[Table]]]]
+    plan: type[PlanTable]
+    tables: Mapping[str, type[PlanTable]]
+    lists: Mapping[str, tuple[str, Mapping[str, type[PlanTable]]]]
 
-    def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[Table]]:
+    def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[PlanTable]]:
         """Return where pydantic found a mistake, and the model of the table there."""
         match loc:
             case (str(table), int(number), str(kind), str(key), *_):
@@ -96,7 +96,7 @@ class Shape:
                 return Place(key=str(loc[0])), self.plan
 
 
-def tagged(union: Any, tag: str) -> tuple[str, dict[str, type[Table]]]:
+def tagged(union: Any, tag: str) -> tuple[str, dict[str, type[PlanTable]]]:
     """Return what `Shape.lists` holds for a union of models that a key tells apart."""
     models = get_args(get_args(union)[0])
     return tag, {get_args(model.model_fields[tag].annotation)[0]: model for model in models}
@@ -128,7 +128,7 @@ def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape)
 
 def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     mistake = error.get("ctx", {}).get("error")
-    if isinstance(mistake, MistakeError):
+    if isinstance(mistake, PlanError):
         place = mistake.at
         if error["loc"]:  # a table does not know its own place
             place = replace(shape.place(error["loc"])[0], key=place.key)
@@ -146,7 +146,8 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
         return _Explanation(f'"{at.key}" is not a key of {at}', line, _known(at, model, shape))
     allowed, example = _help(model.model_fields[at.key])
     hint = f"Write for example: {at.key} = {json.dumps(example)}" if example is not None else None
-    if error["type"] == "literal_error" and (close := _close(error["input"], re.findall(r'"(\w+)"', allowed))):
+    words = re.findall(r'"([a-z][\w+]+)"', allowed)
+    if error["type"] in {"literal_error", "string_pattern_mismatch"} and (close := _close(error["input"], words)):
         hint = close
     if error["type"] == "missing" or isinstance(mistake, MissingKeyError):
         return _Explanation(f'"{at.key}" is missing from {at}: {allowed}', line, hint)
@@ -163,10 +164,10 @@ def _explain_kind(at: Place, text: str, table: Mapping[str, object], shape: Shap
     return _Explanation(f'"{key}" must be {allowed}, not {_shown(table[key])}', line, _close(table[key], kinds))
 
 
-def _known(at: Place, model: type[Table], shape: Shape) -> str:
+def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
     if at.table is not None and at.key in shape.plan.model_fields:
         return "It is a key of the whole plan: write it above the first table."
-    known = "Known are: " + ", ".join(model.model_fields) + "."
+    known = "Known keys: " + ", ".join(model.model_fields) + "."
     close = _close(at.key, model.model_fields)
     return f"{close} {known}" if close else known
 
