@@ -37,8 +37,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.targets.steps import run_step
-from fsbench_kit.launch.workloads import RunContext, Smallfiles
+from fsbench_kit.launch.workloads import RunContext
 from fsbench_kit.launch.workloads.filetree import __main__ as filetree
+from fsbench_kit.launch.workloads.smallfiles import Smallfiles
 from fsbench_kit.launch.workloads.smallfiles import __main__ as smallfiles
 from fsbench_kit.stats import quantile_interval
 

@@ -6,9 +6,10 @@
 
     result = launch(read_plan(Path("plans/first-steps.toml")), root=Path.cwd())
 
-What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do is in `tools`. The doing is
-in `runner`, a process that `launcher` starts: `locks`, `scratch`, then `session`, with `execution`, `observation`
-and `study`.
+What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do, in `capabilities` and
+`resolve`. `launcher` starts a process, `runner`, which takes `locks` and a `scratch` folder; its `session` makes
+the runs by `execution`, and writes a `run_record` of each into the folder of the `study`. `dry_runs` says what
+would be run, and `replicate` makes plans of published logs.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.environment import mounts
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, not_installed, program_environment
@@ -77,12 +77,6 @@ class Identity:
     start: int
     serial: str | None
     image: tuple[int, int] | None
-
-    @classmethod
-    def from_json(cls, told: dict[str, Any]) -> Self:
-        """Return what `dataclasses.asdict` made of one, after a way through JSON."""
-        pairs: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
-        return cls(**pairs)
 
     @property
     def lasting(self) -> tuple[int, int, str | None]:
@@ -155,7 +149,7 @@ def identify(name: str) -> Identity:
     try:
         status = resolved(name).stat()
     except OSError as error:
-        raise DeviceError(f"{name} cannot be found: {error.strerror}") from None
+        raise DeviceError(f"cannot look up {name}: {error.strerror}") from None
     if not stat.S_ISBLK(status.st_mode):
         raise DeviceError(f"{name} is not a block device")
     number = os.major(status.st_rdev), os.minor(status.st_rdev)

@@ -112,7 +112,7 @@ def execute(
                 stderr=err,
             )
         except OSError as error:
-            why = f"{argv[0]} cannot be started: {error.strerror}"
+            why = f"cannot start {argv[0]}: {error.strerror}"
             return Execution(tuple(argv), None, why, started_at, datetime.now(UTC), 0.0)
     try:
         in_time = _wait(process, timeout)

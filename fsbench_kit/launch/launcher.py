@@ -12,7 +12,7 @@ import sys
 import tempfile
 import uuid
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -179,19 +179,18 @@ def _run(
     retry_failed: bool = False,
     wait: float = 0,
 ) -> LaunchResult:
-    given = [asdict(device) for device in identities(devices)]
     problem = isolation_problem()
     request = Request(
-        plan=plan.model_dump(mode="json"),
-        root=str(root.resolve()),
+        plan=plan,
+        root=root.resolve(),
         study=study,
         replace=replace,
         resume=resume,
         retry_failed=retry_failed,
         wait=wait,
-        owner=asdict(Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())),
+        owner=Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username()),
         isolation_problem=problem,
-        devices=given,
+        devices=frozenset(identities(devices)),
     )
     command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
     outcome = _Outcome()
@@ -209,7 +208,7 @@ def _run(
 def _ask(runner: subprocess.Popen[bytes], request: Request) -> None:
     if runner.stdin is not None:
         with suppress(BrokenPipeError):  # a runner that could not start says why on standard error
-            runner.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
+            runner.stdin.write(json.dumps(request.model_dump(mode="json")).encode() + b"\n")
             runner.stdin.flush()
 
 

@@ -261,11 +261,11 @@ def _refuse_what_programs_refuse(plan: Plan, text: str, path: Path) -> None:
     """Refuse a plan with a workload that its own program, as it is installed here, does not understand."""
     for key in ("precondition", "workload"):
         for number, workload in enumerate(getattr(plan, key)):
-            mistake = workload.program_error()
-            if mistake is not None:
-                line = replace(mistake.at, table=key, number=number).line(text)
+            found = workload.program_error()
+            if found is not None:
+                line = replace(found.at, table=key, number=number).line(text)
                 shown = excerpt(text, line) if line else None
-                raise InputError(str(mistake), file=path, line=line, excerpt=shown, hint=mistake.hint)
+                raise InputError(str(found), file=path, line=line, excerpt=shown, hint=found.hint)
 
 
 def plan_text(plan: Plan) -> str:

@@ -82,7 +82,7 @@ class Shape:
     lists: Mapping[str, tuple[str, Mapping[str, type[PlanTable]]]]
 
     def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[PlanTable]]:
-        """Return where pydantic found a mistake, and the model of the table there."""
+        """Return where pydantic found an error, and the model of the table there."""
         match loc:
             case (str(table), int(number), str(kind), str(key), *_):
                 return Place(table, number, key), self.lists[table][1][kind]
@@ -110,14 +110,14 @@ class _Explanation:
 
 
 def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape) -> InputError:
-    """Say the first mistake in full, and the others in a line each."""
-    mistakes = [
+    """Say the first error in full, and the others in a line each."""
+    explained = [
         _explain(error, text, shape)
         for error in errors.errors()
-        if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have mistakes
-        and error["type"] != "default_factory_not_called"  # for want of a value that is a mistake itself
+        if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have errors
+        and error["type"] != "default_factory_not_called"  # for want of a value that is an error itself
     ]
-    first, *others = sorted(mistakes, key=lambda mistake: (mistake.line is None, mistake.line))
+    first, *others = sorted(explained, key=lambda one: (one.line is None, one.line))
     hints = [first.hint] if first.hint else []
     if others:
         hints.append("Also:")
@@ -127,15 +127,15 @@ def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape)
 
 
 def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
-    mistake = error.get("ctx", {}).get("error")
-    if isinstance(mistake, PlanError):
-        place = mistake.at
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, PlanError):
+        place = cause.at
         if error["loc"]:  # a table does not know its own place
             place = replace(shape.place(error["loc"])[0], key=place.key)
-        return _Explanation(str(mistake), place.line(text), mistake.hint)
+        return _Explanation(str(cause), place.line(text), cause.hint)
     at, model = shape.place(error["loc"])
-    if isinstance(mistake, MissingKeyError):
-        at = replace(at, key=mistake.key)
+    if isinstance(cause, MissingKeyError):
+        at = replace(at, key=cause.key)
     line = at.line(text)
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return _explain_kind(at, text, error["input"], shape)
@@ -149,7 +149,7 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     words = re.findall(r'"([a-z][\w+]+)"', allowed)
     if error["type"] in {"literal_error", "string_pattern_mismatch"} and (close := _close(error["input"], words)):
         hint = close
-    if error["type"] == "missing" or isinstance(mistake, MissingKeyError):
+    if error["type"] == "missing" or isinstance(cause, MissingKeyError):
         return _Explanation(f'"{at.key}" is missing from {at}: {allowed}', line, hint)
     return _Explanation(f'"{at.key}" must be {allowed}, not {_shown(error["input"])}', line, hint)
 

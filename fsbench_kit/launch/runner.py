@@ -13,9 +13,10 @@ import os
 import sys
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel
 
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import Identity
@@ -40,14 +41,11 @@ _PAUSE: Final = 1.0
 """Seconds between two looks whether another launch is done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(BaseModel):
     """What the launcher asks for.
 
     Attributes
     ----------
-    plan
-        A `Plan` as JSON holds it.
     root
         The project's root.
     study
@@ -58,31 +56,29 @@ class Request:
         Whether a study of that name is to be resumed, and whether its runs that failed are to be made again.
     wait
         The seconds for which other launches on the same devices are waited for.
-    owner
-        An `Owner` as JSON holds it.
     isolation_problem
         Why this process has no mounts and processes of its own, or ``None`` where it has.
     devices
-        The block devices that were named besides the plan, each an `Identity` as JSON holds it.
+        The block devices that were named again besides the plan.
     """
 
-    plan: dict[str, Any]
-    root: str
+    plan: Plan
+    root: Path
     study: str
     replace: bool
     resume: bool
     retry_failed: bool
     wait: float
-    owner: dict[str, Any]
+    owner: Owner
     isolation_problem: str | None
-    devices: list[dict[str, Any]]
+    devices: frozenset[Identity]
 
 
 def main() -> int:
     """Do the launch that standard input asks for, and return the exit code."""
     guard_lifeline()
     os.set_inheritable(int(sys.argv[1]), False)
-    request = Request(**json.loads(_first_line()))
+    request = Request.model_validate(json.loads(_first_line()))
     try:
         _tell(Finished(_launch(request)))
     except (LifelineError, BrokenPipeError):
@@ -112,15 +108,14 @@ def _tell(event: Event) -> None:
 
 def _launch(request: Request) -> str | None:
     """Do the launch, and return why it ended before its plan was done, if it did."""
-    root = Path(request.root)
+    asked, root = request.plan, request.root
     runs = (root / RUNS).resolve()
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LaunchError(f"cannot make the folder for results: {error.strerror}", file=runs) from None
-    asked = Plan.model_validate(request.plan)
     consent = Consent(
-        frozenset(Identity.from_json(device) for device in request.devices),
+        request.devices,
         processes=Path(f"/proc/self/fd/{sys.argv[1]}"),
         made=made_on_devices(runs / request.study) if request.resume else {},
     )
@@ -130,7 +125,7 @@ def _launch(request: Request) -> str | None:
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
     study = LaunchedStudy(runs / request.study, plan)
     with ExitStack() as stack:
-        _lock(stack, study, root, Owner(**request.owner), time.monotonic() + request.wait)
+        _lock(stack, study, root, request.owner, time.monotonic() + request.wait)
         if not request.resume:
             study.refuse_to_overwrite(replace=request.replace)
         places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])

@@ -1,6 +1,6 @@
 """What all tables of a plan have in common.
 
-Every field says in its `description` what it must be, and in `examples` what to write: messages about mistakes are
+Every field says in its `description` what it must be, and in `examples` what to write: error messages are
 made from these two.
 """
 

@@ -80,7 +80,7 @@ class Session:
     _kept: dict[str, Made] = field(default_factory=dict)
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
     _failures: dict[str, list[tuple[int | None, str] | None]] = field(default_factory=dict)
-    _hopeless: str | None = None
+    _stop_reason: str | None = None
 
     def __post_init__(self) -> None:
         self.rounds = self.study.plan.repeats
@@ -133,8 +133,8 @@ class Session:
         missing = [item for item in enumerate(self.study.planned_runs.items(), 1) if item[1][0] not in self.made]
         monitor = StoppingMonitor(self.study, self.scratch)
         for done, (order, (name, planned)) in enumerate(missing):
-            if self._hopeless is not None:
-                return self._hopeless
+            if self._stop_reason is not None:
+                return self._stop_reason
             if planned.round is not None:
                 self._ask(monitor, planned.round - 1)
             if not planned.is_within(self.rounds):
@@ -235,7 +235,7 @@ class Session:
             last = self._failures.setdefault(runs, [])
             last.append(kind)
             if kind is not None and last[-_ENOUGH:] == [kind] * _ENOUGH:
-                self._hopeless = (
+                self._stop_reason = (
                     f"{_ENOUGH} {runs} in a row failed for the same reason, so the launch was stopped: {failure}\n"
                     f"Fix that, then run: fsbench launch --resume --retry-failed {self.study.name}"
                 )

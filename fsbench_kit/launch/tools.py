@@ -132,7 +132,7 @@ def not_installed(*programs: Program) -> str | None:
     missing = [program for program in programs if program.path is None]
     if not missing:
         return None
-    names = " and ".join(program.name for program in missing)
+    names = ", ".join(program.name for program in missing)
     packages = ", ".join(dict.fromkeys(program.package for program in missing))
     return f"{names} {'is' if len(missing) == 1 else 'are'} not installed (Debian: {packages})"
 

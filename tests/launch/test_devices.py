@@ -83,7 +83,7 @@ def test_what_is_no_block_device(tmp_path: Path, image: Path) -> None:
     assert device_problem(str(image)) == f"{image} is not a block device"
     assert device_problem("/dev/null") == "/dev/null is not a block device"
     absent = str(tmp_path / "absent")
-    assert device_problem(absent) == f"{absent} cannot be found: No such file or directory"
+    assert device_problem(absent) == f"cannot look up {absent}: No such file or directory"
 
 
 def test_blank_disk_may_be_used_by_any_name(disk: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from fsbench_kit.launch import Plan, execution, launch, resume, tools
 from fsbench_kit.launch.execution import execute
 from fsbench_kit.launch.plan import plan_text
 from fsbench_kit.launch.processes import MARK
-from fsbench_kit.launch.study import Study
+from fsbench_kit.launch.study import LaunchedStudy
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.targets.steps import Step, run_step
 from fsbench_kit.model.errors import LaunchError
@@ -58,7 +58,7 @@ def test_program_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(execution, "_mortality", lambda: ())
     monkeypatch.setenv(MARK, "mine")
     ended = execute([str(junk)], tmp_path, timeout=5)
-    assert (ended.exit_code, ended.failure) == (None, f"{junk} cannot be started: Exec format error")
+    assert (ended.exit_code, ended.failure) == (None, f"cannot start {junk}: Exec format error")
 
 
 def test_step_whose_program_is_gone(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
         pytest.skip("needs mounts and processes of its own")
     plan = make_plan(target=[TARGETS[kind]], workload=[SMALL, {**SMALL, "name": "other"}], repeats=4)
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
-    study = Study(tmp_path / RUNS / "first", plan)
+    study = LaunchedStudy(tmp_path / RUNS / "first", plan)
     chance = random.Random(20261121)
     kills, seen = 0, 0
     while len(study.made) < len(study.planned_runs):

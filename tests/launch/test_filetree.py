@@ -20,7 +20,8 @@ import fsbench_kit as fsb
 from fsbench_kit.launch import launch, read_plan, tools
 from fsbench_kit.launch.targets import Step
 from fsbench_kit.launch.targets.steps import run_step
-from fsbench_kit.launch.workloads import Filetree, RunContext
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.filetree import Filetree
 from fsbench_kit.launch.workloads.filetree import __main__ as program
 from fsbench_kit.model.errors import InputError
 from tests.launch.machine import busy_with_others

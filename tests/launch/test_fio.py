@@ -11,8 +11,8 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.launch import launch, read_plan
-from fsbench_kit.launch.workloads import Fio, RunContext
-from fsbench_kit.launch.workloads.fio import jobs
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.fio import Fio, jobs
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES
 from fsbench_kit.model.errors import InputError
 
@@ -321,7 +321,7 @@ def test_every_engine_that_is_allowed_is_one_of_fios() -> None:
 DANGERS = {
     "a device": ("filename=/dev/sda", "a path could lead away from the target"),
     "a device behind a file": ("filename=one:/dev/sda", "a path could lead away from the target"),
-    "a device in a variable": ("filename=${DEVICE}", "what stands for a variable would not be recorded"),
+    "a device in a variable": ("filename=${DEVICE}", "the value of a variable would not be recorded"),
     "a path upwards": ("filename=../../precious", "a path could lead away from the target"),
     "a path in a format": ("filename_format=/dev/$jobname", "a path could lead away from the target"),
     "a log elsewhere": ("write_bw_log=/etc/log", "a path could lead away from the target"),
@@ -359,8 +359,8 @@ SIMPLE = PLAN.replace('job_file = "jobs/one.fio"', 'rw = "read"\nbs = "4k"\nsize
             'the option "filename" is refused: a path could lead away from the target',
         ),
         ('directory = "sub"', 'the option "directory" is refused: the target says where the files are'),
-        ("iodepth = 4", 'the option "iodepth" is refused: it is a key of its own here'),
-        ('readwrite = "write"', 'the option "readwrite" is refused: it is a key of its own here'),
+        ("iodepth = 4", 'the option "iodepth" is refused: it has a key of its own here'),
+        ('readwrite = "write"', 'the option "readwrite" is refused: it has a key of its own here'),
         ('exec_postrun = "reboot"', 'the option "exec_postrun" is refused: it runs a program'),
     ],
 )

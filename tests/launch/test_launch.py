@@ -349,10 +349,13 @@ def test_optional_workload_is_left_out_with_a_note(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]
 ) -> None:
     small = {"tool": "smallfiles", "name": "small", "files": 5, "size": "4k"}
-    result = launch(make_plan(workload=[{**fio, "optional": True}, small], repeats=1), root=tmp_path)
+    sizes = {"large_file": "1M", "files": 1, "directories": 1, "smallest": "1k", "largest": "1k"}
+    tree = {"tool": "filetree", "name": "tree", "optional": True, **sizes}
+    result = launch(make_plan(workload=[{**fio, "optional": True}, tree, small], repeats=1), root=tmp_path)
     assert [record(run)["tool"] for run in result.runs] == ["smallfiles"]
     assert result.notes[1:] == (
         'Workload "random" is left out: fio is not installed (Debian: fio).',
+        'Workload "tree" is left out: cp, find, ls, rm, sync are not installed (Debian: coreutils, findutils).',
         'Workload "small": cc is not installed (Debian: gcc, libc6-dev), so its loops run in Python, '
         "which adds about 3 µs to each file.",
     )

@@ -89,7 +89,7 @@ def test_changed_machine_is_named(tmp_path: Path, leave: Callable[..., Path]) ->
     path.write_text(json.dumps(old), encoding="utf-8")
     (note,) = (n for n in resume(root=tmp_path).notes if "machine" in n)
     kernel = os.uname().release
-    assert note == f"The machine has changed since the last run: kernel was 2.6.32, and is {kernel} now."
+    assert note == f"The machine has changed since the last run: kernel was 2.6.32 and is now {kernel}."
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
 from fsbench_kit.launch import tools
-from fsbench_kit.launch.workloads import RunContext, Smallfiles
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.smallfiles import Smallfiles
 from fsbench_kit.launch.workloads.smallfiles import __main__ as program
 from fsbench_kit.model.records import Diagnostic, Run
 

@@ -11,7 +11,10 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.launch import launch, read_plan, tools
-from fsbench_kit.launch.workloads import Bonnie, Iozone, RunContext, Sysbench
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.bonnie import Bonnie
+from fsbench_kit.launch.workloads.iozone import Iozone
+from fsbench_kit.launch.workloads.sysbench import Sysbench
 from fsbench_kit.model.errors import InputError
 from tests.launch.machine import MIB, busy_with_others
 

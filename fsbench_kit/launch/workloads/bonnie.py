@@ -13,7 +13,7 @@ refuses a `size` below twice the memory, which would measure the page cache; `ra
 believe in another memory, and 0 that it should not look. Started as root it runs as root (``-u root``), in a
 directory made for it.
 
-Standard output has the table and the CSV line, which are two printings of one run.
+Standard output has the table and the CSV line, which are the same run in two formats.
 """
 
 from __future__ import annotations

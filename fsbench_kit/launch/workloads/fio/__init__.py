@@ -144,7 +144,7 @@ class Fio(BaseWorkload):
         for key, value in (self.options or {}).items():
             problem = refusal(key, str(value))
             if key in type(self).model_fields or key in _ALIASES:
-                problem = "it is a key of its own here"
+                problem = "it has a key of its own here"
             elif key == "directory":
                 problem = "the target says where the files are"
             if problem is not None:
@@ -161,7 +161,7 @@ class Fio(BaseWorkload):
     def _refuse_in_job(text: str) -> None:
         """Refuse a job file that could reach anything but the target.
 
-        The mistake is named at the job file where the plan names one; else its text stands in the plan itself.
+        The error is named at the job file where the plan names one; else its text stands in the plan itself.
         """
         at = Place(key="job_file")
         if not jobs.read(text):
