@@ -269,7 +269,7 @@ def test_space_for_what_is_copied_is_asked_for_where_the_results_go(
         with pytest.raises(LaunchError, match=r"the files to copy need .*, and .* is free"):
             resolve_plan(plan, tmp_path, isolation_problem=None)
         disks.free = {results: 10_000 + 3 * 4096, other: 2 * 3 * 4096 - 1}
-        with pytest.raises(LaunchError, match='target "d" needs 24 KiB, and'):
+        with pytest.raises(LaunchError, match='target "d" needs 24 KiB; '):
             resolve_plan(plan, tmp_path, isolation_problem=None)
 
 

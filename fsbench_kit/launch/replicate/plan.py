@@ -77,7 +77,7 @@ def replication(
     tables = [_smaller(table, file_scale, time_scale) for table in workloads(published)]
     made = [WORKLOADS[table["tool"]].model_validate(table) for table in tables]
     if directories:
-        targets = [
+        targets: list[PlanTable] = [
             {"kind": "directory", "name": f"directory-{number}", "directory": directory}
             for number, directory in enumerate(directories, 1)
         ]

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 from pydantic import Field, model_validator
 
 from fsbench_kit.launch.schema import Name, PlanTable, Truth, named
+from fsbench_kit.launch.targets.steps import Commands
 from fsbench_kit.launch.tools import not_installed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.targets.steps import Commands, Ready
+    from fsbench_kit.launch.targets.steps import Ready
     from fsbench_kit.launch.tools import Program
 
 RUNS: Final = Path("raw_results", "runs")
@@ -54,9 +55,9 @@ class BaseTarget(PlanTable, ABC):
     def _named(cls, table: Any) -> Any:
         return named(table, "filesystem", "kind")
 
-    @abstractmethod
     def place(self, root: Path) -> Path:
-        """Return the directory in which its scratch folder is made."""
+        """Return the directory in which its scratch folder is made: by default, where the results go."""
+        return (root / RUNS).resolve()
 
     def problem(self, root: Path) -> str | None:
         """Say why it is not available on this machine, apart from isolation; ``None`` where it is.
@@ -79,14 +80,14 @@ class BaseTarget(PlanTable, ABC):
         return {}
 
     @property
-    @abstractmethod
     def expected_filesystem(self) -> str | None:
         """The type of filesystem that it will have; ``None`` where that is seen only when it is there."""
+        return None
 
     @property
-    @abstractmethod
     def capacity(self) -> int | None:
         """The bytes that it holds, its filesystem's own included; ``None`` where the plan does not decide it."""
+        return None
 
     @abstractmethod
     def space_needed(self, space: int) -> int:
@@ -98,9 +99,9 @@ class BaseTarget(PlanTable, ABC):
         return 0
 
     @property
-    @abstractmethod
     def programs(self) -> tuple[Program, ...]:
         """The programs that make it ready; the first of them tells the version of the filesystem's tools."""
+        return ()
 
     @property
     def trims(self) -> bool:
@@ -108,9 +109,9 @@ class BaseTarget(PlanTable, ABC):
         return True
 
     @property
-    @abstractmethod
     def commands(self) -> Commands:
         """What `ready` runs."""
+        return Commands(make=(), directory=".", remove=())
 
     @abstractmethod
     def ready(self, folder: Path, consent: Consent) -> AbstractContextManager[Ready]:

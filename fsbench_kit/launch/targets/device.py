@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fsbench_kit.launch.targets.base import RUNS
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, clear_command, unmount
 
@@ -55,18 +54,10 @@ class DeviceTarget(FilesystemTarget):
     device: DevicePath
     signature: Signature | None = None
 
-    def place(self, root: Path) -> Path:
-        """Return where the mount point is made."""
-        return (root / RUNS).resolve()
-
     @property
     def block_devices(self) -> dict[str, str | None]:
         """The device."""
         return {self.device: self.signature}
-
-    @property
-    def capacity(self) -> None:
-        """The device decides it."""
 
     def space_needed(self, space: int) -> int:
         """Return 0: all is on the device."""

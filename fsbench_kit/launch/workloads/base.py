@@ -171,9 +171,9 @@ class BaseWorkload(PlanTable, ABC):
         """
 
     @property
-    @abstractmethod
     def space(self) -> int | None:
         """The most bytes that its files hold at any time; ``None`` where the plan does not tell."""
+        return None
 
     @property
     def space_beside(self) -> int:
@@ -181,14 +181,14 @@ class BaseWorkload(PlanTable, ABC):
         return 0
 
     @property
-    @abstractmethod
     def least_written(self) -> int | None:
         """The bytes that it is sure to write; ``None`` where the plan does not tell."""
+        return None
 
     @property
-    @abstractmethod
     def least_seconds(self) -> float:
-        """The seconds that it takes at least."""
+        """The seconds that it is sure to take; 0 where the plan does not tell."""
+        return 0.0
 
     @property
     def stated_seconds(self) -> float:

@@ -117,11 +117,6 @@ class Bonnie(BaseWorkload):
         return 2 * ((self.size or 0) + (self.files or 0) * (self.smallest_file or 0)) * self._copies
 
     @property
-    def least_seconds(self) -> float:
-        """Nothing is known beforehand."""
-        return 0.0
-
-    @property
     def _copies(self) -> int:
         return self.concurrency or 1
 

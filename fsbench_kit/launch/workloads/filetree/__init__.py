@@ -120,11 +120,6 @@ class Filetree(BaseWorkload):
         return 2 * (self.large_file + sum(self._lengths))
 
     @property
-    def least_seconds(self) -> float:
-        """Nothing is known beforehand."""
-        return 0.0
-
-    @property
     def _tree(self) -> int:
         """The bytes that a tree takes, in whole blocks, with one for the name and inode of each file."""
         return sum((-(-length // _BLOCK) + 1) * _BLOCK for length in self._lengths) + self.directories * _BLOCK

@@ -62,6 +62,8 @@ _JOB: Final = "job.fio"
 _LOG: Final = "fio"
 _OWN: Final = ("rw", "bs", "size")
 """What a workload without a job file has to say."""
+_NOT_OPTIONS: Final = ("tool", "name", "optional", "job_file", "job", "log_interval", "options")
+"""The keys that are no options of fio."""
 _ALIASES: Final = ("blocksize", "readwrite", "timeout")
 """Other names of options that have a key."""
 
@@ -250,24 +252,10 @@ class Fio(BaseWorkload):
 
     @property
     def _options(self) -> dict[str, object]:
-        own: dict[str, object] = {
-            "rw": self.rw,
-            "bs": self.bs,
-            "size": self.size,
-            "io_size": self.io_size,
-            "ioengine": self.ioengine,
-            "iodepth": self.iodepth,
-            "numjobs": self.numjobs,
-            "direct": self.direct,
-            "fsync": self.fsync,
-            "end_fsync": self.end_fsync,
-            "rwmixread": self.rwmixread,
-            "runtime": None if self.runtime is None else f"{round(self.runtime * 1000)}ms",
-            "time_based": self.time_based,
-        }
+        own = self.model_dump(exclude={*_NOT_OPTIONS})
         for key in ("bs", "size", "io_size"):
-            if isinstance(number := own[key], int):
-                own[key] = short_size(number)
+            own[key] = None if own[key] is None else short_size(own[key])
+        own["runtime"] = None if self.runtime is None else f"{round(self.runtime * 1000)}ms"
         if self.log_interval is not None:
             own |= {f"write_{kind}_log": _LOG for kind in ("bw", "iops", "lat")}
             own["log_avg_msec"] = round(self.log_interval * 1000)

@@ -82,8 +82,3 @@ class Smallfiles(BaseWorkload):
     def least_written(self) -> int:
         """Every file is written twice."""
         return 2 * self.files * self.size
-
-    @property
-    def least_seconds(self) -> float:
-        """Nothing is known beforehand."""
-        return 0.0
