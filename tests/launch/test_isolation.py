@@ -426,7 +426,7 @@ class TestEndedInTheMiddle:
         underway.runner.kill()
         _, errors = underway.driver.communicate(timeout=30)
         assert "the launch ended unexpectedly after 1 runs" in errors
-        assert "What it left behind is removed by the next launch." in errors
+        assert "The next launch removes what this one left behind." in errors
         underway.assert_all_ended()
         underway.assert_only_the_first_run_is_there()
         # It could not clean up its files; the next launch does.
