@@ -50,7 +50,7 @@ class DryRun:
     Attributes
     ----------
     notes
-        What is left out on this machine or has to stand in, and why.
+        What is left out or replaced on this machine, and why.
     steps
         The runs, in order.
     estimates

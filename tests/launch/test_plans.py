@@ -32,7 +32,7 @@ def test_plan_says_what_it_answers_and_takes(path: Path) -> None:
     assert "?" in comment.splitlines()[0]
     plan = read_plan(path)
     written = sum(planned.workload.least_written or 0 for planned in schedule(plan))
-    assert f"Writes {humanise(written, 'B')} at least" in comment
+    assert f"Writes at least {humanise(written, 'B')}" in comment
     minutes = re.search(r"Allow (\d+) minutes", comment)
     assert minutes is not None
     # What the plan itself tells is less than what it is said to take: mkfs and work without a limit come on top.

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fsbench_kit.model.conditions import Surroundings, conditions
+from fsbench_kit.data.archive import RunCondition
+from fsbench_kit.model.conditions import CONDITIONS, Surroundings, conditions
 
 MIB = 2**20
 GIB = 2**30
@@ -131,3 +132,9 @@ def test_free_space_that_changes(first: int, changed: bool) -> None:
 def test_data_of_twice_the_memory_do_not_fit_into_caches(data: int, said: list[str]) -> None:
     after = moment(asked=counters(GIB, 0))
     assert [code for code, _ in found(moment(), after, memory=8 * GIB, data=data)] == said
+
+
+def test_every_condition_is_known_to_those_who_read_its_record() -> None:
+    for code, condition in CONDITIONS.items():
+        diagnostic = RunCondition(code=code, message="Seen.").diagnostic
+        assert (diagnostic.code, diagnostic.severity) == (code, condition.severity)
