@@ -37,8 +37,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.targets.steps import run_step
-from fsbench_kit.launch.workloads import Ground, Smallfiles
+from fsbench_kit.launch.workloads import RunContext
 from fsbench_kit.launch.workloads.filetree import __main__ as filetree
+from fsbench_kit.launch.workloads.smallfiles import Smallfiles
 from fsbench_kit.launch.workloads.smallfiles import __main__ as smallfiles
 from fsbench_kit.stats import quantile_interval
 
@@ -64,7 +65,7 @@ def of_c(reference: Path, directory: Path, files: int, size: int) -> list[tuple[
 def of_kit(beside: Path, directory: Path, files: int, size: int) -> list[float]:
     """Return the microseconds for a file that each step takes in ``smallfiles``, run as launches run it."""
     work = Smallfiles(tool="smallfiles", name="small", files=files, size=size).work(
-        Ground(directory=directory, beside=beside, filesystem=None, seed=1)
+        RunContext(directory=directory, beside=beside, filesystem=None, seed=1)
     )
     return [1e6 / float(rate) for rate in re.findall(r": ([\d.]+)/sec", _said(*work.measured))]
 

@@ -43,9 +43,6 @@ Paths = Annotated[
     typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them; - for what is piped in."),
 ]
 
-BENCHMARK_PACKAGES: Final = frozenset({"fio", "bonnie++", "sysbench", "e2fsprogs", "xfsprogs", "btrfs-progs"})
-"""What ``doctor --install`` installs. iozone3 is not free software by Debian's lights: its users enable it."""
-
 
 def main() -> None:
     """Run the command, and turn what goes wrong into a message and an exit status."""
@@ -68,12 +65,12 @@ def doctor_command(
 ) -> None:
     """Say what this machine has for benchmarks, and what is missing."""
     with needs_extra("launch", "fsbench doctor"):
-        from fsbench_kit.launch import abilities, machine
+        from fsbench_kit.launch import list_capabilities, machine
     from fsbench_kit import tables
 
     here = machine(Path.cwd())
-    out.print(tables.machine_table(here, tuple(abilities(Path.cwd()))))
-    wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
+    out.print(tables.machine_table(here, tuple(list_capabilities(Path.cwd()))))
+    wanted = here.packages_to_install
     if not wanted:
         return
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *wanted]
@@ -313,7 +310,7 @@ def launch_command(
     if dry_run:
         if plan is None or resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _rehearse(Path(_found(plan)), devices)
+        _dry_run(Path(_found(plan)), devices)
         return
     if resume and (study or replace):
         raise RequestError(
@@ -348,18 +345,18 @@ def launch_command(
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, as told above")
 
 
-def _rehearse(plan: Path, devices: list[str]) -> None:
-    from fsbench_kit import launch as launching
+def _dry_run(plan: Path, devices: list[str]) -> None:
+    from fsbench_kit.launch import dry_run, read_plan
 
-    rehearsal = launching.rehearse(launching.read_plan(plan), Path.cwd(), devices)
-    for note in rehearsal.notes:
+    preview = dry_run(read_plan(plan), Path.cwd(), devices)
+    for note in preview.notes:
         typer.echo(note)
-    for scene in rehearsal.scenes:
-        typer.echo(f"\n# {scene.title}")
-        for command in scene.commands:
+    for step in preview.steps:
+        typer.echo(f"\n# {step.title}")
+        for command in step.commands:
             typer.echo(shlex.join(command))
     typer.echo()
-    for estimate in rehearsal.estimates:
+    for estimate in preview.estimates:
         typer.echo(estimate)
 
 

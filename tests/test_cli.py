@@ -180,7 +180,9 @@ def test_doctor_installs_what_the_readme_promises(root: Path, monkeypatch: pytes
 
     monkeypatch.delenv("FSBENCH_NO_INSTALL", raising=False)
     monkeypatch.setattr("fsbench_kit.launch.tools.find_program", lambda _: None)
-    monkeypatch.setattr("fsbench_kit.launch.tools.kernel_filesystems", lambda: ("btrfs", "ext4", "f2fs", "xfs"))
+    for module in ("capabilities", "targets.filesystems"):
+        kernel = f"fsbench_kit.launch.{module}.kernel_filesystems"
+        monkeypatch.setattr(kernel, lambda: ("btrfs", "ext4", "f2fs", "xfs"))
     monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr("subprocess.run", run)

@@ -32,7 +32,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     Parameters
     ----------
     found
-        What `fsbench_kit.launch.replicate.beside` returned.
+        What `fsbench_kit.launch.replicate.side_by_side` returned.
 
     Raises
     ------

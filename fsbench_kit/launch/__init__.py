@@ -6,9 +6,10 @@
 
     result = launch(read_plan(Path("plans/first-steps.toml")), root=Path.cwd())
 
-What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do is in `tools`. The doing is
-in `runner`, a process that `launcher` starts: `locks`, `scratch`, then `session`, with `execution`, `observation`
-and `study`.
+What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do, in `capabilities` and
+`resolve`. `launcher` starts a process, `runner`, which takes `locks` and a `scratch` folder; its `session` makes
+the runs by `execution`, and writes a `run_record` of each into the folder of the `study`. `dry_runs` says what
+would be run, and `replicate` makes plans of published logs.
 """
 
 from __future__ import annotations
@@ -18,26 +19,25 @@ from typing import TYPE_CHECKING
 from fsbench_kit.model.lazy import lazily
 
 if TYPE_CHECKING:
-    from fsbench_kit.launch.capabilities import Ability, abilities
-    from fsbench_kit.launch.dry_run import Rehearsal, rehearse
+    from fsbench_kit.launch.capabilities import Capability, Machine, list_capabilities, machine
+    from fsbench_kit.launch.dry_runs import DryRun, dry_run
     from fsbench_kit.launch.events import Event
     from fsbench_kit.launch.launcher import LaunchResult, launch, resume
     from fsbench_kit.launch.plan import Plan, read_plan
     from fsbench_kit.launch.progress import shown
-    from fsbench_kit.launch.tools import Machine, machine
 
 __all__ = [
-    "Ability",
+    "Capability",
+    "DryRun",
     "Event",
     "LaunchResult",
     "Machine",
     "Plan",
-    "Rehearsal",
-    "abilities",
+    "dry_run",
     "launch",
+    "list_capabilities",
     "machine",
     "read_plan",
-    "rehearse",
     "resume",
     "shown",
 ]

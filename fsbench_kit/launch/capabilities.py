@@ -1,59 +1,123 @@
-"""What can be launched on this machine, and what not, why, and what to do: targets, block devices, workloads."""
+"""What this machine has for launches, and what can be launched on it: targets, block devices, workloads.
+
+What is missing comes with what to do about it.
+"""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.devices import block_devices, device_problem
 from fsbench_kit.launch.targets import DirectoryTarget, LoopTarget, MirrorTarget, ZfsTarget
-from fsbench_kit.launch.targets.filesystems import Filesystem
+from fsbench_kit.launch.targets.filesystems import FILESYSTEMS
 from fsbench_kit.launch.tools import (
-    WORKLOAD_PROGRAMS,
+    SYSTEM_PROGRAMS,
     ZFS_FUSE,
-    find_program,
     has_loop_devices,
     has_md,
     is_administrator,
     isolation_problem,
     kernel_filesystems,
 )
-from fsbench_kit.launch.workloads.filetree.__main__ import PROGRAMS as FILETREE_PROGRAMS
-from fsbench_kit.launch.workloads.smallfiles import WITHOUT_COMPILER
+from fsbench_kit.launch.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from fsbench_kit.launch.targets import BaseTarget
+    from fsbench_kit.launch.tools import Program
 
 _SIZE: Final = 512 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Ability:
+class Machine:
+    """What this machine can do for a launch.
+
+    Attributes
+    ----------
+    programs
+        The programs that are installed, with their version where they say it. Of mkfs, only those for filesystems
+        that the kernel has.
+    missing
+        The programs that are not.
+    filesystems
+        The filesystems on block devices that the kernel has, or can load.
+    administrator
+        Whether this process may mount (it has the capability CAP_SYS_ADMIN).
+    isolation_problem
+        Why a launch gets no mounts and processes of its own; ``None`` where it does.
+    loop_devices
+        Whether the kernel has loop devices.
+    free_bytes
+        Free space where results go, for those who are not root.
+    """
+
+    programs: tuple[tuple[Program, str | None], ...]
+    missing: tuple[Program, ...]
+    filesystems: tuple[str, ...]
+    administrator: bool
+    isolation_problem: str | None
+    loop_devices: bool
+    free_bytes: int
+
+    @property
+    def packages_to_install(self) -> tuple[str, ...]:
+        """The Debian packages that ``fsbench doctor --install`` installs."""
+        return tuple(sorted({program.package for program in self.missing if program.install}))
+
+
+def machine(root: Path) -> Machine:
+    """Look at this machine.
+
+    Parameters
+    ----------
+    root
+        The project's root, where the free space is measured.
+    """
+    known = dict.fromkeys(
+        [
+            *(program for workload in WORKLOADS.values() for program in workload.programs),
+            *(filesystem.mkfs for filesystem in FILESYSTEMS.values() if filesystem.problem is None),
+            *SYSTEM_PROGRAMS.values(),
+        ]
+    )
+    return Machine(
+        programs=tuple((program, program.version) for program in known if program.path is not None),
+        missing=tuple(program for program in known if program.path is None),
+        filesystems=kernel_filesystems(),
+        administrator=is_administrator(),
+        isolation_problem=isolation_problem(),
+        loop_devices=has_loop_devices(),
+        free_bytes=shutil.disk_usage(root).free,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
     """Something that a plan may name.
 
     Attributes
     ----------
-    kind
-        ``target``, ``device`` or ``workload``.
-    name
+    kind, name
         What it is.
     problem
-        Why it cannot be had; ``None`` where it can.
+        Why it is not available; ``None`` where it is.
     remedy
-        What to do about that.
+        What to do about that, or what to know before it is used.
     """
 
-    kind: str
+    kind: Literal["target", "device", "workload"]
     name: str
     problem: str | None
     remedy: str | None = None
 
 
-def abilities(root: Path) -> Iterator[Ability]:
+def list_capabilities(root: Path) -> Iterator[Capability]:
     """Look for everything that a plan may name.
 
     Parameters
@@ -65,60 +129,50 @@ def abilities(root: Path) -> Iterator[Ability]:
     rights = _OTHER_CONTAINER if is_administrator() else _ROOT
     for name, target in _targets():
         if problem := target.problem(root):
-            yield Ability("target", name, problem, _remedy(target))
+            yield Capability("target", name, problem, _remedy(target))
         else:
             barred = isolation if target.isolated else None
-            yield Ability("target", name, barred, rights if barred else None)
+            yield Capability("target", name, barred, rights if barred else None)
     for node in block_devices():
         if problem := device_problem(str(node)):
-            yield Ability("device", str(node), problem, _OTHER_DEVICE)
+            yield Capability("device", str(node), problem, _OTHER_DEVICE)
         else:
-            yield Ability("device", str(node), isolation, rights if isolation else _NAMED_TWICE.format(node))
-    for program in WORKLOAD_PROGRAMS.values():
-        if program.path is None:
-            yield Ability("workload", program.name, "the program is missing", _installing(program.package))
-        else:
-            yield Ability("workload", program.name, None)
-    without_c = None if find_program("cc") else f"{WITHOUT_COMPILER}: {_installing('gcc libc6-dev')}"
-    yield Ability("workload", "smallfiles (the kit's own)", None, without_c)
-    lacking = [name for name in FILETREE_PROGRAMS if find_program(name) is None]
-    yield Ability(
-        "workload",
-        "filetree (the kit's own)",
-        f"missing: {', '.join(lacking)}" if lacking else None,
-        _installing("coreutils findutils") if lacking else None,
-    )
+            yield Capability("device", str(node), isolation, rights if isolation else _NAMED_TWICE.format(node))
+    for tool, workload in WORKLOADS.items():
+        missing = [program for program in workload.programs if program.path is None]
+        problem = f"{' and '.join(program.name for program in missing)} not found" if missing else None
+        yield Capability("workload", tool, problem, _installing(missing) if missing else workload.remark())
 
 
 _ROOT: Final = "launch as root; a directory needs no rights"
-_OTHER_CONTAINER: Final = "let the container make mount namespaces; a directory needs none"
-_OTHER_KERNEL: Final = "take a kernel that has it; optional = true lets a plan go on without"
-_OTHER_DEVICE: Final = "name one that is empty and in nobody's use"
-_NAMED_TWICE: Final = "all on it would be lost: name it in the plan, and again by --device {}"
+_OTHER_CONTAINER: Final = "allow the container to make mount namespaces; a directory needs none"
+_OTHER_KERNEL: Final = "use a kernel that has it; optional = true lets a plan run without"
+_OTHER_DEVICE: Final = "name an empty device that nothing uses"
+_NAMED_TWICE: Final = "a launch would destroy all data on it: name it in the plan, and again with --device {}"
 
 
-def _installing(packages: str) -> str:
-    return f"apt-get install {packages}"
+def _installing(programs: Iterable[Program]) -> str:
+    return f"apt-get install {' '.join(dict.fromkeys(program.package for program in programs))}"
 
 
 def _remedy(target: BaseTarget) -> str:
-    """Say what to do for a target that cannot be had. What the kernel lacks, no package brings."""
-    packages = _installing(" ".join(dict.fromkeys(p.package for p in target.programs if p.path is None)))
+    """Say what to do for a target that is not available. What the kernel lacks, no package brings."""
+    packages = _installing(program for program in target.programs if program.path is None)
     match target:
         case ZfsTarget() if zfs.implementation() is None:
-            return f"load the kernel's ZFS (modprobe zfs), or {_installing(ZFS_FUSE.package)}"
-        case LoopTarget() | MirrorTarget() if target.filesystem not in kernel_filesystems():
+            return f"load the kernel's ZFS (modprobe zfs), or {_installing([ZFS_FUSE])}"
+        case LoopTarget() | MirrorTarget() if FILESYSTEMS[target.filesystem].problem:
             return _OTHER_KERNEL
         case MirrorTarget(filesystem="btrfs") | LoopTarget() | ZfsTarget():
             return packages if has_loop_devices() else _OTHER_KERNEL
         case MirrorTarget():
             return packages if has_md() and has_loop_devices() else _OTHER_KERNEL
-    return "name a directory that is there"
+    return "name a directory that exists"
 
 
 def _targets() -> Iterator[tuple[str, BaseTarget]]:
     yield "directory", DirectoryTarget(kind="directory", name="any", directory=".")
-    for filesystem in get_args(Filesystem):
+    for filesystem in FILESYSTEMS:
         yield f"{filesystem} in an image", LoopTarget(kind="loop", name="any", filesystem=filesystem, size=_SIZE)
     yield "btrfs mirror", MirrorTarget(kind="mirror", name="any", filesystem="btrfs", size=_SIZE)
     yield "md mirror (ext4)", MirrorTarget(kind="mirror", name="any", filesystem="ext4", size=_SIZE)

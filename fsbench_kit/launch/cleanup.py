@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.launch.targets.images import attached_below
 from fsbench_kit.launch.targets.steps import scratch_name
-from fsbench_kit.launch.tools import MIRROR_PROGRAMS, ZFS_PROGRAMS, has_md, program_environment
+from fsbench_kit.launch.tools import MDADM, ZPOOL, has_md, program_environment
 from fsbench_kit.launch.zfs import implementation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def remove_leftovers(scratch: Path) -> None:
+def clean_up(scratch: Path) -> None:
     """Remove what was made for a launch whose processes are gone, and is not a file.
 
     Parameters
@@ -25,11 +25,11 @@ def remove_leftovers(scratch: Path) -> None:
     """
     name = scratch_name(scratch)
     # zfs-fuse and its pools end with the launch's processes.
-    if implementation() == "kernel module" and ZFS_PROGRAMS["zpool"].path is not None:
+    if implementation() == "kernel module" and ZPOOL.path is not None:
         for pool in _output("zpool", "list", "-H", "-o", "name").split():
             if pool.startswith(name):
                 _output("zpool", "destroy", "-f", pool)
-    if has_md() and MIRROR_PROGRAMS["mdadm"].path is not None:
+    if has_md() and MDADM.path is not None:
         for array in _arrays(name):
             _output("mdadm", "--stop", array)
     for loop in attached_below(scratch):

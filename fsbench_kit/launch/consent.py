@@ -102,14 +102,14 @@ class Consent:
         try:
             if name not in self.meant:
                 if (found := identify(name)) not in self.given:
-                    return f"all that is on {name} would be lost, so it has to be named once more: --device {name}"
+                    return f"all data on {name} would be destroyed; to confirm, name it again: --device {name}"
                 self.meant[name] = found
             self.node(name)
         except DeviceError as error:
             return str(error)
         made = self.made.get(name)
         if made is not None and made.lasting != self.meant[name].lasting:
-            return f"{name} leads to another disk than in the earlier runs of this study"
+            return f"{name} is not the disk that the earlier runs of this study used"
         content = None if made is None else made.content
         return device_problem(name, signature, made=content, processes=self.processes)
 
@@ -143,7 +143,7 @@ class Consent:
         """
         node = str(resolved(name))
         if identify(node) != self.meant.get(name):
-            raise DeviceError(f"{name} leads to another disk now than when it was named for this launch")
+            raise DeviceError(f"{name} is no longer the disk that was named for this launch")
         return node
 
     def note(self, name: str) -> None:

@@ -18,10 +18,10 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.environment import mounts
-from fsbench_kit.launch.tools import find_program, program_environment
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, not_installed, program_environment
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -77,12 +77,6 @@ class Identity:
     start: int
     serial: str | None
     image: tuple[int, int] | None
-
-    @classmethod
-    def from_json(cls, told: dict[str, Any]) -> Self:
-        """Return what `dataclasses.asdict` made of one, after a way through JSON."""
-        pairs: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
-        return cls(**pairs)
 
     @property
     def lasting(self) -> tuple[int, int, str | None]:
@@ -155,7 +149,7 @@ def identify(name: str) -> Identity:
     try:
         status = resolved(name).stat()
     except OSError as error:
-        raise DeviceError(f"{name} cannot be looked at: {error.strerror}") from None
+        raise DeviceError(f"cannot look up {name}: {error.strerror}") from None
     if not stat.S_ISBLK(status.st_mode):
         raise DeviceError(f"{name} is not a block device")
     number = os.major(status.st_rdev), os.minor(status.st_rdev)
@@ -232,7 +226,7 @@ def _use(node: Path, number: tuple[int, int]) -> str | None:
     if holders:
         return f"{node} is part of {', '.join(holders)}"
     if _first_word(_folder(number) / "ro") == "1":
-        return f"{node} can only be read"
+        return f"{node} is read-only"
     return None
 
 
@@ -248,7 +242,7 @@ def _refusal_of_kernel(node: Path) -> str | None:
     except OSError as error:
         if error.errno == errno.EBUSY:
             return f"{node} is in use"
-        return f"{node} cannot be opened: {error.strerror}"
+        return f"cannot open {node}: {error.strerror}"
     return None
 
 
@@ -291,21 +285,19 @@ def content_of(node: Path) -> Content:
     DeviceError
         If that cannot be done.
     """
-    if find_program("wipefs") is None:
-        raise DeviceError(
-            f"nothing tells what is on {node}: the program wipefs is missing (Debian package util-linux)"
-        )
+    if lack := not_installed(SYSTEM_PROGRAMS["wipefs"]):
+        raise DeviceError(f"cannot tell what is on {node}: {lack}")
     asked = subprocess.run(
         [*_SIGNATURES, str(node)], env=program_environment(), capture_output=True, text=True, check=False
     )
     if asked.returncode:
-        raise DeviceError(f"nothing tells what is on {node}: {asked.stderr.strip()}")
+        raise DeviceError(f"cannot tell what is on {node}: {asked.stderr.strip()}")
     found = json.loads(asked.stdout or '{"signatures": []}')["signatures"]
     signatures = frozenset(Signature(entry["type"], entry["label"], entry["uuid"]) for entry in found)
     try:
         return Content(signatures, None if signatures else _digest(node))
     except OSError as error:
-        raise DeviceError(f"{node} cannot be read: {error.strerror}") from None
+        raise DeviceError(f"cannot read {node}: {error.strerror}") from None
 
 
 def _digest(node: Path) -> str | None:
@@ -331,16 +323,16 @@ def _content_problem(node: Path, signature: str | None, made: Content | None) ->
     if made is not None:
         if not found or content.is_left_from(made):
             return None
-        return f"{node} holds {', '.join(found)}, which this launch has not made"
+        return f"{node} holds {', '.join(found)}, which this launch did not make"
     if tables := sorted(_PARTITION_TABLES & set(found)):
         return f"{node} has a partition table ({', '.join(tables)})"
     if found == ([signature] if signature else []):
         return None
     if not found:
-        return f'{node} holds nothing, and the plan says signature = "{signature}": is this the device you mean?'
+        return f'{node} is empty, but the plan says signature = "{signature}": is this the right device?'
     what = "data without a signature" if found == [UNKNOWN] else ", ".join(found)
     if signature:
-        return f'{node} holds {what}, and the plan says signature = "{signature}"'
+        return f'{node} holds {what}, but the plan says signature = "{signature}"'
     return f'{node} holds {what}; if that may be destroyed, say so in the plan: signature = "{found[0]}"'
 
 

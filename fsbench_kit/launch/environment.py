@@ -190,7 +190,7 @@ def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str,
     return {key: value for key, value in known.items() if value}
 
 
-def state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
+def machine_state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
     """Return what changes from run to run: load, memory, free space, what devices have done so far.
 
     The parameters are those of `storage_settings`.
@@ -299,9 +299,9 @@ def trim(directory: Path) -> str:
             check=False,
         )
     except FileNotFoundError:
-        return "not trimmed: the program fstrim is missing"
+        return "not trimmed: fstrim is not installed"
     except subprocess.TimeoutExpired:
-        return f"not trimmed: fstrim did not end within {_TRIM_TIMEOUT:g} s"
+        return f"not trimmed: fstrim did not finish within {_TRIM_TIMEOUT:g} s"
     said = done.stdout.strip().removeprefix("fstrim: ").removeprefix(f"{directory}: ")
     return said if done.returncode == 0 else f"not trimmed: {said}"
 

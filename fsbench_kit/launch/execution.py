@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.processes import MARK, end_marked
-from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, WORKLOAD_PROGRAMS, find_program, program_environment
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, find_program, program_environment
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ STDOUT: Final = "stdout.txt"
 STDERR: Final = "stderr.txt"
 
 _LIFELINE: Final = 0  # standard input
-_MERCY: Final = 3.0  # seconds between asking a tool to end and ending it
-_PATIENCE: Final = 10.0  # seconds for the kernel to end what was killed
+_GRACE: Final = 3.0  # seconds between asking a tool to end and ending it
+_TIMEOUT: Final = 10.0  # seconds for the kernel to end what was killed
 
 
 class LifelineError(Exception):
@@ -99,7 +99,7 @@ def execute(
     """
     if find_program(argv[0]) is None:
         now = datetime.now(UTC)
-        return Execution(tuple(argv), None, _not_installed(argv[0]), now, now, 0.0)
+        return Execution(tuple(argv), None, f"{argv[0]} is not installed", now, now, 0.0)
     started_at, start = datetime.now(UTC), time.perf_counter()
     with (folder / stdout).open("ab") as out, (folder / stderr).open("ab") as err:
         try:
@@ -112,18 +112,18 @@ def execute(
                 stderr=err,
             )
         except OSError as error:
-            why = f"{argv[0]} cannot be started: {error.strerror}"
+            why = f"cannot start {argv[0]}: {error.strerror}"
             return Execution(tuple(argv), None, why, started_at, datetime.now(UTC), 0.0)
     try:
         in_time = _wait(process, timeout)
         ended_at, duration = datetime.now(UTC), time.perf_counter() - start
     finally:
         end_marked(os.environ[MARK])
-        _bury(process)
+        _reap(process)
     exit_code = process.returncode if in_time else None
     failure = None
     if not in_time:
-        failure = f"{argv[0]} did not end within {timeout:g} s, and was ended"
+        failure = f"{argv[0]} did not finish within {timeout:g} s and was killed"
     elif exit_code:
         failure = _failure(argv[0], exit_code, folder / stderr)
     return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
@@ -142,27 +142,22 @@ def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
     finally:
         if not in_time:
             process.terminate()
-            select.select([ended], [], [], _MERCY)
+            select.select([ended], [], [], _GRACE)
         os.close(ended)
     return in_time
 
 
-def _bury(process: subprocess.Popen[bytes]) -> None:
+def _reap(process: subprocess.Popen[bytes]) -> None:
     try:
-        process.wait(_PATIENCE)
+        process.wait(_TIMEOUT)
     except subprocess.TimeoutExpired:
-        what = f"a tool cannot be ended (process {process.pid}); it waits for a device, it seems"
-        raise LaunchError(what, hint="Look into the kernel's log: dmesg") from None
-
-
-def _not_installed(program: str) -> str:
-    known = WORKLOAD_PROGRAMS.get(program)
-    return f"the program {program} is not installed" + (f" (Debian package {known.package})" if known else "")
+        what = f"cannot kill process {process.pid}: it seems to wait for a device"
+        raise LaunchError(what, hint="See the kernel's log: dmesg") from None
 
 
 def _failure(program: str, exit_code: int, stderr: Path) -> str:
     how = f"ended with exit code {exit_code}"
     if exit_code < 0:
-        how = f"was ended by {signal.Signals(-exit_code).name}"
+        how = f"was killed by {signal.Signals(-exit_code).name}"
     said = stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return f"{program} {how}" + (f": {said[-1]}" if said else "")

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import uuid
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.plan import Plan
 
 _RUNNER: Final = (sys.executable, "-P", "-m", "fsbench_kit.launch.runner")
-_PATIENCE: Final = 60.0  # seconds for a runner to clean up: an unmount may have much to write
+_TIMEOUT: Final = 60.0  # seconds for a runner to clean up: an unmount may have much to write
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class LaunchResult:
     warnings
         What may have spoilt figures, each once for a target and workload; the records of the runs have them all.
     notes
-        What was left out, or had to stand in.
+        What was left out or replaced.
     stopped
         Why the launch ended before its plan was done; ``None`` where it did not.
     """
@@ -105,7 +105,7 @@ def launch(
     devices
         The block devices of the plan whose content may be destroyed.
     wait
-        For how many seconds launches of others are waited for that are at work on the same device.
+        How many seconds to wait for other launches that use the same device.
     progress
         Is called with each event.
 
@@ -114,13 +114,13 @@ def launch(
     RequestError
         If `study` cannot be the name of a folder, or `root` is none.
     LaunchError
-        If the launch cannot start: a target cannot be had, space is lacking, the study exists, another launch is
-        at work on the same device. Or if its process was killed.
+        If the launch cannot start: a target is not available, space is lacking, the study exists, another launch
+        uses the same device. Or if its process was killed.
     """
     name = study or f"{plan.id}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
-        what = f'a study cannot be called "{name}"'
-        raise RequestError(what, hint='A name consists of letters, digits, ".", "_" and "-".')
+        what = f'"{name}" cannot be the name of a study'
+        raise RequestError(what, hint='Use letters, digits, ".", "_" and "-", and begin with a letter or digit.')
     if not root.is_dir():
         raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
     return _run(plan, root, name, progress, devices=devices, replace=replace, wait=wait)
@@ -134,7 +134,7 @@ def resume(
     devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
-    """Go on with a study whose launch ended before its plan was done: make the runs that are missing, in order.
+    """Resume a study whose launch ended before its plan was done: make the runs that are missing, in order.
 
     The plan is the study's own ``plan.toml``. To have more rounds, or another budget, change it there: the order
     of the runs that were made stays the same. Each start has the whole budget.
@@ -179,37 +179,36 @@ def _run(
     retry_failed: bool = False,
     wait: float = 0,
 ) -> LaunchResult:
-    given = [asdict(device) for device in identities(devices)]
     problem = isolation_problem()
     request = Request(
-        plan=plan.model_dump(mode="json"),
-        root=str(root.resolve()),
+        plan=plan,
+        root=root.resolve(),
         study=study,
         replace=replace,
         resume=resume,
         retry_failed=retry_failed,
         wait=wait,
-        owner=asdict(Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username())),
+        owner=Owner(os.getpid(), shlex.join(sys.orig_argv), psutil.Process().username()),
         isolation_problem=problem,
-        devices=given,
+        devices=frozenset(identities(devices)),
     )
     command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
-    told = _Told()
+    outcome = _Outcome()
     with tempfile.TemporaryFile("w+") as errors:
         with _running(command, errors) as runner:
             _ask(runner, request)
             for event in _events(runner):
-                told.hear(event)
+                outcome.hear(event)
                 if progress is not None:
                     progress(event)
         errors.seek(0)
-        return told.result(runner.returncode, errors.read())
+        return outcome.result(runner.returncode, errors.read())
 
 
 def _ask(runner: subprocess.Popen[bytes], request: Request) -> None:
     if runner.stdin is not None:
         with suppress(BrokenPipeError):  # a runner that could not start says why on standard error
-            runner.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
+            runner.stdin.write(json.dumps(request.model_dump(mode="json")).encode() + b"\n")
             runner.stdin.flush()
 
 
@@ -266,13 +265,13 @@ def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.P
 def _await_end(runner: subprocess.Popen[bytes]) -> None:
     ended = os.pidfd_open(runner.pid)
     try:
-        select.select([ended], [], [], _PATIENCE)
+        select.select([ended], [], [], _TIMEOUT)
     finally:
         os.close(ended)
 
 
 @dataclass
-class _Told:
+class _Outcome:
     """What a runner has told so far."""
 
     planned: Planned | None = None
@@ -299,10 +298,10 @@ class _Told:
             raise LaunchError(self.refused.what, file=self.refused.file, hint=self.refused.hint)
         if self.planned is None or self.finished is None:
             raise LaunchError(
-                f"the launch's process was ended after {len(self.ended)} runs (exit code {exit_code})",
+                f"the launch ended unexpectedly after {len(self.ended)} runs (exit code {exit_code})",
                 file=self.planned.folder if self.planned else None,
                 excerpt=errors.strip() or None,
-                hint="Finished runs are kept. What it left behind is removed by the next launch.",
+                hint="Finished runs are kept. The next launch removes what this one left behind.",
             )
         return LaunchResult(
             study=self.planned.study,

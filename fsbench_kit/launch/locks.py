@@ -74,7 +74,7 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
     BusyError
         If another launch holds it.
     LaunchError
-        If no lock can be had.
+        If it cannot be locked.
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:16]
     path = _directory() / f"fsbench-{digest}.lock"
@@ -87,11 +87,11 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
         _write(holder, json.dumps({"what": what, **asdict(owner)}))
     except Timeout:
         raise BusyError(
-            f"another launch is at work on {what} ({_read(holder)})",
-            hint="Wait until it is done, or end that process.",
+            f"another launch is using {what} ({_read(holder)})",
+            hint="Wait until it has finished, or end that process.",
         ) from None
     except OSError as error:
-        raise LaunchError(f"no lock can be had: {error.strerror}", file=error.filename or path) from None
+        raise LaunchError(f"cannot make a lock: {error.strerror}", file=error.filename or path) from None
     try:
         yield
     finally:
@@ -107,7 +107,7 @@ def _directory() -> Path:
             if path.stat().st_mode & (stat.S_ISVTX | stat.S_IWOTH) == stat.S_ISVTX | stat.S_IWOTH:
                 return path
     raise LaunchError(
-        f"locks cannot be had: neither of {' and '.join(map(str, _SHARED))} is there for all users",
+        f"cannot make locks: neither {' nor '.join(map(str, _SHARED))} is a directory that all users share",
         hint=f"Name a directory for locks in the variable {LOCKS}.",
     )
 
@@ -129,4 +129,4 @@ def _read(path: Path) -> str:
         known = json.loads(path.read_text(encoding="utf-8"))
         return str(Owner(known["process"], known["command"], known["user"]))
     except (OSError, ValueError, LookupError, TypeError):  # it has just begun, or just ended
-        return "whose process is not known"
+        return "process unknown"

@@ -17,7 +17,7 @@
     filesystem = "xfs"
     size = "512M"
 
-    [[otherwise]]        # stands in where a target above cannot be had on this machine
+    [[otherwise]]        # replaces all targets where one is not available here
     kind = "directory"
     name = "project"
     directory = "."
@@ -41,9 +41,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from fsbench_kit.launch.mistakes import MistakeError, Place, Shape, as_input_error, excerpt, tagged
-from fsbench_kit.launch.schedule import schedule
-from fsbench_kit.launch.schema import Count, Name, Seconds, Size, Table, Truth, Whole
+from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_error, excerpt, tagged
+from fsbench_kit.launch.schema import Count, Name, PlanTable, Seconds, Size, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.workloads import Workload
@@ -58,7 +57,7 @@ IMAGE_SHARE: Final = 0.75
 """The share of an image that a workload may fill: filesystems need room for themselves."""
 
 
-class Budget(Table):
+class Budget(PlanTable):
     """What a launch may use up. A run that has begun is finished."""
 
     seconds: Seconds | None = None
@@ -72,7 +71,7 @@ def _tables(name: str, *, at_least: int = 0) -> Any:
     return Field(strict=False, min_length=at_least, description=description)
 
 
-class Plan(Table):
+class Plan(PlanTable):
     """What to launch.
 
     Attributes
@@ -105,7 +104,7 @@ class Plan(Table):
         Whether, before each run, the device beneath is told what its filesystem does not use. Where the plan does
         not say, that is done for filesystems that the launch made, unless a device is preconditioned.
     target, otherwise, workload
-        What to run, and on what. `otherwise` stands in for all of `target` where one of these cannot be had.
+        What to run, and on what. `otherwise` replaces all of `target` where one of these is not available.
     precondition
         Workloads that are run once on each target before all else, in this order: to fill an SSD, for example.
     """
@@ -148,23 +147,21 @@ class Plan(Table):
                 self._refuse_over_timeout(Place(key, number), workload)
         if self.precondition and self.trim:
             what = "trimming would undo what [[precondition]] does to a device"
-            raise MistakeError(what, Place(key="trim"), hint="Write: trim = false")
-        self._refuse_idle_rule()
+            raise PlanError(what, Place(key="trim"), hint="Write: trim = false")
+        self._refuse_pointless_rule()
         self._refuse_over_budget()
         return self
 
-    def _refuse_idle_rule(self) -> None:
+    def _refuse_pointless_rule(self) -> None:
         if self.until is None:
             return
         at = Place(key="until")
         if self.repeats <= PILOT:
-            what = f"a rule looks after {PILOT} rounds, and there are no more than {self.repeats} repeats"
-            raise MistakeError(
-                what, at, hint="Raise repeats, which is the most that there will be, or drop the rule."
-            )
+            what = f"the rule first looks after {PILOT} rounds, and there are {self.repeats} repeats at most"
+            raise PlanError(what, at, hint="Raise repeats, the most rounds that there can be, or remove the rule.")
         if len(self.target) == 1:
-            what = "a rule looks at ratios to the first target, and there is no other"
-            raise MistakeError(what, at, hint="Add a [[target]], or drop the rule.")
+            what = "the rule looks at ratios to the first target, and this is the only one"
+            raise PlanError(what, at, hint="Add a [[target]], or remove the rule.")
 
     def trims(self, target: Target) -> bool:
         """Whether the device beneath a target is trimmed before each run."""
@@ -177,30 +174,45 @@ class Plan(Table):
     def _refuse_over_timeout(self, at: Place, workload: Workload) -> None:
         if workload.stated_seconds >= self.timeout:
             what = (
-                f'workload "{workload.name}" is to run for {workload.stated_seconds:g} s, '
-                f"and the timeout ends each run after {self.timeout:g} s"
+                f'workload "{workload.name}" runs for {workload.stated_seconds:g} s, '
+                f"but the timeout ends each run after {self.timeout:g} s"
             )
-            raise MistakeError(what, at, hint="Raise the plan's timeout well above that, or plan shorter runs.")
+            raise PlanError(what, at, hint="Raise the plan's timeout well above that, or plan shorter runs.")
 
     def _refuse_over_budget(self) -> None:
-        runs = schedule(self)
-        seconds = self.cool_down * (len(runs) - 1) + sum(run.workload.least_seconds for run in runs)
+        seconds = self.least_seconds
         if self.budget.seconds is not None and seconds > self.budget.seconds:
-            what = f"the runs take {seconds:g} s at least, and the budget is {self.budget.seconds:g} s"
+            what = f"the runs take at least {seconds:g} s, and the budget is {self.budget.seconds:g} s"
             at = Place("budget", key="seconds")
-            raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or shorter runs.")
+            raise PlanError(what, at, hint="Raise it, or plan fewer repeats or shorter runs.")
         written = self.least_written
         if self.budget.bytes is not None and written > self.budget.bytes:
-            what = f"the runs write {_bytes(written)} at least, and the budget is {_bytes(self.budget.bytes)}"
+            what = f"the runs write at least {_bytes(written)}, and the budget is {_bytes(self.budget.bytes)}"
             at = Place("budget", key="bytes")
-            raise MistakeError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
+            raise PlanError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
+
+    @property
+    def _workloads_of_a_target(self) -> list[Workload]:
+        """The workloads that run on each target, each as often as it runs there."""
+        return [*self.precondition, *(self.warm_up + self.repeats) * self.workload]
+
+    @property
+    def rests(self) -> float:
+        """The seconds of rest between all runs."""
+        return self.cool_down * (len(self.target) * len(self._workloads_of_a_target) - 1)
+
+    @property
+    def least_seconds(self) -> float:
+        """The seconds that its runs and the rests between them take for certain."""
+        return self.rests + len(self.target) * sum(w.least_seconds for w in self._workloads_of_a_target)
 
     @property
     def least_written(self) -> int:
         """The bytes that its runs write for certain, and those to make the targets ready for them."""
-        runs = schedule(self)
-        made = self.target if self.filesystems == "reused" else [run.target for run in runs]
-        return sum(run.workload.least_written or 0 for run in runs) + sum(target.written for target in made)
+        runs = self._workloads_of_a_target
+        times_made = 1 if self.filesystems == "reused" else len(runs)
+        of_runs = len(self.target) * sum(workload.least_written or 0 for workload in runs)
+        return of_runs + times_made * sum(target.written for target in self.target)
 
 
 def read_plan(path: Path) -> Plan:
@@ -217,9 +229,9 @@ def read_plan(path: Path) -> Plan:
     except OSError as error:
         close = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
         hint = f"Did you mean {path.with_name(close[0])}?" if close else None
-        raise InputError(f"the plan cannot be read: {error.strerror}", file=path, hint=hint) from None
+        raise InputError(f"cannot read the plan: {error.strerror}", file=path, hint=hint) from None
     except UnicodeDecodeError as error:
-        what = f"this is no text in UTF-8 (byte {error.start} is 0x{error.object[error.start]:02x})"
+        what = f"this is not UTF-8 text (byte {error.start} is 0x{error.object[error.start]:02x})"
         raise InputError(what, file=path, hint="A plan is a text file in TOML, like those in plans/.") from None
     try:
         tables = tomllib.loads(text)
@@ -249,11 +261,11 @@ def _refuse_what_programs_refuse(plan: Plan, text: str, path: Path) -> None:
     """Refuse a plan with a workload that its own program, as it is installed here, does not understand."""
     for key in ("precondition", "workload"):
         for number, workload in enumerate(getattr(plan, key)):
-            mistake = workload.mistake()
-            if mistake is not None:
-                line = replace(mistake.at, table=key, number=number).line(text)
+            found = workload.program_error()
+            if found is not None:
+                line = replace(found.at, table=key, number=number).line(text)
                 shown = excerpt(text, line) if line else None
-                raise InputError(str(mistake), file=path, line=line, excerpt=shown, hint=mistake.hint)
+                raise InputError(str(found), file=path, line=line, excerpt=shown, hint=found.hint)
 
 
 def plan_text(plan: Plan) -> str:
@@ -285,8 +297,8 @@ def _is_tables(value: object) -> bool:
 def _refuse_equal_names(key: str, names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if name in names[:number]:
-            what = f'two [[{key}]] are called "{name}"'
-            raise MistakeError(what, Place(key, number, "name"), hint="Give each a name of its own.")
+            what = f'two [[{key}]] are named "{name}"'
+            raise PlanError(what, Place(key, number, "name"), hint="Give each a name of its own.")
 
 
 def _refuse_overfull(at: Place, capacity: int, workload: Workload) -> None:
@@ -296,7 +308,7 @@ def _refuse_overfull(at: Place, capacity: int, workload: Workload) -> None:
             f"which is too much for an image of {_bytes(capacity)}"
         )
         need = int(workload.space / IMAGE_SHARE / 2**20) + 1
-        raise MistakeError(what, at, hint=f'Write for example: size = "{need}M"')
+        raise PlanError(what, at, hint=f'Write for example: size = "{need}M"')
 
 
 def _bytes(number: int) -> str:

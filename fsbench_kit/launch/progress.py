@@ -60,9 +60,9 @@ def describe(event: Event) -> str | None:
     """Say an event in a line, or return ``None`` where a person need not know."""
     match event:
         case Planned(done=done) if done:
-            return f"{event.runs} runs, to {_from_here(event.folder)}; {done} of them are there already"
+            return f"{event.runs} runs in {_from_here(event.folder)}; {done} of them exist already"
         case Planned():
-            return f"{event.runs} runs, to {_from_here(event.folder)}"
+            return f"{event.runs} runs in {_from_here(event.folder)}"
         case Note():
             return event.text
         case RunStarted():
@@ -70,7 +70,7 @@ def describe(event: Event) -> str | None:
             text = f"run {event.order}/{event.runs}, {stage}: {event.workload} on {event.target}"
             if event.remaining is None:
                 return text
-            return f"{text} ({event.elapsed:.0f} s gone, about {event.remaining:.0f} s to go)"
+            return f"{text} ({event.elapsed:.0f} s elapsed, about {event.remaining:.0f} s left)"
         case RunEnded():
             how = "is partial" if event.status == "partial" else "failed"
             failed = [f"run {event.order}/{event.runs} {how}: {event.failure}"] if event.failure else []

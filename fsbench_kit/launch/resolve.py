@@ -1,4 +1,4 @@
-"""Chooses of a plan what this machine can have."""
+"""Keeps of a plan what is available on this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.targets import RUNS, DirectoryTarget
-from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
+from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.model.errors import LaunchError
 from fsbench_kit.model.units import humanise
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Target
 
 
-def choose(
+def resolve_plan(
     plan: Plan, root: Path, *, isolation_problem: str | None, consent: Consent | None = None
 ) -> tuple[Plan, tuple[str, ...]]:
-    """Return the plan with the targets and workloads that this machine can have, and a sentence for each change.
+    """Return the plan with the targets and workloads that are available, and a sentence for each change.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def choose(
     isolation_problem
         Why there is no mount namespace, or ``None`` where there is one.
     consent
-        Which block devices were named besides the plan, so that their content may be destroyed.
+        Which block devices were named again besides the plan, so that their content may be destroyed.
 
     Raises
     ------
     LaunchError
-        If a target cannot be had and nothing is to stand in for it, or there is too little space.
+        If a target is not available and nothing replaces it, or there is too little space.
     """
     consent = consent or Consent()
     here = _Here(root, isolation_problem, consent)
@@ -47,38 +47,37 @@ def choose(
     problems = here.problems(targets)
     if problems.needed and plan.otherwise:
         names = ", ".join(f'"{target.name}"' for target in plan.otherwise)
-        notes += [*problems.needed, f"{names} from [[otherwise]] stand in for all targets."]
+        notes += [*problems.needed, f"The targets under [[otherwise]] replace all others: {names}."]
         targets = plan.otherwise
         problems = here.problems(targets)
     if problems.needed:
         hint = (
-            "Mend this; or say in the plan that a target is optional, "
-            "or under [[otherwise]] what may stand in for all."
+            "Fix this; or in the plan, write optional = true for the target, "
+            "or name what replaces all targets under [[otherwise]]."
         )
         raise LaunchError("\n".join(problems.needed), hint=hint)
     notes += [f"{sentence} It is left out." for sentence in problems.optional.values()]
     targets = tuple(target for target in targets if target.name not in problems.optional)
     if not targets:
-        raise LaunchError("no target is left to run on", hint="\n".join(notes))
+        raise LaunchError("no target is left", hint="\n".join(notes))
 
     kept = {
-        key: tuple(w for w in getattr(plan, key) if not (w.optional and is_missing(w.program)))
+        key: tuple(w for w in getattr(plan, key) if not (w.optional and not_installed(*w.programs)))
         for key in ("precondition", "workload")
     }
     workloads = kept["workload"]
     notes += [
-        f'{key.capitalize()} "{w.name}" is left out: the program {w.program} is missing '
-        f"({_how_to_install(w.program)})."
+        f'{key.capitalize()} "{w.name}" is left out: {not_installed(*w.programs)}.'
         for key in kept
         for w in getattr(plan, key)
         if w not in kept[key]
     ]
     if not workloads:
-        raise LaunchError("no workload is left to run", hint="\n".join(notes))
+        raise LaunchError("no workload is left", hint="\n".join(notes))
 
     apart = _distinct(targets, root)
     notes += [
-        f'Target "{t.name}" is left out: it lies on the same filesystem as one before it.'
+        f'Target "{t.name}" is left out: an earlier target is on the same filesystem.'
         for t in targets
         if t not in apart
     ]
@@ -89,8 +88,8 @@ def choose(
         adapted.append(fitting)
         notes += [f'Target "{target.name}": {sentence}.' for sentence in sentences]
     notes += [
-        f'Target "{t.name}": {t.own_cache} may keep what earlier runs have read and written, because its '
-        'filesystem is reused. Write filesystems = "fresh" where that is not wanted.'
+        f'Target "{t.name}": {t.own_cache} may still hold data of earlier runs, because the '
+        'filesystem is reused. To avoid that, write: filesystems = "fresh"'
         for t in adapted
         if plan.keeps_own_cache(t)
     ]
@@ -100,14 +99,9 @@ def choose(
     return chosen, tuple(notes)
 
 
-def is_missing(program: str | None) -> bool:
-    """Whether a workload's program is needed and not installed."""
-    return program is not None and WORKLOAD_PROGRAMS[program].path is None
-
-
 @dataclass(frozen=True, slots=True)
 class _Problems:
-    """Sentences on targets that cannot be had: needed ones, and optional ones by their names."""
+    """Sentences on targets that are not available: needed ones, and optional ones by their names."""
 
     needed: tuple[str, ...]
     optional: dict[str, str]
@@ -123,7 +117,7 @@ class _Here:
 
     def problems(self, targets: tuple[Target, ...]) -> _Problems:
         found = [(target, problem) for target in targets if (problem := self._problem(target))]
-        said = [(target, f'Target "{target.name}" cannot be had: {problem}.') for target, problem in found]
+        said = [(target, f'Target "{target.name}" is not available: {problem}.') for target, problem in found]
         return _Problems(
             needed=tuple(sentence for target, sentence in said if not target.optional),
             optional={target.name: sentence for target, sentence in said if target.optional},
@@ -131,13 +125,13 @@ class _Here:
 
     def _problem(self, target: Target) -> str | None:
         if target.isolated and self.isolation_problem:
-            return f"it needs mounts of its own, and {self.isolation_problem}"
+            return f"it needs a mount namespace of its own: {self.isolation_problem}"
         for name, signature in target.block_devices.items():
             if problem := self.consent.problem(name, signature):
                 return problem
         for one, other in combinations(target.block_devices, 2):
             if self.consent.are_one(one, other):
-                return f"{one} and {other} are one and the same device"
+                return f"{one} and {other} are the same device"
         return target.problem(self.root)
 
 
@@ -161,8 +155,8 @@ def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...], consent: Con
             if not consent.are_one(name, again):
                 continue
             if name != again:
-                what = f'{name} and {again} are one and the same device (targets "{one.name}" and "{other.name}")'
-                hint = "Name another device; or, where they are to take turns on it, name it the same in both."
+                what = f'{name} and {again} are the same device (targets "{one.name}" and "{other.name}")'
+                hint = "Name another device; or to use it in turn, give it the same name in both."
                 raise LaunchError(what, hint=hint)
             if plan.filesystems == "reused":
                 what = f'targets "{one.name}" and "{other.name}" cannot both keep their filesystem on {name}'
@@ -176,26 +170,20 @@ def _refuse_too_little_space(plan: Plan, root: Path) -> None:
     results = _existing((root / RUNS).resolve())
     beside = max(workload.space_beside for workload in workloads)
     for target in plan.target:
-        place, need = _existing(target.place(root)), target.claim(largest)
+        place, need = _existing(target.place(root)), target.space_needed(largest)
         besides = ""
         if beside and place.stat().st_dev == results.stat().st_dev:
-            need, besides = need + beside, ", with what is copied to it"
+            need, besides = need + beside, ", including what is copied to it"
         free = shutil.disk_usage(place).free
         if need > free:
-            what = (
-                f'target "{target.name}" needs {humanise(need, "B")}{besides}, and {humanise(free, "B")} are free'
-            )
-            hint = "Make space, name another directory, or plan a smaller target."
+            what = f'target "{target.name}" needs {humanise(need, "B")}{besides}; {humanise(free, "B")} is free'
+            hint = "Free some space, name another directory, or plan a smaller target."
             raise LaunchError(what, file=place, hint=hint)
     if beside > (free := shutil.disk_usage(results).free):
-        what = f"what is copied to the targets takes {humanise(beside, 'B')}, and {humanise(free, 'B')} are free"
-        raise LaunchError(what, file=results, hint="Make space, or plan a smaller file and tree.")
+        what = f"the files to copy need {humanise(beside, 'B')}, and {humanise(free, 'B')} is free"
+        raise LaunchError(what, file=results, hint="Free some space, or plan a smaller large_file and tree.")
 
 
 def _existing(place: Path) -> Path:
     """Return a directory, or the one above it that is there already."""
     return next(path for path in (place, *place.parents) if path.is_dir())
-
-
-def _how_to_install(program: str | None) -> str:
-    return f"Debian package {WORKLOAD_PROGRAMS[program].package}" if program else ""

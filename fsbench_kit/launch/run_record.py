@@ -8,18 +8,19 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.launch.conditions import Condition, conditions
 from fsbench_kit.launch.environment import machine_settings
 from fsbench_kit.launch.execution import STDERR, STDOUT, Execution
-from fsbench_kit.launch.tools import WORKLOAD_PROGRAMS
+from fsbench_kit.launch.tools import not_installed
+from fsbench_kit.model.conditions import Surroundings, conditions
 from fsbench_kit.model.vocabulary import RUN_SCHEMA
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.reading import Reading
-    from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.schedule import PlannedRun
     from fsbench_kit.launch.targets import Step
+    from fsbench_kit.launch.workloads import Workload
     from fsbench_kit.model.records import Status
 
 RECORD: Final = "run.json"
@@ -28,12 +29,12 @@ CLEANUP: Final = "cleanup.txt"
 
 
 @dataclass
-class Observation:
+class RunRecord:
     """What is to be written down of one run, as it becomes known.
 
     Attributes
     ----------
-    cell, folder
+    planned, folder
         Which run it is, and where its files are while it goes on.
     filesystem, steps, settings
         What there is to say of the target and the machine.
@@ -52,7 +53,7 @@ class Observation:
         The free space before the first run on this target.
     """
 
-    cell: Cell
+    planned: PlannedRun
     folder: Path
     filesystem: str | None = None
     steps: list[Step] = field(default_factory=list)
@@ -70,16 +71,16 @@ class Observation:
     def __post_init__(self) -> None:
         for name in (STDOUT, STDERR):
             (self.folder / name).touch()
-        self.before["versions"] = versions(self.cell.workload.program)
-        self.filesystem = self.cell.target.expected_filesystem
-        for program in self.cell.target.programs[:1]:
+        self.before["versions"] = versions(self.planned.workload)
+        self.filesystem = self.planned.target.expected_filesystem
+        for program in self.planned.target.programs[:1]:
             if program.version is not None:
                 self.settings["filesystem_tools"] = program.version
 
     @property
     def logs(self) -> list[str]:
         """The files with figures that are there."""
-        return [name for name in self.cell.workload.logs if _holds_something(self.folder / name)]
+        return [name for name in self.planned.workload.logs if _holds_something(self.folder / name)]
 
     @property
     def failure(self) -> str | None:
@@ -90,44 +91,45 @@ class Observation:
     @property
     def _failure(self) -> str | None:
         """Why it is not, whatever its logs hold."""
+        if lack := not_installed(*self.planned.workload.programs):
+            return lack
         if self.preparation and self.preparation[-1].failure is not None:
-            return f"the run could not be prepared: {self.preparation[-1].failure}"
+            return f"the preparation failed: {self.preparation[-1].failure}"
         if self.execution is not None and self.execution.failure is not None:
             return self.execution.failure
         if self.problem is not None:
             return self.problem
         if self.execution is None:
             step = self.steps[-1]
-            return f"the target could not be made ready: {' '.join(step.argv)}: {step.output.strip()}"
-        if self.logs != list(self.cell.workload.logs):
-            return f"{self.cell.workload.tool} ended without its log"
+            return f"cannot make the target ready: {' '.join(step.argv)}: {step.output.strip()}"
+        if self.logs != list(self.planned.workload.logs):
+            return f"{self.planned.workload.tool} left no log"
         return None
 
     @property
     def status(self) -> Status:
         """What its logs have shown, unless something else has failed.
 
-        Where the kit's own program has failed, a run is partial: its log has figures of what was finished before.
+        A run that has failed is partial where its log has measurements of the steps that were finished before.
         """
         read = self.reading.status if self.reading is not None else "failed"
         if self._failure is None:
             return read
-        return "partial" if self.cell.workload.program is None and read != "failed" else "failed"
+        return "partial" if self.planned.workload.keeps_finished_steps and read != "failed" else "failed"
 
     @property
-    def conditions(self) -> list[Condition]:
-        """What may spoil its figures."""
+    def conditions(self) -> list[tuple[str, str]]:
+        """The codes of what may spoil its measurements, each with a sentence."""
         if not self.after:
             return []
-        return list(
-            conditions(
-                self.before,
-                self.after,
-                memory=int(self.settings["memory"]),
-                data=self.cell.workload.space,
-                free_at_first=self.free_at_first,
-            )
+        run = Surroundings(
+            before=self.before,
+            after=self.after,
+            memory=int(self.settings["memory"]),
+            data=self.planned.workload.space,
+            free_at_first=self.free_at_first,
         )
+        return list(conditions(run))
 
     @property
     def _moved(self) -> dict[str, str]:
@@ -140,7 +142,7 @@ class Observation:
             "device_written": str(after["written_bytes"] - before["written_bytes"]),
         }
 
-    def record(self, *, study: str, order: int) -> dict[str, Any]:
+    def to_json(self, *, study: str, order: int) -> dict[str, Any]:
         """Return the content of ``run.json``; to be called when the run's folder holds all other files."""
         execution = self.execution
         ended_at = execution.ended_at if execution else datetime.now(UTC)
@@ -149,12 +151,12 @@ class Observation:
         return {
             "schema": RUN_SCHEMA,
             "study": study,
-            "stage": self.cell.stage,
-            "round": self.cell.round,
+            "stage": self.planned.stage,
+            "round": self.planned.round,
             "order": order,
-            "target": self.cell.target.name,
-            "workload": self.cell.workload.name,
-            "tool": self.cell.workload.tool,
+            "target": self.planned.target.name,
+            "workload": self.planned.workload.name,
+            "tool": self.planned.workload.tool,
             "filesystem": self.filesystem,
             "host": settings.pop("host"),
             "argv": list(execution.argv) if execution else [],
@@ -191,9 +193,9 @@ def _told(command: Execution) -> dict[str, Any]:
     }
 
 
-def versions(*programs: str | None) -> dict[str, str]:
+def versions(*workloads: Workload) -> dict[str, str]:
     """Return the versions of the kit and of the programs of workloads, as far as they say them."""
-    known = {name: WORKLOAD_PROGRAMS[name].version for name in programs if name is not None}
+    known = {program.name: program.version for workload in workloads for program in workload.programs}
     return {"fsbench_kit": version("fsbench-kit"), **{name: said for name, said in known.items() if said}}
 
 

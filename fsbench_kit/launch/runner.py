@@ -13,9 +13,10 @@ import os
 import sys
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel
 
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import Identity
@@ -24,11 +25,11 @@ from fsbench_kit.launch.execution import LifelineError, guard_lifeline, rest
 from fsbench_kit.launch.locks import BusyError, Owner, device_names, locked
 from fsbench_kit.launch.plan import Plan
 from fsbench_kit.launch.processes import MARK
-from fsbench_kit.launch.resolve import choose
+from fsbench_kit.launch.resolve import resolve_plan
 from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.launch.session import Session
 from fsbench_kit.launch.stopping import caution
-from fsbench_kit.launch.study import Study, made_on_devices
+from fsbench_kit.launch.study import LaunchedStudy, made_on_devices
 from fsbench_kit.launch.targets import RUNS
 from fsbench_kit.model.errors import LaunchError
 
@@ -40,14 +41,11 @@ _PAUSE: Final = 1.0
 """Seconds between two looks whether another launch is done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(BaseModel):
     """What the launcher asks for.
 
     Attributes
     ----------
-    plan
-        A `Plan` as JSON holds it.
     root
         The project's root.
     study
@@ -55,34 +53,32 @@ class Request:
     replace
         Whether a study of that name is to be replaced.
     resume, retry_failed
-        Whether a study of that name is to be gone on with, and whether its runs that failed are to be made again.
+        Whether a study of that name is to be resumed, and whether its runs that failed are to be made again.
     wait
         The seconds for which other launches on the same devices are waited for.
-    owner
-        An `Owner` as JSON holds it.
     isolation_problem
         Why this process has no mounts and processes of its own, or ``None`` where it has.
     devices
-        The block devices that were named besides the plan, each an `Identity` as JSON holds it.
+        The block devices that were named again besides the plan.
     """
 
-    plan: dict[str, Any]
-    root: str
+    plan: Plan
+    root: Path
     study: str
     replace: bool
     resume: bool
     retry_failed: bool
     wait: float
-    owner: dict[str, Any]
+    owner: Owner
     isolation_problem: str | None
-    devices: list[dict[str, Any]]
+    devices: frozenset[Identity]
 
 
 def main() -> int:
     """Do the launch that standard input asks for, and return the exit code."""
     guard_lifeline()
     os.set_inheritable(int(sys.argv[1]), False)
-    request = Request(**json.loads(_first_line()))
+    request = Request.model_validate(json.loads(_first_line()))
     try:
         _tell(Finished(_launch(request)))
     except (LifelineError, BrokenPipeError):
@@ -91,8 +87,8 @@ def main() -> int:
         _tell(Refused(error.what, str(error.file) if error.file else None, error.hint))
         return 1
     except OSError as error:  # the disk for the results is full, or gone
-        hint = f"Finished runs are kept. Mend this, then: fsbench launch --resume {request.study}"
-        _tell(Refused(f"the launch cannot go on: {error.strerror}", error.filename, hint))
+        hint = f"Finished runs are kept. Fix this, then run: fsbench launch --resume {request.study}"
+        _tell(Refused(f"cannot continue the launch: {error.strerror}", error.filename, hint))
         return 1
     return 0
 
@@ -112,25 +108,24 @@ def _tell(event: Event) -> None:
 
 def _launch(request: Request) -> str | None:
     """Do the launch, and return why it ended before its plan was done, if it did."""
-    root = Path(request.root)
+    asked, root = request.plan, request.root
     runs = (root / RUNS).resolve()
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LaunchError(f"the folder for results cannot be made: {error.strerror}", file=runs) from None
-    asked = Plan.model_validate(request.plan)
+        raise LaunchError(f"cannot make the folder for results: {error.strerror}", file=runs) from None
     consent = Consent(
-        frozenset(Identity.from_json(device) for device in request.devices),
+        request.devices,
         processes=Path(f"/proc/self/fd/{sys.argv[1]}"),
         made=made_on_devices(runs / request.study) if request.resume else {},
     )
-    plan, notes = choose(asked, root, isolation_problem=request.isolation_problem, consent=consent)
+    plan, notes = resolve_plan(asked, root, isolation_problem=request.isolation_problem, consent=consent)
     if request.resume and plan != asked:
-        what = "the study cannot be gone on with, because this machine no longer has all that its plan names"
+        what = "cannot resume: this machine no longer has all that the plan names"
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
-    study = Study(runs / request.study, plan)
+    study = LaunchedStudy(runs / request.study, plan)
     with ExitStack() as stack:
-        _lock(stack, study, root, Owner(**request.owner), time.monotonic() + request.wait)
+        _lock(stack, study, root, request.owner, time.monotonic() + request.wait)
         if not request.resume:
             study.refuse_to_overwrite(replace=request.replace)
         places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])
@@ -139,14 +134,14 @@ def _launch(request: Request) -> str | None:
             stack.enter_context(consent.held(name))
         session = Session(study, root, scratches, _tell, consent)
         if request.resume:
-            session.go_on(retry_failed=request.retry_failed)
-        _tell(Planned(study.name, str(study.folder), len(study.cells), done=len(session.made)))
+            session.resume(retry_failed=request.retry_failed)
+        _tell(Planned(study.name, str(study.folder), len(study.planned_runs), done=len(session.made)))
         for note in filter(None, (caution(plan.repeats), *notes)):
             _tell(Note(note))
         return session.make_runs()
 
 
-def _lock(stack: ExitStack, study: Study, root: Path, owner: Owner, deadline: float) -> None:
+def _lock(stack: ExitStack, study: LaunchedStudy, root: Path, owner: Owner, deadline: float) -> None:
     """Lock the study, and all devices to which its runs write."""
     paths = {
         path for target in study.plan.target for path in (target.place(root), *map(Path, target.block_devices))

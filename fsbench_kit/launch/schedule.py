@@ -18,7 +18,7 @@ Stage = Literal["precondition", "warm-up", "measured"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlannedRun:
     """One run to make: which workload on which target, and what for.
 
     Attributes
@@ -35,8 +35,12 @@ class Cell:
     target: Target
     workload: Workload
 
+    def is_within(self, rounds: int) -> bool:
+        """Whether it is made where there are so many rounds."""
+        return self.round is None or self.round <= rounds
 
-def schedule(plan: Plan) -> tuple[Cell, ...]:
+
+def schedule(plan: Plan) -> tuple[PlannedRun, ...]:
     """Return all runs in the order in which they are to be made.
 
     Each round has every workload on every target once, in a random order of its own: then a drift of the machine
@@ -46,21 +50,21 @@ def schedule(plan: Plan) -> tuple[Cell, ...]:
     """
     chance = random.Random(plan.seed)  # noqa: S311
 
-    def one_round(stage: Stage, number: int) -> list[Cell]:
+    def one_round(stage: Stage, number: int) -> list[PlannedRun]:
         count = number if stage == "measured" else None
-        cells = [
-            Cell(stage, count, plan.seed + number, target, workload)
+        runs = [
+            PlannedRun(stage, count, plan.seed + number, target, workload)
             for target in plan.target
             for workload in plan.workload
         ]
         # Of all methods of Random, only random() is promised to give the same in every version of Python.
-        return sorted(cells, key=lambda _: chance.random())
+        return sorted(runs, key=lambda _: chance.random())
 
     measured = [one_round("measured", number) for number in range(1, plan.repeats + 1)]
     # Drawn last, so that warming up does not change the order of what is measured.
     warm_up = [one_round("warm-up", plan.repeats + number) for number in range(1, plan.warm_up + 1)]
     precondition = [
-        [Cell("precondition", None, plan.seed, target, workload) for workload in plan.precondition]
+        [PlannedRun("precondition", None, plan.seed, target, workload) for workload in plan.precondition]
         for target in plan.target
     ]
     return tuple(chain(*precondition, *warm_up, *measured))

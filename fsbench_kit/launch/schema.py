@@ -1,6 +1,6 @@
 """What all tables of a plan have in common.
 
-Every field says in its `description` what it must be, and in `examples` what to write: messages about mistakes are
+Every field says in its `description` what it must be, and in `examples` what to write: error messages are
 made from these two.
 """
 
@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from fsbench_kit.model.units import size
 
 
-class Table(BaseModel):
+class PlanTable(BaseModel):
     """A table of a plan: no keys but its own, no conversions, no changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -32,7 +32,7 @@ Size = Annotated[
 ]
 """A size in bytes. Suffixes are powers of 1024."""
 
-_BLUR: Final = 1e-6
+_TOLERANCE: Final = 1e-6
 """What floating point adds to a whole number at most."""
 
 _NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -69,7 +69,7 @@ Seconds = Annotated[
 
 
 def _whole_milliseconds(value: float) -> float:
-    if abs(value * 1000 - round(value * 1000)) > _BLUR:
+    if abs(value * 1000 - round(value * 1000)) > _TOLERANCE:
         raise ValueError
     return value
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
 
-from fsbench_kit.launch.cleanup import remove_leftovers
+from fsbench_kit.launch.cleanup import clean_up
 from fsbench_kit.launch.environment import mounts
 from fsbench_kit.launch.files import publish
 from fsbench_kit.launch.processes import end_marked
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PREFIX: Final = ".fsbench-scratch-"
-_UNBORN: Final = ".fsbench-unborn-"
-_BIRTH: Final = 60.0  # seconds, of which it needs some thousandths
+_UNLOCKED: Final = ".fsbench-unborn-"
+_LOCKING: Final = 60.0  # seconds, of which it needs some thousandths
 _LOCK: Final = "launch.lock"
 _OWNER: Final = "launch.json"  # not in the lock itself: some versions of filelock empty that when they try it
 
@@ -51,19 +51,19 @@ def scratch(place: Path, *, mark: str) -> Iterator[Path]:
         If the directory cannot be written.
     """
     try:
-        folder = Path(tempfile.mkdtemp(prefix=_UNBORN, dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=_UNLOCKED, dir=place))
     except OSError as error:
-        hint = "Name a directory that you may write to in the plan."
-        raise LaunchError(f"nothing can be written here: {error.strerror}", file=place, hint=hint) from None
+        hint = "Name a directory in the plan that you can write to."
+        raise LaunchError(f"cannot write here: {error.strerror}", file=place, hint=hint) from None
     try:
         with FileLock(folder / _LOCK):
             (folder / _OWNER).write_text(json.dumps({"mark": mark}), encoding="utf-8")
             # Only now that it is locked may others find it.
-            folder = publish(folder, folder.with_name(folder.name.replace(_UNBORN, _PREFIX)))
+            folder = publish(folder, folder.with_name(folder.name.replace(_UNLOCKED, _PREFIX)))
             for other in _scratch_folders(place):
                 if other != folder:
                     _sweep(other)
-            _sweep_unborn(place)
+            _sweep_unlocked(place)
             yield folder
     finally:
         shutil.rmtree(folder)
@@ -82,7 +82,7 @@ def _sweep(folder: Path) -> None:
     with suppress(Timeout), FileLock(folder / _LOCK, blocking=False):
         if (mark := _mark(folder)) is not None:
             end_marked(mark)
-        remove_leftovers(folder)
+        clean_up(folder)
         if not any(mount.point.is_relative_to(folder) for mount in mounts()):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -96,10 +96,10 @@ def _mark(folder: Path) -> str | None:
     return mark if isinstance(mark, str) else None
 
 
-def _sweep_unborn(place: Path) -> None:
+def _sweep_unlocked(place: Path) -> None:
     """Remove what is left of launches that were killed in the moment before their scratch folder was locked."""
-    for folder in place.glob(f"{_UNBORN}*"):
+    for folder in place.glob(f"{_UNLOCKED}*"):
         with suppress(OSError):  # it is being born
             state = folder.lstat()
-            if state.st_uid == os.geteuid() and time.time() - state.st_mtime > _BIRTH:
+            if state.st_uid == os.geteuid() and time.time() - state.st_mtime > _LOCKING:
                 shutil.rmtree(folder)

@@ -18,10 +18,10 @@ from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.reading import Reader
-from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, Observation, versions
-from fsbench_kit.launch.stopping_monitor import Referee
+from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, RunRecord, versions
+from fsbench_kit.launch.stopping_monitor import StoppingMonitor
 from fsbench_kit.launch.targets import StepError
-from fsbench_kit.launch.workloads import Ground
+from fsbench_kit.launch.workloads import RunContext
 from fsbench_kit.model.errors import LaunchError
 from fsbench_kit.model.units import humanise
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.consent import Consent, Made
     from fsbench_kit.launch.events import Event
     from fsbench_kit.launch.execution import Execution
-    from fsbench_kit.launch.schedule import Cell
-    from fsbench_kit.launch.study import Study
+    from fsbench_kit.launch.schedule import PlannedRun
+    from fsbench_kit.launch.study import LaunchedStudy
     from fsbench_kit.launch.targets import Ready, Target
     from fsbench_kit.launch.workloads import Argv, Work
 
@@ -48,7 +48,7 @@ BESIDE: Final = Path("beside")
 
 @dataclass
 class Session:
-    """One start of a launch: the first of its study, or a later one that goes on with it.
+    """One start of a launch: the first of its study, or a later one that resumes it.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Session:
         How many rounds there are to be, as far as that is decided.
     """
 
-    study: Study
+    study: LaunchedStudy
     root: Path
     scratches: Mapping[Path, Path]
     tell: Callable[[Event], None]
@@ -80,7 +80,7 @@ class Session:
     _kept: dict[str, Made] = field(default_factory=dict)
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
     _failures: dict[str, list[tuple[int | None, str] | None]] = field(default_factory=dict)
-    _hopeless: str | None = None
+    _stop_reason: str | None = None
     _reader: Reader = field(default_factory=Reader)
 
     def __post_init__(self) -> None:
@@ -91,18 +91,18 @@ class Session:
         """The scratch folder from which finished folders can be moved to their place."""
         return self.scratches[self.study.folder.parent]
 
-    def go_on(self, *, retry_failed: bool) -> None:
+    def resume(self, *, retry_failed: bool) -> None:
         """Take over the runs that are there already."""
         self.begun = True
         records = {name: self.study.record(name) for name in self.study.made}
         self.made += [name for name, run in records.items() if run["status"] == "ok" or not retry_failed]
-        if len(self.made) == len(self.study.cells):
-            self.tell(Note("The study is complete: all its runs are there."))
+        if len(self.made) == len(self.study.planned_runs):
+            self.tell(Note("The study is complete: there is nothing to run."))
             return
         for run in records.values():
             if "free_bytes" in run["environment"]["before"]:
-                cell = run["target"], run["workload"]
-                self._free_at_first.setdefault(cell, run["environment"]["before"]["free_bytes"])
+                of = run["target"], run["workload"]
+                self._free_at_first.setdefault(of, run["environment"]["before"]["free_bytes"])
         for sentence in self._changes(records.values()):
             self.tell(Note(sentence))
         if self.study.plan.filesystems == "reused" and any(t.commands.make for t in self.study.plan.target):
@@ -113,10 +113,9 @@ class Session:
         before: dict[str, str] = {}
         for run in records:
             before |= run["settings"] | run["environment"]["before"]["versions"] | {"host": run["host"]}
-        programs = (workload.program for workload in self.study.plan.workload)
-        for key, value in (environment.machine_settings() | versions(*programs)).items():
+        for key, value in (environment.machine_settings() | versions(*self.study.plan.workload)).items():
             if before.get(key, value) != value:
-                yield f"The machine has changed since the last run: {key} was {before[key]}, and is {value} now."
+                yield f"The machine has changed since the last run: {key} was {before[key]} and is now {value}."
 
     def make_runs(self) -> str | None:
         """Make all runs that are missing, and return why it ended before the last, if it did."""
@@ -135,15 +134,15 @@ class Session:
 
     def _make_runs(self, provision: Provision) -> str | None:
         start = time.monotonic()
-        missing = [item for item in enumerate(self.study.cells.items(), 1) if item[1][0] not in self.made]
-        referee = Referee(self.study, self.scratch)
-        for done, (order, (name, cell)) in enumerate(missing):
-            if self._hopeless is not None:
-                return self._hopeless
-            if cell.round is not None:
-                self._ask(referee, cell.round - 1)
-                if cell.round > self.rounds:
-                    break
+        missing = [item for item in enumerate(self.study.planned_runs.items(), 1) if item[1][0] not in self.made]
+        monitor = StoppingMonitor(self.study, self.scratch)
+        for done, (order, (name, planned)) in enumerate(missing):
+            if self._stop_reason is not None:
+                return self._stop_reason
+            if planned.round is not None:
+                self._ask(monitor, planned.round - 1)
+            if not planned.is_within(self.rounds):
+                break
             rest(self.study.plan.cool_down if done else 0)
             self._refuse_without_room()
             elapsed = time.monotonic() - start
@@ -153,22 +152,22 @@ class Session:
                 RunStarted(
                     order=order,
                     runs=self._runs,
-                    stage=cell.stage,
-                    round=cell.round,
-                    target=cell.target.name,
-                    workload=cell.workload.name,
+                    stage=planned.stage,
+                    round=planned.round,
+                    target=planned.target.name,
+                    workload=planned.workload.name,
                     elapsed=elapsed,
                     remaining=elapsed / done * (self._runs - order + 1) if done else None,
                 )
             )
-            self._make_run(order, name, cell, provision)
+            self._make_run(order, name, planned, provision)
         else:
-            self._ask(referee, self.rounds)
+            self._ask(monitor, self.rounds)
         return None
 
-    def _ask(self, referee: Referee, rounds: int) -> None:
+    def _ask(self, monitor: StoppingMonitor, rounds: int) -> None:
         """Ask, after so many rounds, how many there are to be."""
-        decision = referee.after(rounds)
+        decision = monitor.after(rounds)
         if decision is not None:
             self.rounds, note = decision
             self.study.settle(self.scratch, self.rounds)
@@ -178,16 +177,16 @@ class Session:
     @property
     def _runs(self) -> int:
         """How many runs there are to be, those included that were made."""
-        return sum(cell.round is None or cell.round <= self.rounds for cell in self.study.cells.values())
+        return sum(planned.is_within(self.rounds) for planned in self.study.planned_runs.values())
 
     def _refuse_without_room(self) -> None:
         """Refuse to go on where the next run could hardly be written down."""
         free = shutil.disk_usage(self.scratch).free
         if free < _ROOM:
             raise LaunchError(
-                f"the disk for the results is full: {humanise(free, 'B')} are free",
+                f"the disk for the results is full: only {humanise(free, 'B')} is free",
                 file=self.scratch.parent,
-                hint=f"Finished runs are kept. Make space, then: fsbench launch --resume {self.study.name}",
+                hint=f"Finished runs are kept. Free space, then run: fsbench launch --resume {self.study.name}",
             )
 
     def _used_up(self, elapsed: float) -> str | None:
@@ -199,19 +198,19 @@ class Session:
             return f"{humanise(budget.bytes, 'B')} written"
         return None
 
-    def _make_run(self, order: int, name: str, cell: Cell, provision: Provision) -> None:
+    def _make_run(self, order: int, name: str, planned: PlannedRun, provision: Provision) -> None:
         """Make one run. Its folder appears when it is finished, or not at all."""
         new = self.scratch / name
         new.mkdir()
-        seen = self._observe(cell, new, provision)
-        if seen.execution is not None:
+        record = self._record(planned, new, provision)
+        if record.execution is not None:
             fresh = self.study.plan.filesystems == "fresh"
-            cell.workload.conclude(new, seen.steps if fresh else ())
-            if seen.logs:
-                seen.reading = self._reader.read(new, seen.logs)
-        failure = seen.failure  # as long as the run's files are here
-        record = seen.record(study=self.study.name, order=order)
-        (new / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            planned.workload.complete_log(new, record.steps if fresh else ())
+            if record.logs:
+                record.reading = self._reader.read(new, record.logs)
+        failure = record.failure  # as long as the run's files are here
+        told = record.to_json(study=self.study.name, order=order)
+        (new / RECORD).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.begun:
             self.study.add(self.scratch, new)
         else:
@@ -220,27 +219,27 @@ class Session:
         self._keep_made()
         self.made.append(name)
         folder = str(self.study.folder / name)
-        self._count(cell, failure, record["exit_code"])
+        self._count(planned, failure, told["exit_code"])
         self.tell(
             RunEnded(
                 order=order,
                 runs=self._runs,
                 folder=folder,
-                status=record["status"],
+                status=told["status"],
                 failure=failure,
-                warning=self._warning(seen),
+                warning=self._warning(record),
             )
         )
 
-    def _count(self, cell: Cell, failure: str | None, exit_code: int | None) -> None:
+    def _count(self, planned: PlannedRun, failure: str | None, exit_code: int | None) -> None:
         """Look whether a run is one of too many in a row that have failed in the same way."""
         # Process ids and times in it differ.
         kind = (exit_code, re.sub(r"\d+", "", failure)) if failure is not None else None
-        for runs in (f"runs of {cell.workload.name} on {cell.target.name}", "runs"):
+        for runs in (f"runs of {planned.workload.name} on {planned.target.name}", "runs"):
             last = self._failures.setdefault(runs, [])
             last.append(kind)
             if kind is not None and last[-_ENOUGH:] == [kind] * _ENOUGH:
-                self._hopeless = (
+                self._stop_reason = (
                     f"{_ENOUGH} {runs} in a row failed for the same reason, so the launch was stopped: {failure}\n"
                     f"Fix that, then run: fsbench launch --resume --retry-failed {self.study.name}"
                 )
@@ -252,80 +251,80 @@ class Session:
             self.study.keep(self.scratch, self.consent.made)
             self._kept = self.consent.made.copy()
 
-    def _warning(self, seen: Observation) -> str | None:
+    def _warning(self, record: RunRecord) -> str | None:
         """Return the conditions of a run, each once for its target and workload; the records have them all."""
-        target, workload = seen.cell.target.name, seen.cell.workload.name
-        new = [found for found in seen.conditions if (found[0], target, workload) not in self._warned]
+        target, workload = record.planned.target.name, record.planned.workload.name
+        new = [found for found in record.conditions if (found[0], target, workload) not in self._warned]
         self._warned |= {(code, target, workload) for code, _ in new}
         return "\n".join(f"{workload} on {target}: {sentence}" for _, sentence in new) or None
 
-    def _observe(self, cell: Cell, folder: Path, provision: Provision) -> Observation:
+    def _record(self, planned: PlannedRun, folder: Path, provision: Provision) -> RunRecord:
         """Make the target ready, run the tool on it, and return what there is to say of both."""
         plan = self.study.plan
-        seen = Observation(cell, folder)
+        record = RunRecord(planned, folder)
         if plan.until is not None:
-            seen.settings["stopping_rule"] = plan.until
-        scratch = str(self._scratch_of(cell.target))
+            record.settings["stopping_rule"] = plan.until
+        scratch = str(self._scratch_of(planned.target))
         try:
-            with provision.ready(cell.target) as target:
+            with provision.ready(planned.target) as target:
                 self._keep_made()
-                seen.steps, seen.filesystem = target.steps, target.filesystem
-                seen.settings |= environment.storage_settings(target.directory, target.members)
-                seen.settings |= target.settings
+                record.steps, record.filesystem = target.steps, target.filesystem
+                record.settings |= environment.storage_settings(target.directory, target.members)
+                record.settings |= target.settings
                 if target.steps:
-                    seen.settings["provision"] = target.text
-                seen.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
-                ground = Ground(
+                    record.settings["provision"] = target.text
+                record.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
+                context = RunContext(
                     directory=TARGET,
                     beside=BESIDE,
                     filesystem=target.filesystem,
                     device_size=environment.size_under((*target.members, target.directory)[0]),
-                    seed=cell.seed,
+                    seed=planned.seed,
                 )
                 with (
                     TemporaryDirectory(dir=self.scratch) as beside,
                     _link(folder / TARGET, target.directory),
                     _link(folder / BESIDE, Path(beside)),
                 ):
-                    self._work(cell.workload.work(ground), target, seen)
+                    self._work(planned.workload.work(context), target, record)
         except StepError as error:
-            seen.steps = error.steps
+            record.steps = error.steps
         except OSError as error:  # the device is gone, or the filesystem has given up
-            seen.problem = f"the target failed: {error.strerror}"
-        return seen
+            record.problem = f"the target failed: {error.strerror}"
+        return record
 
-    def _work(self, work: Work, target: Ready, seen: Observation) -> None:
-        """Run the commands of a run, and observe the machine around the one that is measured."""
-        plan, directory = self.study.plan, seen.folder / TARGET if work.on_target else seen.folder
+    def _work(self, work: Work, target: Ready, record: RunRecord) -> None:
+        """Run the commands of a run, and record the machine around the one that is measured."""
+        plan, directory = self.study.plan, record.folder / TARGET if work.on_target else record.folder
 
         def run(argv: Argv, stdout: str, stderr: str) -> Execution:
             return execute(
-                argv, seen.folder, timeout=plan.timeout, directory=directory, stdout=stdout, stderr=stderr
+                argv, record.folder, timeout=plan.timeout, directory=directory, stdout=stdout, stderr=stderr
             )
 
         for name, text in work.files.items():
-            (seen.folder / name).write_text(text, encoding="utf-8")
+            (record.folder / name).write_text(text, encoding="utf-8")
         for argv in work.before:
-            seen.preparation.append(run(argv, PREPARATION, PREPARATION))
-            if seen.preparation[-1].failure is not None:
+            record.preparation.append(run(argv, PREPARATION, PREPARATION))
+            if record.preparation[-1].failure is not None:
                 break
         else:
-            if plan.trims(seen.cell.target):
-                seen.before["trim"] = environment.trim(target.directory)
+            if plan.trims(record.planned.target):
+                record.before["trim"] = environment.trim(target.directory)
             self._reader.get_ready()
-            seen.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
-            if plan.keeps_own_cache(seen.cell.target):
-                seen.before["caches"] += f"; {seen.cell.target.own_cache} may have kept more"
-            seen.before["quiet"] = environment.quiet(target.directory, target.members)
-            seen.before |= environment.state(target.directory, target.members)
-            free = seen.before["free_bytes"]
+            record.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
+            if plan.keeps_own_cache(record.planned.target):
+                record.before["caches"] += f"; {record.planned.target.own_cache} may have kept more"
+            record.before["quiet"] = environment.quiet(target.directory, target.members)
+            record.before |= environment.machine_state(target.directory, target.members)
+            free = record.before["free_bytes"]
             # The files that a workload prepares take the same space each time.
-            cell = seen.cell.target.name, seen.cell.workload.name
-            seen.free_at_first = self._free_at_first.setdefault(cell, free)
-            seen.execution = run(work.measured, STDOUT, STDERR)
-            seen.after |= environment.state(target.directory, target.members)
+            of = record.planned.target.name, record.planned.workload.name
+            record.free_at_first = self._free_at_first.setdefault(of, free)
+            record.execution = run(work.measured, STDOUT, STDERR)
+            record.after |= environment.machine_state(target.directory, target.members)
         for argv in work.after:
-            seen.cleanup.append(run(argv, CLEANUP, CLEANUP))
+            record.cleanup.append(run(argv, CLEANUP, CLEANUP))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ PILOT: Final = 5
 _HALF_WIDTHS: Final = {2: 8.985, 3: 2.484, 4: 1.591, 5: 1.242, 10: 0.715}
 """Repeats -> how far a 95 % interval of paired t reaches to either side, t / sqrt(n), in standard deviations."""
 
-_BLUR: Final = 1e-9
+_TOLERANCE: Final = 1e-9
 """What rounding of floating point adds to a number of rounds at most."""
 
 _RULE: Final = r"^(half-width|stein) (0\.0*[1-9]\d*|[1-9]\d*(?:\.\d+)?) ?%$"
@@ -38,12 +38,12 @@ def caution(repeats: int) -> str | None:
     """Say what so few repeats can show, and what not; ``None`` where they are enough.
 
     >>> caution(1)
-    '1 repeat shows no difference: a single run gets no interval. Plan 6 repeats or more.'
+    '1 repeat cannot show a difference: a single run has no interval. Plan 6 repeats or more.'
     """
     if repeats >= ENOUGH:
         return None
     if repeats == 1:
-        return f"1 repeat shows no difference: a single run gets no interval. Plan {ENOUGH} repeats or more."
+        return f"1 repeat cannot show a difference: a single run has no interval. Plan {ENOUGH} repeats or more."
     few, many = (f"{5 * _HALF_WIDTHS[n]:.2g} %" for n in (repeats, 10))
     return (
         f"{repeats} repeats show large differences only: where ratios vary by 5 % from round to round, "
@@ -73,8 +73,8 @@ class Precision:
 
     def __str__(self) -> str:
         if self.half_width is None:
-            return "no figure has an interval"
-        others = f"; {self.without} figures have none" if self.without else ""
+            return "no ratio has an interval"
+        others = f"; {self.without} ratios have none" if self.without else ""
         reach = f"{100 * math.expm1(self.half_width):.2g} %"
         return f"the widest of {self.intervals} intervals reaches {reach} to either side ({self.widest}){others}"
 
@@ -122,7 +122,7 @@ class Rule:
         if precision.half_width is not None and self.two_stages:
             # An interval of n rounds reaches t * s / sqrt(n); t and s are the pilot's.
             times = (precision.half_width / self.width) ** 2
-            wanted = max(rounds, math.ceil(rounds * times - _BLUR))
+            wanted = max(rounds, math.ceil(rounds * times - _TOLERANCE))
             beyond = f", more than the plan's {most}" if wanted > most else ""
             return min(wanted, most), f'{seen}. The rule "{self.text}" takes {wanted} rounds{beyond}.'
         if precision.half_width is not None and precision.half_width <= self.width:

@@ -14,13 +14,13 @@ from fsbench_kit.model.errors import LaunchError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fsbench_kit.launch.study import Study
+    from fsbench_kit.launch.study import LaunchedStudy
 
 _PRECISION: Final = (sys.executable, "-P", "-m", "fsbench_kit.launch.precision")
 _TIMEOUT: Final = 600.0  # seconds
 
 
-class Referee:
+class StoppingMonitor:
     """Decides after each round how many there are to be.
 
     Parameters
@@ -31,7 +31,7 @@ class Referee:
         A folder for what is written in passing.
     """
 
-    def __init__(self, study: Study, scratch: Path) -> None:
+    def __init__(self, study: LaunchedStudy, scratch: Path) -> None:
         self._study = study
         self._scratch = scratch
         self._rule = Rule.read(study.plan.until) if study.plan.until is not None else None
@@ -40,7 +40,7 @@ class Referee:
     def after(self, rounds: int) -> tuple[int, str | None] | None:
         """Return what `Rule.decide` does where the rule looks after so many rounds; ``None`` where it does not.
 
-        A launch that is gone on with asks in the middle: then a rule of two stages looks back at its pilot.
+        A resumed launch asks in the middle: then a rule of two stages looks back at its pilot.
         """
         if self._rule is None or rounds < PILOT or rounds == self._last:
             return None
@@ -57,7 +57,8 @@ class Referee:
         try:
             done = execute((*_PRECISION, str(self._study.folder), str(rounds)), folder, timeout=_TIMEOUT)
             if done.failure is not None:
-                raise LaunchError(f"the plan's rule cannot be followed: {done.failure}", file=self._study.folder)
+                what = f"cannot apply the plan's stopping rule: {done.failure}"
+                raise LaunchError(what, file=self._study.folder)
             return Precision(**json.loads((folder / STDOUT).read_text(encoding="utf-8")))
         finally:
             shutil.rmtree(folder)

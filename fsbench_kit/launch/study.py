@@ -1,7 +1,7 @@
 """A study's folder: its plan, and a folder for each run, which appears whole or not at all.
 
 A study appears with its first run. Which runs there are to make follows from its plan alone, and each has a name
-of its own; so a study that was left unfinished can be gone on with.
+of its own; so an unfinished study can be resumed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.schedule import PlannedRun
 
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
@@ -35,8 +35,8 @@ _NEEDED: Final = {"status", "target", "workload", "settings", "environment", "ho
 """What has to be in a run's record for its study to be resumed."""
 
 
-class Study:
-    """A study that is to be made, or to be gone on with.
+class LaunchedStudy:
+    """A study that is launched or resumed.
 
     Parameters
     ----------
@@ -47,18 +47,18 @@ class Study:
 
     Attributes
     ----------
-    cells
+    planned_runs
         Run's name -> what it is, in the order in which they are to be made.
     """
 
     def __init__(self, folder: Path, plan: Plan) -> None:
         self.folder = folder
         self.plan = plan
-        cells = schedule(plan)
-        digits = max(3, len(str(len(cells))))
-        self.cells: dict[str, Cell] = {
-            f"{order:0{digits}d}-{cell.target.name}-{cell.workload.name}": cell
-            for order, cell in enumerate(cells, 1)
+        planned_runs = schedule(plan)
+        digits = max(3, len(str(len(planned_runs))))
+        self.planned_runs: dict[str, PlannedRun] = {
+            f"{order:0{digits}d}-{planned.target.name}-{planned.workload.name}": planned
+            for order, planned in enumerate(planned_runs, 1)
         }
 
     @property
@@ -76,10 +76,10 @@ class Study:
             If there are others than its plan leads to.
         """
         found = sorted(path.parent.name for path in self.folder.glob(f"*/{RECORD}"))
-        strange = [name for name in found if name not in self.cells]
+        strange = [name for name in found if name not in self.planned_runs]
         if strange:
-            what = f"its plan does not lead to the run {strange[0]}"
-            hint = "Undo what was changed in the study's plan.toml, or launch the plan as a new study."
+            what = f"its plan has no run {strange[0]}"
+            hint = "Undo the changes to the study's plan.toml, or launch the plan as a new study."
             raise LaunchError(what, file=self.folder, hint=hint)
         return tuple(found)
 
@@ -92,22 +92,20 @@ class Study:
             If it cannot be read.
         """
         path = self.folder / name / RECORD
-        hint = "Move the run's folder away, and it is made again."
+        hint = "Move the run's folder away to have the run made again."
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise LaunchError(f"the run's record cannot be read: {error}", file=path, hint=hint) from None
+            raise LaunchError(f"cannot read the run's record: {error}", file=path, hint=hint) from None
         if not (isinstance(record, dict) and record.keys() >= _NEEDED):
-            raise LaunchError("this is not the record of a run", file=path, hint=hint)
+            raise LaunchError("this is not a run's record", file=path, hint=hint)
         return record
 
     @property
     def unfinished(self) -> bool:
         """Whether runs are missing, of the rounds that there are to be."""
         made, rounds = set(self.made), self._settled_rounds
-        return any(
-            name not in made and (cell.round is None or cell.round <= rounds) for name, cell in self.cells.items()
-        )
+        return any(name not in made and planned.is_within(rounds) for name, planned in self.planned_runs.items())
 
     @property
     def has_failures(self) -> bool:
@@ -169,15 +167,15 @@ class Study:
         if not self.folder.exists():
             return
         if not replace:
-            what = f'there is a study "{self.name}" already, and raw results are not overwritten'
+            what = f'a study "{self.name}" exists already, and raw results are never overwritten'
             hint = (
-                "Go on with it by --resume, name the study differently, give no name to have the time in it, "
-                "or ask to replace it."
+                "Resume it (--resume), replace it (--replace), or choose another name; "
+                "without a name, a study is named by its plan and the time."
             )
             raise LaunchError(what, file=self.folder, hint=hint)
         if not (self.folder / PLAN).is_file():
-            what = "this was not made by a launch, so it is not replaced"
-            raise LaunchError(what, file=self.folder, hint="Name the study differently.")
+            what = "cannot replace this: no launch made it"
+            raise LaunchError(what, file=self.folder, hint="Choose another name.")
 
     def begin(self, scratch: Path, run: Path) -> None:
         """Put the study in its place with its first run, instead of what is there.
@@ -223,12 +221,12 @@ def made_on_devices(folder: Path) -> dict[str, Made]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:
-        what = f"what the launch has made on block devices cannot be read: {error}"
+        what = f"cannot read what the launch made on block devices: {error}"
         raise LaunchError(what, file=path, hint="Launch the plan as a new study.") from None
 
 
-def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> Study:
-    """Find a study to go on with: the one of a name, or the latest that is unfinished, or has runs to make again.
+def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> LaunchedStudy:
+    """Find a study to resume: the one of a name, or the latest that is unfinished or has runs to make again.
 
     Raises
     ------
@@ -238,16 +236,16 @@ def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> S
     if name is not None:
         if not (runs / name / PLAN).is_file():
             known = ", ".join(folder.name for folder in _folders(runs))
-            hint = f"There are: {known}." if known else "Launch a plan first."
+            hint = f"Launched studies: {known}." if known else "Launch a plan first."
             raise RequestError(f'there is no launched study "{name}"', file=runs, hint=hint)
-        return Study(runs / name, read_plan(runs / name / PLAN))
+        return LaunchedStudy(runs / name, read_plan(runs / name / PLAN))
     for folder in _folders(runs):
         with suppress(InputError, LaunchError):  # of another version of the kit; by its name, it gets the error
-            study = Study(folder, read_plan(folder / PLAN))
+            study = LaunchedStudy(folder, read_plan(folder / PLAN))
             if study.unfinished or (retry_failed and study.has_failures):
                 return study
-    lacking = "no study is unfinished" + (" or has failed runs" if retry_failed else "")
-    raise RequestError(lacking, file=runs, hint="Launch a plan.")
+    failed = " or has failed runs" if retry_failed else ""
+    raise RequestError(f"nothing to resume: no study is unfinished{failed}", file=runs, hint="Launch a plan.")
 
 
 def _folders(runs: Path) -> list[Path]:

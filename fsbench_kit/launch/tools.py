@@ -50,11 +50,14 @@ class Program:
         The Debian package that brings it.
     version_flag
         What makes it print its version.
+    install
+        Whether ``fsbench doctor --install`` installs it.
     """
 
     name: str
     package: str
-    version_flag: str
+    version_flag: str = "--version"
+    install: bool = False
 
     @property
     def path(self) -> Path | None:
@@ -87,119 +90,25 @@ def _version(program: Program) -> str | None:
     return next((line for line in lines if re.search(r"\d\.\d", line)), None)
 
 
-WORKLOAD_PROGRAMS: Final = {
-    program.name: program
-    for program in (
-        Program("fio", "fio", "--version"),
-        Program("bonnie++", "bonnie++", "-h"),
-        Program("sysbench", "sysbench", "--version"),
-        Program("iozone", "iozone3", "-v"),
-    )
-}
-
-MKFS_PROGRAMS: Final = {
-    program.name: program
-    for program in (
-        Program("mkfs.ext2", "e2fsprogs", "-V"),
-        Program("mkfs.ext3", "e2fsprogs", "-V"),
-        Program("mkfs.ext4", "e2fsprogs", "-V"),
-        Program("mkfs.xfs", "xfsprogs", "-V"),
-        Program("mkfs.btrfs", "btrfs-progs", "-V"),
-        Program("mkfs.f2fs", "f2fs-tools", "-V"),
-        Program("mkfs.jfs", "jfsutils", "-V"),
-        Program("mkfs.nilfs2", "nilfs-tools", "-V"),
-        Program("mkfs.reiserfs", "reiserfsprogs", "-V"),
-    )
-}
-
-ZFS_PROGRAMS: Final = {
-    program.name: program
-    for program in (
-        Program("zpool", "zfs-fuse", "version"),
-        Program("zfs", "zfs-fuse", "version"),
-    )
-}
-
+ZPOOL: Final = Program("zpool", "zfs-fuse", "version")
+ZFS: Final = Program("zfs", "zfs-fuse", "version")
 ZFS_FUSE: Final = Program("zfs-fuse", "zfs-fuse", "--help")
-
-MIRROR_PROGRAMS: Final = {"mdadm": Program("mdadm", "mdadm", "--version")}
+MDADM: Final = Program("mdadm", "mdadm")
 
 SYSTEM_PROGRAMS: Final = {
     program.name: program
     for program in (
-        Program("dd", "coreutils", "--version"),
-        Program("fallocate", "util-linux", "--version"),
-        Program("losetup", "mount", "--version"),
-        Program("mount", "mount", "--version"),
-        Program("setpriv", "util-linux", "--version"),
-        Program("truncate", "coreutils", "--version"),
-        Program("umount", "mount", "--version"),
-        Program("unshare", "util-linux", "--version"),
-        Program("wipefs", "util-linux", "--version"),
+        Program("dd", "coreutils"),
+        Program("fallocate", "util-linux"),
+        Program("losetup", "mount"),
+        Program("mount", "mount"),
+        Program("setpriv", "util-linux"),
+        Program("truncate", "coreutils"),
+        Program("umount", "mount"),
+        Program("unshare", "util-linux"),
+        Program("wipefs", "util-linux"),
     )
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What this machine can do for a launch.
-
-    Attributes
-    ----------
-    programs
-        The programs that are installed, with their version where they say it. Of mkfs, only those for filesystems
-        that the kernel has.
-    missing
-        The programs that are not.
-    filesystems
-        The filesystems on block devices that the kernel has, or can load.
-    administrator
-        Whether this process may mount (it has the capability CAP_SYS_ADMIN).
-    isolation_problem
-        Why mounts and processes of their own cannot be had, or ``None`` where they can.
-    loop_devices
-        Whether the kernel has loop devices.
-    free_bytes
-        Free space where results go, for those who are not root.
-    """
-
-    programs: tuple[tuple[Program, str | None], ...]
-    missing: tuple[Program, ...]
-    filesystems: tuple[str, ...]
-    administrator: bool
-    isolation_problem: str | None
-    loop_devices: bool
-    free_bytes: int
-
-    @property
-    def packages_to_install(self) -> tuple[str, ...]:
-        """The Debian packages that would bring what is missing."""
-        return tuple(sorted({program.package for program in self.missing}))
-
-
-def machine(root: Path) -> Machine:
-    """Look at this machine.
-
-    Parameters
-    ----------
-    root
-        The project's root, where the free space is measured.
-    """
-    filesystems = kernel_filesystems()
-    known = [
-        *WORKLOAD_PROGRAMS.values(),
-        *(program for name, program in MKFS_PROGRAMS.items() if name.removeprefix("mkfs.") in filesystems),
-        *SYSTEM_PROGRAMS.values(),
-    ]
-    return Machine(
-        programs=tuple((program, program.version) for program in known if program.path is not None),
-        missing=tuple(program for program in known if program.path is None),
-        filesystems=filesystems,
-        administrator=is_administrator(),
-        isolation_problem=isolation_problem(),
-        loop_devices=has_loop_devices(),
-        free_bytes=shutil.disk_usage(root).free,
-    )
 
 
 def kernel_filesystems() -> tuple[str, ...]:
@@ -216,6 +125,16 @@ def _filesystem_modules(dependencies: Path) -> Iterable[str]:
     except OSError:
         return ()
     return re.findall(r"^kernel/fs/(\w+)/\1\.ko", text, re.MULTILINE)
+
+
+def not_installed(*programs: Program) -> str | None:
+    """Say which of some programs are missing, and which packages bring them; ``None`` where none is."""
+    missing = [program for program in programs if program.path is None]
+    if not missing:
+        return None
+    names = ", ".join(program.name for program in missing)
+    packages = ", ".join(dict.fromkeys(program.package for program in missing))
+    return f"{names} {'is' if len(missing) == 1 else 'are'} not installed (Debian: {packages})"
 
 
 def is_administrator() -> bool:
@@ -240,8 +159,8 @@ def isolation_problem() -> str | None:
     """Say why a command cannot have mounts and processes of its own; ``None`` where it can."""
     if not is_administrator():
         return "this needs root"
-    if SYSTEM_PROGRAMS["unshare"].path is None:
-        return "the program unshare is missing (Debian package util-linux)"
+    if lack := not_installed(SYSTEM_PROGRAMS["unshare"]):
+        return lack
     attempt = subprocess.run(
         [*ISOLATION, "true"],
         env=program_environment(),
@@ -252,7 +171,7 @@ def isolation_problem() -> str | None:
     )
     if attempt.returncode == 0:
         return None
-    return f"the kernel refuses a mount namespace here ({attempt.stderr.strip() or 'it does not say why'})"
+    return f"the kernel refuses a mount namespace here ({attempt.stderr.strip() or 'no reason given'})"
 
 
 def program_environment() -> dict[str, str]:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from fsbench_kit.launch.tools import ISOLATION, ZFS_FUSE, program_environment
+from fsbench_kit.launch.tools import ISOLATION, ZFS_FUSE, not_installed, program_environment
 from fsbench_kit.model.units import size
 
 Implementation = Literal["kernel module", "zfs-fuse"]
@@ -44,9 +44,7 @@ def lack() -> str | None:
     if implementation() is not None:
         return None
     without = "the kernel has no ZFS loaded (/dev/zfs is missing)"
-    if ZFS_FUSE.path is None:
-        return f"{without}, and the program zfs-fuse is missing (Debian package {ZFS_FUSE.package})"
-    return f"{without}, and zfs-fuse cannot work without /dev/fuse"
+    return f"{without}, and {not_installed(ZFS_FUSE) or 'zfs-fuse does not work without /dev/fuse'}"
 
 
 @cache

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from fsbench_kit.model.conditions import CONDITIONS
+
 Better = Literal["higher", "lower"]
 
 
@@ -356,14 +358,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "RUN_FAILED": ("warning", "The run reports an error."),
     "CARRY_LOST": ("note", "fio printed a fraction of almost 1 as .0; the figure's bounds allow for it."),
     "RUN_STOPPED": ("note", "The run was stopped before its end."),
-    "MACHINE_LOADED": ("warning", "Other work kept the machine busy directly before the run."),
-    "DEVICE_SHARED": ("warning", "Others used the device before the run or during it."),
-    "CACHED_RUN": ("note", "Less reached the device than the run asked for; the page cache did the rest."),
-    "SYNC_NOT_PASSED_ON": (
-        "warning",
-        "The filesystem is not told of a sync, whose time says nothing of the disk.",
-    ),
-    "SPACE_CHANGED": ("note", "The filesystem was not as full as at its first run."),
+    **{code: (condition.severity, condition.meaning) for code, condition in CONDITIONS.items()},
     "UNKNOWN_CONDITION": ("warning", "A run's record tells of a condition that this version does not know."),
     "NEWER_RECORD": ("warning", "A newer version wrote a file; what this one knows of it was read."),
     "SKIPPED": (

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import platform
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from fsbench_kit.analysis import settings
 from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.conditions import CONDITIONS
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import setting_kind
 from fsbench_kit.tables.cells import SIZES
@@ -109,21 +110,17 @@ def _setting_text(setting: Mapping[str, str]) -> str:
     return "; ".join(humanise(float(value), "B") if value.isdecimal() else value for value in values)
 
 
-_OF_MACHINE: Final = ("MACHINE_LOADED", "DEVICE_SHARED", "CACHED_RUN", "SPACE_CHANGED")
-"""Remarks that say the same of run after run, each time with other figures."""
-
-
 def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
     """Make the table of what was odd about the logs, the gravest first; equal remarks are one row.
 
-    So are those about the machine's state before a run that differ in their figures only.
+    So are those about the conditions of a run that differ in their figures only.
     """
     but_for_figures = pl.col("message").str.replace_all(r"\d[\d.,]*(\s*[KMG]iB)?", "0")
     rows = (
         dataset.diagnostics.group_by(
             "severity",
             "code",
-            kind=pl.when(pl.col("code").is_in(_OF_MACHINE)).then(but_for_figures).otherwise("message"),
+            kind=pl.when(pl.col("code").is_in(list(CONDITIONS))).then(but_for_figures).otherwise("message"),
             maintain_order=True,
         )
         .agg(

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.launch import Ability, LaunchResult, Machine
+    from fsbench_kit.launch import Capability, LaunchResult, Machine
 
 
-def machine_table(machine: Machine, abilities: Iterable[Ability]) -> Table:
+def machine_table(machine: Machine, capabilities: Iterable[Capability]) -> Table:
     """Make the table of what a machine has for launches, and of what it can do with that."""
     loop = "yes" if machine.loop_devices else "the kernel has none"
     rows = [
@@ -38,7 +38,7 @@ def machine_table(machine: Machine, abilities: Iterable[Ability]) -> Table:
         "device": "Block devices",
         "workload": "Workloads",
     }
-    found = tuple(abilities)
+    found = tuple(capabilities)
     groups = {
         kind: [(a.name, a.problem or "yes", a.remedy or "") for a in found if a.kind == kind] for kind in here
     }

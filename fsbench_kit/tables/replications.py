@@ -22,7 +22,7 @@ def replication_table(found: pl.DataFrame) -> Table:
     Parameters
     ----------
     found
-        What `fsbench_kit.launch.replicate.beside` returned.
+        What `fsbench_kit.launch.replicate.side_by_side` returned.
     """
     varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
     names = [name for name in _CELL if varied[name]]

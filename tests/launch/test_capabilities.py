@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsbench_kit.launch import Ability, abilities, ability
+from fsbench_kit.launch import Capability, capabilities, list_capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,70 +14,69 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Ability]]:
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Capability]]:
     """Look at a machine with ext4 alone, no md, and one empty disk; what else it lacks is for a test to say."""
-    monkeypatch.setattr(ability, "kernel_filesystems", lambda: ("ext4",))
     monkeypatch.setattr("fsbench_kit.launch.targets.filesystems.kernel_filesystems", lambda: ("ext4",))
-    for module in ("ability", "targets.mirror"):
+    for module in ("capabilities", "targets.mirror"):
         monkeypatch.setattr(f"fsbench_kit.launch.{module}.has_md", lambda: False)
-    for module in ("ability", "targets.loop", "targets.mirror"):
+    for module in ("capabilities", "targets.loop", "targets.mirror"):
         monkeypatch.setattr(f"fsbench_kit.launch.{module}.has_loop_devices", lambda: True)
-    monkeypatch.setattr(ability, "block_devices", lambda: ("/dev/empty",))
-    monkeypatch.setattr(ability, "device_problem", lambda _: None)
-    monkeypatch.setattr(ability, "isolation_problem", lambda: None)
-    return lambda: {found.name: found for found in abilities(tmp_path)}
+    monkeypatch.setattr(capabilities, "block_devices", lambda: ("/dev/empty",))
+    monkeypatch.setattr(capabilities, "device_problem", lambda _: None)
+    monkeypatch.setattr(capabilities, "isolation_problem", lambda: None)
+    return lambda: {found.name: found for found in list_capabilities(tmp_path)}
 
 
 def lack_programs(monkeypatch: pytest.MonkeyPatch, *lacking: str) -> None:
     monkeypatch.setattr("shutil.which", lambda name, **_: None if name in lacking else f"/bin/{name}")
 
 
-def test_what_can_be_launched(found: Callable[[], dict[str, Ability]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_can_be_launched(found: Callable[[], dict[str, Capability]], monkeypatch: pytest.MonkeyPatch) -> None:
     lack_programs(monkeypatch)
     can = {name for name, one in found().items() if one.problem is None}
-    assert can >= {"directory", "ext4 in an image", "/dev/empty", "fio", "iozone", "smallfiles (the kit's own)"}
+    assert can >= {"directory", "ext4 in an image", "/dev/empty", "fio", "iozone", "smallfiles"}
     assert found()["/dev/empty"].remedy == (
-        "all on it would be lost: name it in the plan, and again by --device /dev/empty"
+        "a launch would destroy all data on it: name it in the plan, and again with --device /dev/empty"
     )
     assert found()["ext4 in an image"].remedy is None
 
 
 def test_what_the_kernel_lacks_is_not_mended_by_a_package(
-    found: Callable[[], dict[str, Ability]], monkeypatch: pytest.MonkeyPatch
+    found: Callable[[], dict[str, Capability]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack_programs(monkeypatch, "mkfs.xfs", "mdadm")
     for name in ("xfs in an image", "btrfs mirror", "md mirror (ext4)"):
         one = found()[name]
         assert str(one.problem).startswith("the kernel has no ")
-        assert str(one.remedy).startswith("take a kernel that has it")
+        assert str(one.remedy).startswith("use a kernel that has it")
 
 
 def test_missing_programs_are_named_with_their_packages(
-    found: Callable[[], dict[str, Ability]], monkeypatch: pytest.MonkeyPatch
+    found: Callable[[], dict[str, Capability]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack_programs(monkeypatch, "mkfs.ext4", "iozone", "cp")
     assert found()["ext4 in an image"].remedy == "apt-get install e2fsprogs"
     assert found()["iozone"].remedy == "apt-get install iozone3"
-    assert found()["filetree (the kit's own)"].problem == "missing: cp"
+    assert found()["filetree"].problem == "cp not found"
 
 
 def test_without_a_compiler_smallfiles_is_slower(
-    found: Callable[[], dict[str, Ability]], monkeypatch: pytest.MonkeyPatch
+    found: Callable[[], dict[str, Capability]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack_programs(monkeypatch)
-    assert found()["smallfiles (the kit's own)"].remedy is None
+    assert found()["smallfiles"].remedy is None
     lack_programs(monkeypatch, "cc")
-    here = found()["smallfiles (the kit's own)"]
+    here = found()["smallfiles"]
     assert here.problem is None
-    assert str(here.remedy).endswith(": apt-get install gcc libc6-dev")
+    assert str(here.remedy).startswith("cc is not installed (Debian: gcc, libc6-dev), so its loops run in Python")
 
 
 def test_without_rights_there_are_directories(
-    found: Callable[[], dict[str, Ability]], monkeypatch: pytest.MonkeyPatch
+    found: Callable[[], dict[str, Capability]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack_programs(monkeypatch)
-    monkeypatch.setattr(ability, "isolation_problem", lambda: "this needs root")
-    monkeypatch.setattr(ability, "is_administrator", lambda: False)
+    monkeypatch.setattr(capabilities, "isolation_problem", lambda: "this needs root")
+    monkeypatch.setattr(capabilities, "is_administrator", lambda: False)
     here = found()
     assert here["directory"].problem is None
     for name in ("ext4 in an image", "/dev/empty"):

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from fsbench_kit.launch import launch, rehearse, resume, tools, zfs
+from fsbench_kit.launch import dry_run, launch, resume, tools, zfs
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import block_devices, device_problem
 from fsbench_kit.launch.events import RunEnded
-from fsbench_kit.launch.resolve import choose
+from fsbench_kit.launch.resolve import resolve_plan
 from fsbench_kit.model.errors import LaunchError
 from tests.launch.traces import eventually
 
@@ -83,7 +83,7 @@ def test_what_is_no_block_device(tmp_path: Path, image: Path) -> None:
     assert device_problem(str(image)) == f"{image} is not a block device"
     assert device_problem("/dev/null") == "/dev/null is not a block device"
     absent = str(tmp_path / "absent")
-    assert device_problem(absent) == f"{absent} cannot be looked at: No such file or directory"
+    assert device_problem(absent) == f"cannot look up {absent}: No such file or directory"
 
 
 def test_blank_disk_may_be_used_by_any_name(disk: str, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_part_of_another_device(disk: str) -> None:
 
 def test_read_only(image: Path) -> None:
     with attached(image, "--read-only") as device:
-        assert device_problem(device) == f"{device} can only be read"
+        assert device_problem(device) == f"{device} is read-only"
 
 
 def test_partitioned_disk_and_its_partitions(disk: str, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_signed(disk: str, mkfs: list[str], signature: str) -> None:
     assert device_problem(disk) == (
         f'{disk} holds {signature}; if that may be destroyed, say so in the plan: signature = "{signature}"'
     )
-    assert device_problem(disk, "xfs") == f'{disk} holds {signature}, and the plan says signature = "xfs"'
+    assert device_problem(disk, "xfs") == f'{disk} holds {signature}, but the plan says signature = "xfs"'
     assert device_problem(disk, signature) is None
     assert content(disk) == before
 
@@ -200,12 +200,12 @@ def test_several_signatures_are_never_one(disk: str) -> None:
         file.seek(0x8000)
         file.write(b"\x01CD001\x01")
     assert str(device_problem(disk)).startswith(f"{disk} holds ext4, iso9660; ")
-    assert device_problem(disk, "ext4") == f'{disk} holds ext4, iso9660, and the plan says signature = "ext4"'
+    assert device_problem(disk, "ext4") == f'{disk} holds ext4, iso9660, but the plan says signature = "ext4"'
 
 
 def test_signature_that_is_not_there(disk: str) -> None:
     assert device_problem(disk, "ext4") == (
-        f'{disk} holds nothing, and the plan says signature = "ext4": is this the device you mean?'
+        f'{disk} is empty, but the plan says signature = "ext4": is this the right device?'
     )
 
 
@@ -225,15 +225,15 @@ def test_data_without_a_signature(disk: str, place: int) -> None:
         'signature = "unknown"'
     )
     assert device_problem(disk, "ext4") == (
-        f'{disk} holds data without a signature, and the plan says signature = "ext4"'
+        f'{disk} holds data without a signature, but the plan says signature = "ext4"'
     )
     assert device_problem(disk, "unknown") is None
 
 
 def test_unknown_is_no_word_for_everything(disk: str) -> None:
-    assert str(device_problem(disk, "unknown")).startswith(f"{disk} holds nothing, and the plan says ")
+    assert str(device_problem(disk, "unknown")).startswith(f"{disk} is empty, but the plan says ")
     call("mkfs.ext4", "-q", disk)
-    assert device_problem(disk, "unknown") == f'{disk} holds ext4, and the plan says signature = "unknown"'
+    assert device_problem(disk, "unknown") == f'{disk} holds ext4, but the plan says signature = "unknown"'
 
 
 @contextmanager
@@ -316,10 +316,10 @@ def test_device_has_to_be_named_twice(
 ) -> None:
     plan = make_plan(target=[on(disk)])
     with pytest.raises(LaunchError) as raised:
-        rehearse(plan, tmp_path, devices)
+        dry_run(plan, tmp_path, devices)
     assert str(raised.value).startswith(
-        f'Target "disk" cannot be had: all that is on {disk} would be lost, '
-        f"so it has to be named once more: --device {disk}."
+        f'Target "disk" is not available: all data on {disk} would be destroyed; '
+        f"to confirm, name it again: --device {disk}."
     )
 
 
@@ -330,11 +330,11 @@ def test_disk_that_takes_the_place_of_the_one_that_was_named(
     plan = make_plan(target=[on(disk := call("losetup", "--find", "--show", image))])
     try:
         consent = Consent.to([disk])
-        choose(plan, tmp_path, isolation_problem=None, consent=consent)
+        resolve_plan(plan, tmp_path, isolation_problem=None, consent=consent)
         call("losetup", "--detach", disk)
         call("losetup", disk, image)
-        with pytest.raises(LaunchError, match=f"{disk} leads to another disk now than when it was named"):
-            choose(plan, tmp_path, isolation_problem=None, consent=consent)
+        with pytest.raises(LaunchError, match=f"{disk} is no longer the disk that was named"):
+            resolve_plan(plan, tmp_path, isolation_problem=None, consent=consent)
     finally:
         call("losetup", "--detach", disk)
 
@@ -343,12 +343,12 @@ def test_device_cannot_hold_two_filesystems_at_once(
     disk: str, tmp_path: Path, make_plan: Callable[..., Plan]
 ) -> None:
     targets = [on(disk, filesystem=name, name=name) for name in ("ext2", "ext4")]
-    rehearse(make_plan(target=targets), tmp_path, [disk])
+    dry_run(make_plan(target=targets), tmp_path, [disk])
     reused = make_plan(target=targets, filesystems="reused")
     with pytest.raises(
         LaunchError, match=f'targets "ext2" and "ext4" cannot both keep their filesystem on {disk}'
     ):
-        rehearse(reused, tmp_path, [disk])
+        dry_run(reused, tmp_path, [disk])
 
 
 def test_mirror_of_a_device_with_itself(
@@ -359,8 +359,8 @@ def test_mirror_of_a_device_with_itself(
     with attached(image) as second:
         for again in (str(link), second):
             mirror = {"kind": "mirror", "name": "mirror", "filesystem": "btrfs", "devices": [disk, again]}
-            with pytest.raises(LaunchError, match=f"{disk} and {again} are one and the same device"):
-                rehearse(make_plan(target=[mirror]), tmp_path, [disk, again])
+            with pytest.raises(LaunchError, match=f"{disk} and {again} are the same device"):
+                dry_run(make_plan(target=[mirror]), tmp_path, [disk, again])
 
 
 def test_targets_on_one_device_by_two_names(
@@ -370,8 +370,8 @@ def test_targets_on_one_device_by_two_names(
     link.symlink_to(disk)
     plan = make_plan(target=[on(disk), on(str(link), name="second")])
     with pytest.raises(LaunchError) as raised:
-        rehearse(plan, tmp_path, [disk])
-    assert raised.value.what == f'{disk} and {link} are one and the same device (targets "disk" and "second")'
+        dry_run(plan, tmp_path, [disk])
+    assert raised.value.what == f'{disk} and {link} are the same device (targets "disk" and "second")'
 
 
 @pytest.mark.slow
@@ -416,7 +416,7 @@ class TestLaunchOnADevice:
         shutil.rmtree(first.runs[-1])
         call("mkfs.ext2", "-q", "-F", "-L", "fsbench", disk)
         before = content(disk)
-        with pytest.raises(LaunchError, match=f"{disk} holds ext2, which this launch has not made"):
+        with pytest.raises(LaunchError, match=f"{disk} holds ext2, which this launch did not make"):
             resume("s", root=tmp_path, devices=[disk])
         assert content(disk) == before
 
@@ -439,7 +439,7 @@ class TestLaunchOnADevice:
                 threading.Thread(target=kill_when_noted, args=(before,)).start()
 
         plan = make_plan(target=[on(disk)], cool_down=1)
-        with pytest.raises(LaunchError, match="the launch's process was ended after 1 runs"):
+        with pytest.raises(LaunchError, match="the launch ended unexpectedly after 1 runs"):
             launch(plan, root=tmp_path, study="s", devices=[disk], progress=watch)
         again = resume("s", root=tmp_path, devices=[disk])
         assert (again.failures, again.done, len(again.runs)) == ({}, 1, 1)
@@ -454,7 +454,7 @@ class TestLaunchOnADevice:
         link.unlink()
         link.symlink_to(other)
         resize(other, 65)
-        with pytest.raises(LaunchError, match=f"{link} leads to another disk than in the earlier runs"):
+        with pytest.raises(LaunchError, match=f"{link} is not the disk that the earlier runs"):
             resume("s", root=tmp_path, devices=[str(link)])
 
     def test_link_that_is_pointed_to_another_disk(
@@ -472,7 +472,7 @@ class TestLaunchOnADevice:
         plan = make_plan(target=[on(str(link))], repeats=2, cool_down=1)
         result = launch(plan, root=tmp_path, devices=[str(link)], progress=point_elsewhere)
         (failure,) = result.failures.values()
-        assert f"{link} leads to another disk now than when it was named for this launch" in failure
+        assert f"{link} is no longer the disk that was named for this launch" in failure
         assert content(other) == before
 
     def test_link_that_is_pointed_to_another_disk_after_the_last_look(
@@ -499,7 +499,7 @@ class TestLaunchOnADevice:
             plan = make_plan(target=[on(str(link))], repeats=1)
             result = launch(plan, root=tmp_path, devices=[str(link)])
             (failure,) = result.failures.values()
-            assert f": wipefs --all {link}: {link} leads to another disk now" in failure
+            assert f": wipefs --all {link}: {link} is no longer the disk" in failure
             assert not any(Path(second).read_bytes())
 
     def test_process_that_opens_a_device_between_two_runs_is_named(

@@ -1,4 +1,4 @@
-"""However a launch ends, finished runs stay whole, nothing else is left, and it can be gone on with."""
+"""However a launch ends, finished runs stay whole, nothing else is left, and it can be resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fsbench_kit.launch import Plan, execution, launch, resume, tools
 from fsbench_kit.launch.execution import execute
 from fsbench_kit.launch.plan import plan_text
 from fsbench_kit.launch.processes import MARK
-from fsbench_kit.launch.study import Study
+from fsbench_kit.launch.study import LaunchedStudy
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.targets.steps import Step, run_step
 from fsbench_kit.model.errors import LaunchError
@@ -58,7 +58,7 @@ def test_program_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(execution, "mortality", lambda: ())
     monkeypatch.setenv(MARK, "mine")
     ended = execute([str(junk)], tmp_path, timeout=5)
-    assert (ended.exit_code, ended.failure) == (None, f"{junk} cannot be started: Exec format error")
+    assert (ended.exit_code, ended.failure) == (None, f"cannot start {junk}: Exec format error")
 
 
 def test_step_whose_program_is_gone(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ class TestFullDisk:
         fake_fio("head -c 9000000 /dev/zero > fio.json; exit 0")
         elsewhere = {"kind": "directory", "name": "here", "directory": str(tmp_path)}
         with memory_disk(tmp_path / "disk", "2M") as root:
-            with pytest.raises(LaunchError, match="the launch cannot go on: No space left on device"):
+            with pytest.raises(LaunchError, match="cannot continue the launch: No space left on device"):
                 launch(make_plan(target=[elsewhere], workload=[fio]), root=root, study="first")
             assert list((root / RUNS).iterdir()) == []
 
@@ -219,10 +219,10 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
         pytest.skip("needs mounts and processes of its own")
     plan = make_plan(target=[TARGETS[kind]], workload=[SMALL, {**SMALL, "name": "other"}], repeats=4)
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
-    study = Study(tmp_path / RUNS / "first", plan)
+    study = LaunchedStudy(tmp_path / RUNS / "first", plan)
     chance = random.Random(20261121)
     kills, seen = 0, 0
-    while len(study.made) < len(study.cells):
+    while len(study.made) < len(study.planned_runs):
         driver = subprocess.Popen(
             [sys.executable, "-c", DRIVER, tmp_path, kind],
             stdout=subprocess.PIPE,
@@ -246,7 +246,7 @@ def test_killed_at_any_moment_a_launch_goes_on(tmp_path: Path, make_plan: Callab
         assert len(made) >= seen
         seen = len(made)
     assert kills >= 2
-    assert {path.name for path in study.folder.iterdir()} == {"plan.toml", "study.toml", *study.cells}
+    assert {path.name for path in study.folder.iterdir()} == {"plan.toml", "study.toml", *study.planned_runs}
     assert [record(study.folder / name)["order"] for name in study.made] == list(range(1, 9))
     assert_nothing_is_left(tmp_path)
 

@@ -123,13 +123,17 @@ PRINTED = {
 }
 
 
+TOOLS = ("fio", "bonnie++", "sysbench", "iozone")
+"""Those that are programs of others."""
+
+
 @pytest.fixture
 def witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put a witness in the place of each tool, and return where they leave what they have seen."""
     programs, seen = tmp_path / "programs", tmp_path / "seen"
     programs.mkdir()
     seen.mkdir()
-    for name in tools.WORKLOAD_PROGRAMS:
+    for name in TOOLS:
         witness = programs / name
         witness.write_text(WITNESS.format(seen=seen / name, program=tools.find_program(name)), encoding="ascii")
         witness.chmod(0o755)
@@ -140,7 +144,7 @@ def witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.root
 @pytest.mark.slow
 @pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts and processes of its own")
-@pytest.mark.skipif(any(p.path is None for p in tools.WORKLOAD_PROGRAMS.values()), reason="needs all four tools")
+@pytest.mark.skipif(None in map(tools.find_program, TOOLS), reason="needs all four tools")
 @pytest.mark.parametrize("filesystem", TARGETS)
 def test_six_workloads(filesystem: str, tmp_path: Path, make_plan: Callable[..., Plan], witnesses: Path) -> None:
     if filesystem == "zfs":
@@ -179,5 +183,5 @@ def test_six_workloads(filesystem: str, tmp_path: Path, make_plan: Callable[...,
         mount = record["environment"]["before"]["mount"]
         kind = mount.partition(" - ")[2].split()[0]
         assert kind == ("fuse.zfs" if filesystem == "zfs" else filesystem)
-        if tool in tools.WORKLOAD_PROGRAMS:
+        if tool in TOOLS:
             assert (witnesses / tool).read_text().split() == [kind, STATFS[filesystem]]

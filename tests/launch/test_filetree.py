@@ -20,7 +20,8 @@ import fsbench_kit as fsb
 from fsbench_kit.launch import launch, read_plan, tools
 from fsbench_kit.launch.targets import Step
 from fsbench_kit.launch.targets.steps import run_step
-from fsbench_kit.launch.workloads import Filetree, Ground
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.filetree import Filetree
 from fsbench_kit.launch.workloads.filetree import __main__ as program
 from fsbench_kit.model.errors import InputError
 from tests.launch.machine import busy_with_others
@@ -54,8 +55,8 @@ def made(folder: Path, **changes: int) -> dict[str, bytes]:
     """Make what is copied, and return its files by their paths."""
     folder.mkdir()
     workload = Filetree(name="tree", **{**TABLE, **changes})
-    ground = Ground(directory=folder, beside=folder, filesystem="xfs", seed=changes.pop("seed", 1))
-    (source,) = workload.work(ground).before
+    context = RunContext(directory=folder, beside=folder, filesystem="xfs", seed=changes.pop("seed", 1))
+    (source,) = workload.work(context).before
     assert program.main(source[2:]) == 0
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -86,8 +87,8 @@ def test_source_depends_on_the_seed_alone(tmp_path: Path) -> None:
     for number, seed in enumerate((7, 7, 8)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        ground = Ground(directory=folder, beside=folder, filesystem=None, seed=seed)
-        program.main(workload.work(ground).before[0][2:])
+        context = RunContext(directory=folder, beside=folder, filesystem=None, seed=seed)
+        program.main(workload.work(context).before[0][2:])
         found.append({str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()})
     assert found[0] == found[1]
     assert found[0] != found[2]
@@ -197,7 +198,7 @@ def test_steps_of_the_target_are_put_where_they_belong(tmp_path: Path) -> None:
     ]
     own = "copy_tree,xfs,elapsed,2.000000,,,s,"
     (tmp_path / "stdout.txt").write_text(f"{program.HEADER}\n# files = 40\n{own}\n")
-    Filetree(name="tree", **TABLE).conclude(tmp_path, steps)
+    Filetree(name="tree", **TABLE).complete_log(tmp_path, steps)
     assert (tmp_path / "filetree.csv").read_text().splitlines() == [
         program.HEADER,
         "# files = 40",
@@ -237,7 +238,7 @@ def test_run_that_fails_keeps_the_tasks_that_it_finished(
 
 def test_row_that_was_cut_off_is_no_finished_task(tmp_path: Path) -> None:
     (tmp_path / "stdout.txt").write_text(f"{program.HEADER}\n# files = 40\ncapacity_ini")
-    Filetree(name="tree", **TABLE).conclude(tmp_path, ())
+    Filetree(name="tree", **TABLE).complete_log(tmp_path, ())
     assert not (tmp_path / "filetree.csv").exists()
 
 
@@ -288,8 +289,8 @@ def test_program_needs_nothing_but_python_and_coreutils(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     target.mkdir()
-    ground = Ground(directory=target, beside=source, filesystem=None, device_size=10**9, seed=1)
-    work = Filetree(name="tree", **TABLE).work(ground)
+    context = RunContext(directory=target, beside=source, filesystem=None, device_size=10**9, seed=1)
+    work = Filetree(name="tree", **TABLE).work(context)
     for python, *words in (*work.before, work.measured):
         # -I and -S: no packages, not even those that are installed
         done = subprocess.run([python, "-I", "-S", *words], capture_output=True, text=True, check=True)

@@ -11,8 +11,8 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.launch import launch, read_plan
-from fsbench_kit.launch.workloads import Fio, Ground
-from fsbench_kit.launch.workloads.fio import jobs
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.fio import Fio, jobs
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES
 from fsbench_kit.model.errors import InputError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch import Plan
 
-GROUND = Ground(directory=Path("/target"), beside=Path("/beside"), filesystem="xfs", seed=7)
+GROUND = RunContext(directory=Path("/target"), beside=Path("/beside"), filesystem="xfs", seed=7)
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
 
@@ -221,13 +221,13 @@ OPTIONS = PLAN.replace('job_file = "jobs/one.fio"', 'rw = "read"\nbs = "4k"\nsiz
             PLAN,
             "[one]\nsize=1m\nramp_time=1.5m\n",
             10,
-            'fio would take line 3 of the job file, "ramp_time=1.5m", for ramp_time=1\nWrite a whole number, ',
+            'fio would read line 3 of the job file, "ramp_time=1.5m", as ramp_time=1\nWrite a whole number, ',
         ),
         (
             OPTIONS + "options = { ramp_time = 0.5 }\n",
             None,
             14,
-            "fio would take ramp_time=0.5 for ramp_time=0\nWrite a whole number, ",
+            "fio would read ramp_time=0.5 as ramp_time=0\nWrite a whole number, ",
         ),
         (
             OPTIONS + "options = { iodpth = 3 }\n",
@@ -321,7 +321,7 @@ def test_every_engine_that_is_allowed_is_one_of_fios() -> None:
 DANGERS = {
     "a device": ("filename=/dev/sda", "a path could lead away from the target"),
     "a device behind a file": ("filename=one:/dev/sda", "a path could lead away from the target"),
-    "a device in a variable": ("filename=${DEVICE}", "what stands for a variable would not be recorded"),
+    "a device in a variable": ("filename=${DEVICE}", "the value of a variable would not be recorded"),
     "a path upwards": ("filename=../../precious", "a path could lead away from the target"),
     "a path in a format": ("filename_format=/dev/$jobname", "a path could lead away from the target"),
     "a log elsewhere": ("write_bw_log=/etc/log", "a path could lead away from the target"),
@@ -343,7 +343,7 @@ def test_job_that_could_reach_beyond_the_target(tmp_path: Path, line: str, why: 
     path = write_plan(tmp_path, f"[job]\nrw=write\nsize=1m\n  {line}  ; really\n")
     with pytest.raises(InputError) as raised:
         read_plan(path)
-    sentence = f'line 4 of the job file, "{line}", cannot be run: {why}'
+    sentence = f'line 4 of the job file, "{line}", is refused: {why}'
     assert (raised.value.what, raised.value.line) == (sentence, 10)
     assert raised.value.excerpt == 'job_file = "jobs/one.fio"'
 
@@ -356,12 +356,12 @@ SIMPLE = PLAN.replace('job_file = "jobs/one.fio"', 'rw = "read"\nbs = "4k"\nsize
     [
         (
             'filename = "/dev/sda"',
-            'fio\'s option "filename" cannot be given: a path could lead away from the target',
+            'the option "filename" is refused: a path could lead away from the target',
         ),
-        ('directory = "sub"', 'fio\'s option "directory" cannot be given: the target says where the files are'),
-        ("iodepth = 4", 'fio\'s option "iodepth" cannot be given: it is a key of its own here'),
-        ('readwrite = "write"', 'fio\'s option "readwrite" cannot be given: it is a key of its own here'),
-        ('exec_postrun = "reboot"', 'fio\'s option "exec_postrun" cannot be given: it runs a program'),
+        ('directory = "sub"', 'the option "directory" is refused: the target says where the files are'),
+        ("iodepth = 4", 'the option "iodepth" is refused: it has a key of its own here'),
+        ('readwrite = "write"', 'the option "readwrite" is refused: it has a key of its own here'),
+        ('exec_postrun = "reboot"', 'the option "exec_postrun" is refused: it runs a program'),
     ],
 )
 def test_option_that_is_refused(tmp_path: Path, options: str, sentence: str) -> None:
@@ -374,9 +374,9 @@ def test_option_that_is_refused(tmp_path: Path, options: str, sentence: str) -> 
 @pytest.mark.parametrize(
     ("more", "sentence", "line"),
     [
-        ('rw = "read"', '"rw" cannot be given beside a job file', 11),
-        ("options = { thread = true }", '"options" cannot be given beside a job file', 11),
-        ("", "the job file jobs/one.fio cannot be read: No such file or directory", 10),
+        ('rw = "read"', '"rw" cannot be combined with a job file', 11),
+        ("options = { thread = true }", '"options" cannot be combined with a job file', 11),
+        ("", "cannot read the job file jobs/one.fio: No such file or directory", 10),
     ],
 )
 def test_job_file_that_cannot_be_used(tmp_path: Path, more: str, sentence: str, line: int) -> None:

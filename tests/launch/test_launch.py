@@ -94,7 +94,7 @@ def test_runs_are_made_and_written_down(tmp_path: Path, make_plan: Callable[...,
 
     assert (result.planned, result.failures, result.notes, result.stopped) == (4, {}, (caution(2),), None)
     assert result.folder == tmp_path / RUNS / "first"
-    order = [f"{n:03d}-here-{cell.workload.name}" for n, cell in enumerate(schedule(plan), 1)]
+    order = [f"{n:03d}-here-{planned.workload.name}" for n, planned in enumerate(schedule(plan), 1)]
     assert [run.name for run in result.runs] == order
     assert {path.name for path in result.folder.iterdir()} == {"study.toml", "plan.toml", *order}
     assert tomllib.loads((result.folder / "study.toml").read_text()) == {
@@ -175,9 +175,9 @@ def test_existing_study_is_refused_and_stays(tmp_path: Path, make_plan: Callable
     with pytest.raises(LaunchError) as raised:
         launch(plan, root=tmp_path, study="first")
     assert str(raised.value).splitlines() == [
-        f'{tmp_path / RUNS / "first"}: there is a study "first" already, and raw results are not overwritten',
-        "Go on with it by --resume, name the study differently, give no name to have the time in it, or ask to "
-        "replace it.",
+        f'{tmp_path / RUNS / "first"}: a study "first" exists already, and raw results are never overwritten',
+        "Resume it (--resume), replace it (--replace), or choose another name; "
+        "without a name, a study is named by its plan and the time.",
     ]
     assert (run / "run.json").read_bytes() == before
     assert_nothing_else(tmp_path, "first")
@@ -194,7 +194,7 @@ def test_replacing_what_no_launch_has_made(tmp_path: Path, make_plan: Callable[.
     precious = tmp_path / RUNS / "first" / "precious.txt"
     precious.parent.mkdir(parents=True)
     precious.write_text("x")
-    with pytest.raises(LaunchError, match="this was not made by a launch, so it is not replaced"):
+    with pytest.raises(LaunchError, match="cannot replace this: no launch made it"):
         launch(make_plan(), root=tmp_path, study="first", replace=True)
     assert precious.exists()
 
@@ -221,7 +221,7 @@ def test_replaced_study_comes_back_if_no_run_is_made(tmp_path: Path, make_plan: 
 
 @pytest.mark.parametrize("name", ["../elsewhere", "a/b", ".hidden", "two words", "ümlaut"])
 def test_study_name_leads_nowhere_else(tmp_path: Path, make_plan: Callable[..., Plan], name: str) -> None:
-    with pytest.raises(RequestError, match=re.escape(f'a study cannot be called "{name}"')):
+    with pytest.raises(RequestError, match=re.escape(f'"{name}" cannot be the name of a study')):
         launch(make_plan(), root=tmp_path, study=name)
     assert list(tmp_path.iterdir()) == []
 
@@ -233,7 +233,7 @@ def test_root_has_to_be_there(tmp_path: Path, make_plan: Callable[..., Plan]) ->
 
 def test_results_that_cannot_be_written(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     (tmp_path / "raw_results").write_text("a file")
-    with pytest.raises(LaunchError, match="runs: the folder for results cannot be made: Not a directory"):
+    with pytest.raises(LaunchError, match="runs: cannot make the folder for results: Not a directory"):
         launch(make_plan(), root=tmp_path)
 
 
@@ -272,13 +272,13 @@ def test_tool_that_fails(tmp_path: Path, both: Plan, fake_fio: Callable[[str], P
 def test_tool_that_is_killed(tmp_path: Path, both: Plan, fake_fio: Callable[[str], Path]) -> None:
     fake_fio("kill -SEGV $$")
     result = launch(both, root=tmp_path)
-    assert outcomes(result.runs)["fio"] == ("failed", -11, [], "fio was ended by SIGSEGV")
+    assert outcomes(result.runs)["fio"] == ("failed", -11, [], "fio was killed by SIGSEGV")
 
 
 def test_tool_without_a_log(tmp_path: Path, both: Plan, fake_fio: Callable[[str], Path]) -> None:
     fake_fio("exit 0")
     result = launch(both, root=tmp_path)
-    assert outcomes(result.runs)["fio"] == ("failed", 0, [], "fio ended without its log")
+    assert outcomes(result.runs)["fio"] == ("failed", 0, [], "fio left no log")
 
 
 @pytest.fixture
@@ -298,7 +298,7 @@ def no_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_fio")
 def test_tool_that_is_missing(tmp_path: Path, both: Plan) -> None:
     result = launch(both, root=tmp_path)
-    failure = "the program fio is not installed (Debian package fio)"
+    failure = "fio is not installed (Debian: fio)"
     assert outcomes(result.runs) == {"smallfiles": SMALL, "fio": ("failed", None, [], failure)}
 
 
@@ -327,7 +327,7 @@ def test_tool_that_hangs_is_ended_with_all_its_processes(
     fake_fio(f"trap '' TERM; sleep {nap} & sleep {nap}; sleep {nap}")
     left = Leftovers(nap)
     result = launch(make_plan(workload=[fio], repeats=1, timeout=0.5), root=tmp_path, progress=left.look)
-    failure = "fio did not end within 0.5 s, and was ended"
+    failure = "fio did not finish within 0.5 s and was killed"
     assert outcomes(result.runs) == {"fio": ("failed", None, [], failure)}
     assert left.seen == [0]
 
@@ -349,11 +349,15 @@ def test_optional_workload_is_left_out_with_a_note(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]
 ) -> None:
     small = {"tool": "smallfiles", "name": "small", "files": 5, "size": "4k"}
-    result = launch(make_plan(workload=[{**fio, "optional": True}, small], repeats=1), root=tmp_path)
+    sizes = {"large_file": "1M", "files": 1, "directories": 1, "smallest": "1k", "largest": "1k"}
+    tree = {"tool": "filetree", "name": "tree", "optional": True, **sizes}
+    result = launch(make_plan(workload=[{**fio, "optional": True}, tree, small], repeats=1), root=tmp_path)
     assert [record(run)["tool"] for run in result.runs] == ["smallfiles"]
     assert result.notes[1:] == (
-        'Workload "random" is left out: the program fio is missing (Debian package fio).',
-        'Workload "small": without a C compiler its loops are in Python, and cost 3 µs a file themselves.',
+        'Workload "random" is left out: fio is not installed (Debian: fio).',
+        'Workload "tree" is left out: cp, find, ls, rm, sync are not installed (Debian: coreutils, findutils).',
+        'Workload "small": cc is not installed (Debian: gcc, libc6-dev), so its loops run in Python, '
+        "which adds about 3 µs to each file.",
     )
     assert "[[workload]]\nname" in (result.folder / "plan.toml").read_text()
     assert "fio" not in (result.folder / "plan.toml").read_text()
@@ -361,7 +365,7 @@ def test_optional_workload_is_left_out_with_a_note(
 
 @pytest.mark.usefixtures("no_fio")
 def test_nothing_left_to_run(tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object]) -> None:
-    with pytest.raises(LaunchError, match="no workload is left to run"):
+    with pytest.raises(LaunchError, match="no workload is left"):
         launch(make_plan(workload=[{**fio, "optional": True}]), root=tmp_path)
     assert_nothing_else(tmp_path)
 
@@ -380,8 +384,8 @@ def test_other_targets_stand_in(tmp_path: Path, make_plan: Callable[..., Plan]) 
     result = launch(make_plan(target=[IMAGE], otherwise=[HERE], repeats=1), root=tmp_path)
     assert [record(run)["target"] for run in result.runs] == ["here"]
     assert result.notes[1:] == (
-        'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
-        '"here" from [[otherwise]] stand in for all targets.',
+        'Target "image" is not available: it needs a mount namespace of its own: this needs root.',
+        'The targets under [[otherwise]] replace all others: "here".',
     )
     assert read_plan(result.folder / "plan.toml").target[0].name == "here"
 
@@ -391,16 +395,16 @@ def test_nothing_stands_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> No
     with pytest.raises(LaunchError) as raised:
         launch(make_plan(target=[IMAGE]), root=tmp_path)
     assert str(raised.value).splitlines() == [
-        'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
-        "Mend this; or say in the plan that a target is optional, "
-        "or under [[otherwise]] what may stand in for all.",
+        'Target "image" is not available: it needs a mount namespace of its own: this needs root.',
+        "Fix this; or in the plan, write optional = true for the target, "
+        "or name what replaces all targets under [[otherwise]].",
     ]
     assert_nothing_else(tmp_path)
 
 
 def test_directory_that_is_not_there(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     absent = {"kind": "directory", "name": "away", "directory": "absent"}
-    with pytest.raises(LaunchError, match=r'Target "away" cannot be had: .*/absent is not a directory'):
+    with pytest.raises(LaunchError, match=r'Target "away" is not available: .*/absent is not a directory'):
         launch(make_plan(target=[absent]), root=tmp_path)
 
 
@@ -412,7 +416,7 @@ def test_distinct_target_on_the_same_filesystem_is_left_out_and_that_is_told(
     events: list[Event] = []
     result = launch(make_plan(target=[HERE, again], repeats=1), root=tmp_path, progress=events.append)
     assert [record(run)["target"] for run in result.runs] == ["here"]
-    assert result.notes[1:] == ('Target "again" is left out: it lies on the same filesystem as one before it.',)
+    assert result.notes[1:] == ('Target "again" is left out: an earlier target is on the same filesystem.',)
     assert tuple(event.text for event in events if isinstance(event, Note)) == result.notes
 
 
@@ -437,9 +441,7 @@ def test_distinct_target_on_another_filesystem_is_kept(tmp_path: Path, make_plan
 def test_too_little_space(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     huge = {"tool": "smallfiles", "name": "huge", "files": 10**6, "size": "1G"}
     plan = make_plan(workload=[huge], budget={"seconds": 10, "bytes": "99999T"})
-    with pytest.raises(
-        LaunchError, match=r'target "here" needs .* TiB?, and .* are free|target "here" needs .*PiB'
-    ):
+    with pytest.raises(LaunchError, match=r'target "here" needs .* TiB?; .* is free|target "here" needs .*PiB'):
         launch(plan, root=tmp_path)
     assert_nothing_else(tmp_path)
 
@@ -486,7 +488,7 @@ def test_two_launches_at_once(
     (devices,) = {locks.device_names(tmp_path)}
     owner = f"process {os.getpid()} of {psutil.Process().username()}: {shlex.join(sys.orig_argv)}"
     assert refusals == [
-        f"another launch is at work on {min(devices)} ({owner})\nWait until it is done, or end that process."
+        f"another launch is using {min(devices)} ({owner})\nWait until it has finished, or end that process."
     ]
     assert_nothing_else(tmp_path, "first")
 
@@ -510,7 +512,7 @@ def test_launch_that_may_wait_takes_its_turn(
 
     launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first", progress=start_another)
     (note,) = notes
-    assert note.startswith("Waiting: another launch is at work on ")
+    assert note.startswith("Waiting: another launch is using ")
     assert second[0].failures == {}
     assert len(second[0].runs) == 2
 

@@ -68,7 +68,7 @@ def refusal() -> str:
     return raised.value.what
 
 
-THEIRS = "another launch is at work on sda (process 4711 of them: fsbench launch theirs.toml)"
+THEIRS = "another launch is using sda (process 4711 of them: fsbench launch theirs.toml)"
 
 
 def test_second_is_refused_with_the_first_named(hold: Callable[..., subprocess.Popen[str]]) -> None:
@@ -78,7 +78,7 @@ def test_second_is_refused_with_the_first_named(hold: Callable[..., subprocess.P
         pass
     first.communicate("")
     with locked("sda", OWNER):
-        assert refusal() == f"another launch is at work on sda ({OWNER})"
+        assert refusal() == f"another launch is using sda ({OWNER})"
     with locked("sda", OWNER):
         pass
 
@@ -106,7 +106,7 @@ def test_owner_that_cannot_be_read(hold: Callable[..., subprocess.Popen[str]], s
     hold()
     (path,) = shared.glob("*.json")
     path.write_text("{", encoding="utf-8")
-    assert refusal() == "another launch is at work on sda (whose process is not known)"
+    assert refusal() == "another launch is using sda (process unknown)"
 
 
 def test_directory_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_the_directory_is_one_for_all_users(monkeypatch: pytest.MonkeyPatch, tmp
         assert len(list(shared.iterdir())) == 2
         assert list(mine.iterdir()) == []
     monkeypatch.setattr(locks, "_SHARED", (mine,))
-    with pytest.raises(LaunchError, match="locks cannot be had"), locked("sda", OWNER):
+    with pytest.raises(LaunchError, match="cannot make locks"), locked("sda", OWNER):
         pass
 
 

@@ -91,7 +91,7 @@ MISTAKES = {
         "",
         22,
         '"tool" is missing from [[workload]]: '
-        '"fio" or "bonnie++" or "sysbench" or "iozone" or "smallfiles" or "filetree"',
+        '"bonnie++" or "filetree" or "fio" or "iozone" or "smallfiles" or "sysbench"',
     ),
     "an unknown filesystem": (
         'filesystem = "xfs"',
@@ -107,7 +107,7 @@ MISTAKES = {
         32,
         f'"name" must be {NAME}, not "../small"',
     ),
-    "equal names": ('name = "xfs"', 'name = "ext4"', 18, 'two [[target]] are called "ext4"'),
+    "equal names": ('name = "xfs"', 'name = "ext4"', 18, 'two [[target]] are named "ext4"'),
     "a device for mkfs": (
         'filesystem = "xfs"',
         'filesystem = "xfs"\nmkfs_options = ["/dev/sda"]',
@@ -131,13 +131,13 @@ MISTAKES = {
         'bytes = "1G"',
         'bytes = "1M"',
         8,
-        "the runs write 21.4 MiB at least, and the budget is 1 MiB",
+        "the runs write at least 21.4 MiB, and the budget is 1 MiB",
     ),
     "more bytes than the budget, for images": (
         'filesystem = "xfs"',
         'filesystem = "xfs"\nallocation = "written"',
         8,
-        "the runs write 6.02 GiB at least, and the budget is 1 GiB",
+        "the runs write at least 6.02 GiB, and the budget is 1 GiB",
     ),
     "a word for an allocation": (
         'filesystem = "xfs"',
@@ -149,19 +149,19 @@ MISTAKES = {
         "iodepth = 8",
         "runtime = 10\ntime_based = true",
         7,
-        "the runs take 120 s at least, and the budget is 60 s",
+        "the runs take at least 120 s, and the budget is 60 s",
     ),
     "more time than the timeout": (
         "iodepth = 8",
         "runtime = 600",
         22,
-        'workload "random" is to run for 600 s, and the timeout ends each run after 300 s',
+        'workload "random" runs for 600 s, but the timeout ends each run after 300 s',
     ),
     "more time than the timeout, by sysbench's default": (
         'seed = 5\n\n[budget]\nseconds = 60\nbytes = "1G"\n\n',
         'timeout = 10\n[[workload]]\ntool = "sysbench"\nfile_test_mode = "rndrw"\nfile_total_size = "16M"\n',
         5,
-        'workload "sysbench" is to run for 10 s, and the timeout ends each run after 10 s',
+        'workload "sysbench" runs for 10 s, but the timeout ends each run after 10 s',
     ),
     "less than fio can tell apart": (
         "iodepth = 8",
@@ -211,7 +211,7 @@ def test_mistake_is_named_with_its_place(
         (
             "iodepth = 8",
             "iodpeth = 8",
-            'Did you mean "iodepth"? Known are: name, optional, tool, job_file, job, rw, bs, ',
+            'Did you mean "iodepth"? Known keys: name, optional, tool, job_file, job, rw, bs, ',
         ),
         ("[[target]]", "[[targets]]", 'Did you mean "target"? '),
         ('filesystem = "xfs"', 'filesystem = "xsf"', 'Did you mean "xfs"?'),
@@ -264,7 +264,7 @@ def test_short_plan_says_what_it_leaves_open_when_it_is_written_down(write: Call
 
 def test_names_that_are_left_out_must_differ_too(write: Callable[[str], Path]) -> None:
     workload = SHORT[SHORT.index("[[workload]]") :]
-    with pytest.raises(InputError, match=r'plan\.toml:10: two \[\[workload\]\] are called "smallfiles"'):
+    with pytest.raises(InputError, match=r'plan\.toml:10: two \[\[workload\]\] are named "smallfiles"'):
         read_plan(write(SHORT + workload))
 
 
@@ -343,12 +343,12 @@ OTHER_MISTAKES = {
     "a rule without rounds": (
         f'{HEAD}until = "stein 5 %"\nrepeats = 5\n{TARGET}{WORKLOAD}',
         2,
-        "a rule looks after 5 rounds, and there are no more than 5 repeats",
+        "the rule first looks after 5 rounds, and there are 5 repeats at most",
     ),
     "a rule with nothing to compare": (
         f'{HEAD}until = "half-width 5%"\n{TARGET}{WORKLOAD}',
         2,
-        "a rule looks at ratios to the first target, and there is no other",
+        "the rule looks at ratios to the first target, and this is the only one",
     ),
     "trimming what was filled": (
         f"{HEAD}trim = true\n{TARGET}{WORKLOAD}{WORKLOAD.replace('workload', 'precondition')}",
@@ -372,7 +372,7 @@ def test_other_mistake_is_named_with_its_place(
 def test_binary_is_no_plan(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_bytes(b"\x7fELF\xff")
-    with pytest.raises(InputError, match=r"plan\.toml: this is no text in UTF-8 \(byte 4 is 0xff\)"):
+    with pytest.raises(InputError, match=r"plan\.toml: this is not UTF-8 text \(byte 4 is 0xff\)"):
         read_plan(path)
 
 
@@ -381,7 +381,7 @@ def test_mark_of_byte_order_is_no_mistake(write: Callable[[str], Path]) -> None:
 
 
 def test_folder_is_no_plan(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the plan cannot be read: Is a directory"):
+    with pytest.raises(InputError, match="cannot read the plan: Is a directory"):
         read_plan(tmp_path)
 
 
@@ -390,7 +390,7 @@ def test_missing_file_is_an_error_with_the_nearest_name(write: Callable[[str], P
     with pytest.raises(InputError) as raised:
         read_plan(path.with_name("paln.toml"))
     assert str(raised.value).splitlines() == [
-        f"{path.with_name('paln.toml')}: the plan cannot be read: No such file or directory",
+        f"{path.with_name('paln.toml')}: cannot read the plan: No such file or directory",
         f"Did you mean {path}?",
     ]
 
@@ -414,14 +414,14 @@ def test_sizes_are_powers_of_1024(write: Callable[[str], Path]) -> None:
 
 
 def names(plan: Plan) -> list[tuple[int, str, str]]:
-    return [(cell.round, cell.target.name, cell.workload.name) for cell in schedule(plan)]
+    return [(planned.round, planned.target.name, planned.workload.name) for planned in schedule(plan)]
 
 
 def test_each_round_has_every_cell_once(write: Callable[[str], Path]) -> None:
     order = names(read_plan(write(GOOD)))
     expected = {(r, t, w): 1 for r in range(1, 7) for t in ("ext4", "xfs") for w in ("random", "small")}
     assert Counter(order) == expected
-    assert [cell[0] for cell in order] == sorted(cell[0] for cell in order)
+    assert [planned[0] for planned in order] == sorted(planned[0] for planned in order)
 
 
 def test_order_depends_on_the_seed_alone(write: Callable[[str], Path]) -> None:
@@ -430,19 +430,19 @@ def test_order_depends_on_the_seed_alone(write: Callable[[str], Path]) -> None:
     assert once == again
     assert once != other
     # A later version has to make the same order of the same plan. Python draws 0.623 0.742 0.795 0.942 for the
-    # first round, and 0.740 0.922 0.029 0.466 for the second: the third cell comes first, then the fourth, ...
+    # first round, and 0.740 0.922 0.029 0.466 for the second: the third planned comes first, then the fourth, ...
     assert once[4:8] == [(2, "xfs", "random"), (2, "xfs", "small"), (2, "ext4", "random"), (2, "ext4", "small")]
 
 
 def test_rounds_differ_in_order(write: Callable[[str], Path]) -> None:
     order = names(read_plan(write(GOOD)))
-    rounds = {tuple(cell[1:] for cell in order if cell[0] == number) for number in range(1, 7)}
+    rounds = {tuple(planned[1:] for planned in order if planned[0] == number) for number in range(1, 7)}
     assert len(rounds) > 1
 
 
 def test_no_place_in_a_round_is_reserved(make_plan: Callable[..., Plan]) -> None:
     targets = [{"kind": "directory", "name": name, "directory": "."} for name in "abcd"]
     plan = make_plan(target=targets, repeats=400)
-    firsts = Counter(cell[1] for cell in names(plan)[::4])
+    firsts = Counter(planned[1] for planned in names(plan)[::4])
     # 100 each is expected; the chance that one is beyond 60 to 140 is below 1e-4.
     assert all(60 <= firsts[name] <= 140 for name in "abcd")

@@ -31,12 +31,12 @@ def test_plan_says_what_it_answers_and_takes(path: Path) -> None:
     assert all(line.startswith("# ") for line in comment.splitlines())
     assert "?" in comment.splitlines()[0]
     plan = read_plan(path)
-    written = sum(cell.workload.least_written or 0 for cell in schedule(plan))
-    assert f"Writes {humanise(written, 'B')} at least" in comment
+    written = sum(planned.workload.least_written or 0 for planned in schedule(plan))
+    assert f"Writes at least {humanise(written, 'B')}" in comment
     minutes = re.search(r"Allow (\d+) minutes", comment)
     assert minutes is not None
     # What the plan itself tells is less than what it is said to take: mkfs and work without a limit come on top.
-    assert sum(cell.workload.stated_seconds for cell in schedule(plan)) < 60 * int(minutes[1])
+    assert sum(planned.workload.stated_seconds for planned in schedule(plan)) < 60 * int(minutes[1])
     assert {"loop", "zfs", "mirror"} >= {target.kind for target in plan.target}
-    for cell in schedule(plan):
-        assert (cell.workload.program or "") in comment
+    for planned in schedule(plan):
+        assert planned.workload.keeps_finished_steps or planned.workload.tool in comment

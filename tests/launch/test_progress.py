@@ -58,10 +58,10 @@ def test_lines_where_no_terminal_draws(terminal: str | None, monkeypatch: pytest
         for event in EVENTS:
             show(event)
     assert out.getvalue().splitlines() == [
-        "2 runs, to /p/first",
+        "2 runs in /p/first",
         "[bold] is no markup here",
         "run 1/2, round 1: small on xfs",
-        "run 2/2, round 1: small on ext4 (3 s gone, about 3 s to go)",
+        "run 2/2, round 1: small on ext4 (3 s elapsed, about 3 s left)",
         "run 2/2 failed: fio ended with exit code 3",
     ]
 
@@ -76,7 +76,7 @@ def test_notebook_gets_one_plain_text(capsys: pytest.CaptureFixture[str], monkey
     with shown() as show:
         for event in EVENTS:
             show(event)
-    assert "run 2/2, round 1: small on ext4 (3 s gone, about 3 s to go)\n" in capsys.readouterr().out
+    assert "run 2/2, round 1: small on ext4 (3 s elapsed, about 3 s left)\n" in capsys.readouterr().out
 
 
 def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

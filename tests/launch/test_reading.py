@@ -38,8 +38,8 @@ LOGS = {
         "fio.json: The file holds binary data, not a log.",
     ),
     "prose": ("echo no log at all > fio.json", "failed", "fio.json: No log of fio, "),
-    "nothing": ("> fio.json", "failed", "fio ended without its log"),
-    "pipe": ("mkfifo fio.json", "failed", "fio ended without its log"),
+    "nothing": ("> fio.json", "failed", "fio left no log"),
+    "pipe": ("mkfifo fio.json", "failed", "fio left no log"),
 }
 
 

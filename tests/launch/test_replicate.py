@@ -14,13 +14,13 @@ import fsbench_kit as fsb
 from fsbench_kit import tables
 from fsbench_kit.launch import launch, read_plan
 from fsbench_kit.launch.replicate import (
-    beside,
     caveats,
     departures,
     differences,
     reason_not_to_run,
     recorded,
     replication,
+    side_by_side,
 )
 from fsbench_kit.model.errors import RequestError
 
@@ -105,9 +105,7 @@ def test_the_nvme_study_as_its_command_and_its_pool_say(nvme: Dataset) -> None:
         "xattr=sa",
         "acltype=posixacl",
     }
-    assert any(
-        change.startswith("These are known from the command that the article states") for change in again.changes
-    )
+    assert any(change.startswith("Known only from the command in the article") for change in again.changes)
 
 
 def test_a_scale_makes_files_and_times_smaller_and_nothing_else(sysbench: Dataset) -> None:
@@ -146,8 +144,8 @@ def test_directories_stand_in_for_images(sysbench: Dataset) -> None:
     [
         ("sysbench-rhel72", {"file_scale": 0.0}, "file_scale is 0"),
         ("sysbench-rhel72", {"time_scale": 1.5}, "time_scale is 1.5"),
-        ("iozone-ssd-2015", {}, "runs of iozone cannot be run again"),
-        ("", {}, "5 studies cannot be run again as one"),
+        ("iozone-ssd-2015", {}, "cannot run iozone again"),
+        ("", {}, "cannot run 5 studies again as one"),
     ],
 )
 def test_what_cannot_be_run_again(published: Path, study: str, options: dict[str, float], message: str) -> None:
@@ -166,7 +164,7 @@ def test_a_setting_that_nobody_tells_cannot_be_run_again(sysbench: Dataset) -> N
 def test_a_tool_that_is_missing_is_named(nvme: Dataset, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fsbench_kit.launch.tools.find_program", lambda _name: None)
     plan = replication(nvme, directories=["."]).plan
-    assert reason_not_to_run("directories", plan, root) == "fio is not installed here."
+    assert reason_not_to_run("directories", plan, root) == "fio is not installed (Debian: fio)."
 
 
 def test_a_directory_that_is_missing_is_named(nvme: Dataset, root: Path) -> None:
@@ -207,7 +205,7 @@ def test_what_was_recorded_is_described_by_its_own_plan(
     assert [sentence for sentence in said if "article" not in sentence][:3] == [
         sizes,
         f"Each run: {times}.",
-        f"Each filesystem is on an image of {image}, made anew for each run.",
+        f"Each filesystem is on an image of {image}, made afresh for each run.",
     ]
 
 
@@ -256,13 +254,13 @@ def test_what_may_be_said_of_two_ratios(
     compared = iter(
         [comparison({**theirs, "ci_low": None, "ci_high": None}), comparison({**here, "file_size": 1})]
     )
-    monkeypatch.setattr("fsbench_kit.launch.replicate.compare", lambda *_, **__: next(compared))
-    found = beside(sysbench, sysbench)
+    monkeypatch.setattr("fsbench_kit.launch.replicate.comparison.compare", lambda *_, **__: next(compared))
+    found = side_by_side(sysbench, sysbench)
     assert found.select("published_ratio", "ratio", "finding").rows() == [(published_ratio, ours[0], finding)]
 
 
 def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
-    found = beside(sysbench, sysbench.select(pl.col("filesystem") == "xfs"))
+    found = side_by_side(sysbench, sysbench.filter(pl.col("filesystem") == "xfs"))
     assert found.is_empty()
     assert tables.replication_summary(found).startswith(
         "No ratio is known both from the study and from its replication."
@@ -276,7 +274,7 @@ def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
 @pytest.mark.parametrize("study", ["sysbench-rhel72", "fio-nvme-2021"])
 def test_the_recorded_replication_has_the_cells_of_the_study(published: Path, root: Path, study: str) -> None:
     theirs, ours = fsb.read(published / study), fsb.read(root / recorded(study, root))
-    found = beside(theirs, ours, metrics=["bandwidth"])
+    found = side_by_side(theirs, ours, metrics=["bandwidth"])
     patterns = theirs.settings.filter(pl.col("key") == "pattern")["value"].unique()
     assert set(found["pattern"]) == set(patterns)
     assert found["ci_low"].null_count() == 0
@@ -286,7 +284,9 @@ def test_the_recorded_replication_has_the_cells_of_the_study(published: Path, ro
 
 
 def test_the_published_ratio_is_that_of_the_logs(published: Path, root: Path) -> None:
-    found = beside(fsb.read(published / "sysbench-rhel72"), fsb.read(root / recorded("sysbench-rhel72", root)))
+    found = side_by_side(
+        fsb.read(published / "sysbench-rhel72"), fsb.read(root / recorded("sysbench-rhel72", root))
+    )
     row = found.filter(pattern="seqwr", metric="bandwidth").row(0, named=True)
     assert row["published_ratio"] == pytest.approx(842.88 / 348.48, abs=5e-5)
     assert row["published_low"] < 842.88 / 348.48 < row["published_high"]
@@ -336,7 +336,7 @@ def test_a_study_is_run_again(
     assert reason_not_to_run("images", again.plan, tmp_path) is None
     result = launch(again.plan, root=tmp_path)
     assert (result.failures, result.stopped) == ({}, None)
-    found = beside(theirs, fsb.read(result.folder), metrics=["bandwidth"])
+    found = side_by_side(theirs, fsb.read(result.folder), metrics=["bandwidth"])
     assert found.height == len(again.plan.workload)
     assert set(found["n_candidate"]) == {2}
     assert found["ci_low"].null_count() == 0

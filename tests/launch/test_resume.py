@@ -78,7 +78,7 @@ def test_missing_runs_are_made_and_no_other(
         resume(root=tmp_path)
     result = resume("first", root=tmp_path)
     assert (result.done, result.runs, result.stopped) == (4, (), None)
-    assert "The study is complete: all its runs are there." in result.notes
+    assert "The study is complete: there is nothing to run." in result.notes
 
 
 def test_changed_machine_is_named(tmp_path: Path, leave: Callable[..., Path]) -> None:
@@ -89,7 +89,7 @@ def test_changed_machine_is_named(tmp_path: Path, leave: Callable[..., Path]) ->
     path.write_text(json.dumps(old), encoding="utf-8")
     (note,) = (n for n in resume(root=tmp_path).notes if "machine" in n)
     kernel = os.uname().release
-    assert note == f"The machine has changed since the last run: kernel was 2.6.32, and is {kernel} now."
+    assert note == f"The machine has changed since the last run: kernel was 2.6.32 and is now {kernel}."
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_more_rounds_may_be_asked_for_later(tmp_path: Path, leave: Callable[...,
 def test_plan_that_does_not_lead_to_the_runs_is_refused(tmp_path: Path, leave: Callable[..., Path]) -> None:
     plan = leave(1) / "plan.toml"
     plan.write_text(plan.read_text().replace('"here"', '"there"'), encoding="utf-8")
-    with pytest.raises(LaunchError, match="its plan does not lead to the run 001-here-small"):
+    with pytest.raises(LaunchError, match="its plan has no run 001-here-small"):
         resume("first", root=tmp_path)
     assert runs(tmp_path) == ["001-here-small"]
 
@@ -141,18 +141,18 @@ def test_machine_that_lacks_what_the_plan_names(
     os.environ["PATH"] = str(program.parent)  # which fake_fio puts back
     with pytest.raises(LaunchError) as raised:
         resume(root=tmp_path)
-    assert raised.value.what.startswith("the study cannot be gone on with, because this machine no longer has all")
+    assert raised.value.what.startswith("cannot resume: this machine no longer has all")
     assert 'Workload "random" is left out' in str(raised.value.hint)
 
 
 def test_record_that_cannot_be_read_is_named(tmp_path: Path, leave: Callable[..., Path]) -> None:
     path = leave(1) / "001-here-small" / "run.json"
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(LaunchError, match=re.escape(f"{path}: the run's record cannot be read")):
+    with pytest.raises(LaunchError, match=re.escape(f"{path}: cannot read the run's record")):
         resume(root=tmp_path)
     for text in ("[]", "{}"):
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(LaunchError, match=re.escape(f"{path}: this is not the record of a run")):
+        with pytest.raises(LaunchError, match=re.escape(f"{path}: this is not a run's record")):
             resume(root=tmp_path)
 
 
@@ -191,7 +191,7 @@ def test_study_that_is_not_there(studies: Path, name: str) -> None:
     with pytest.raises(RequestError) as raised:
         find_study(studies, name)
     assert raised.value.what == f'there is no launched study "{name}"'
-    assert raised.value.hint == "There are: strange, complete, unfinished, older."
+    assert raised.value.hint == "Launched studies: strange, complete, unfinished, older."
 
 
 def test_no_study_at_all(tmp_path: Path) -> None:

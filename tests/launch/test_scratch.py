@@ -140,7 +140,7 @@ def test_folders_of_others_stay(tmp_path: Path) -> None:
 def test_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     absent = tmp_path / "absent"
     with (
-        pytest.raises(LaunchError, match="absent: nothing can be written here"),
+        pytest.raises(LaunchError, match="absent: cannot write here"),
         scratch(absent, mark="mine"),
     ):
         pass

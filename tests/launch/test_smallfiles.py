@@ -12,7 +12,8 @@ import pytest
 from fsbench_kit.formats import smallfiles as log_format
 from fsbench_kit.formats.text import Text
 from fsbench_kit.launch import tools
-from fsbench_kit.launch.workloads import Ground, Smallfiles
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.smallfiles import Smallfiles
 from fsbench_kit.launch.workloads.smallfiles import __main__ as program
 from fsbench_kit.model.records import Diagnostic, Run
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def ground(directory: Path, *, filesystem: str = "xfs") -> Ground:
-    return Ground(directory=directory, beside=directory, filesystem=filesystem, seed=1)
+def context(directory: Path, *, filesystem: str = "xfs") -> RunContext:
+    return RunContext(directory=directory, beside=directory, filesystem=filesystem, seed=1)
 
 
 class Watcher:
@@ -215,7 +216,7 @@ def test_step_ends_at_the_first_file_that_fails(
 
 def test_a_file_cut_short_is_said_on_standard_error(beside: Path, tmp_path: Path) -> None:
     work = Smallfiles(tool="smallfiles", name="small", files=5, size=4096).work(
-        Ground(directory=tmp_path, beside=beside, filesystem="ext4", seed=1)
+        RunContext(directory=tmp_path, beside=beside, filesystem="ext4", seed=1)
     )
     done = subprocess.run(["prlimit", "--fsize=10", *work.measured], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -245,7 +246,9 @@ def test_without_a_compiler_it_is_said_that_the_loops_are_in_python(
     assert capfd.readouterr().err == f"smallfiles: the loops are in Python, because {sentence}\n"
     workload = Smallfiles(tool="smallfiles", name="small", files=1, size=1)
     if compiler is None:
-        assert str(workload.remark()).startswith("without a C compiler its loops are in Python")
+        assert str(workload.remark()).startswith(
+            "cc is not installed (Debian: gcc, libc6-dev), so its loops run in Python"
+        )
 
 
 def test_loops_that_cannot_be_loaded_are_in_python(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -256,7 +259,7 @@ def test_loops_that_cannot_be_loaded_are_in_python(tmp_path: Path, capfd: pytest
 
 def test_filesystem_is_named_as_one_word(tmp_path: Path) -> None:
     workload = Smallfiles(tool="smallfiles", name="small", files=1, size="4k")
-    assert "--filesystem=fuse_sshfs" in workload.work(ground(tmp_path, filesystem="fuse.sshfs")).measured
+    assert "--filesystem=fuse_sshfs" in workload.work(context(tmp_path, filesystem="fuse.sshfs")).measured
 
 
 def test_space_covers_what_files_take(
@@ -270,7 +273,7 @@ def test_space_covers_what_files_take(
 
 def test_program_needs_nothing_but_python(tmp_path: Path) -> None:
     workload = Smallfiles(tool="smallfiles", name="small", files=3, size="1M")
-    work = workload.work(ground(tmp_path))
+    work = workload.work(context(tmp_path))
     for python, path, *options in (*work.before, work.measured):
         # -I and -S: no packages, not even those that are installed
         done = subprocess.run(

@@ -68,7 +68,7 @@ def test_step_that_leaves_a_program_behind_is_not_waited_for(tmp_path: Path) -> 
 def test_step_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "_TIMEOUT", 0.2)
     found = step(tmp_path, "exec sleep 60", may_fail=True)
-    assert found.output == "did not end within 0.2 s"
+    assert found.output == "did not finish within 0.2 s"
     assert 0.2 <= found.elapsed < 5
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from fsbench_kit.launch import cleanup as leftovers
-from fsbench_kit.launch import tools, zfs
-from fsbench_kit.launch.resolve import choose
+from fsbench_kit.launch import cleanup, tools, zfs
+from fsbench_kit.launch.resolve import resolve_plan
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.targets.images import attached_below
 from fsbench_kit.model.errors import LaunchError
@@ -144,13 +143,13 @@ def test_commands_of_a_pool() -> None:
 
 def test_space_that_targets_take() -> None:
     """Of sparse images what is written, of devices nothing, of mirrors twice."""
-    assert target(**IMAGE, allocation="written").claim(10) == 1000
+    assert target(**IMAGE, allocation="written").space_needed(10) == 1000
     mirror = {"kind": "zfs", "mirror": True}
-    assert target(**IMAGE).claim(10) == 1000
-    assert target(**IMAGE, allocation="sparse").claim(10) == 10
-    assert target(**mirror, size=1000).claim(10) == 2000
-    assert target(**mirror, size=1000, allocation="sparse").claim(10) == 20
-    assert target(**mirror, devices=["/dev/a", "/dev/b"]).claim(10) == 0
+    assert target(**IMAGE).space_needed(10) == 1000
+    assert target(**IMAGE, allocation="sparse").space_needed(10) == 10
+    assert target(**mirror, size=1000).space_needed(10) == 2000
+    assert target(**mirror, size=1000, allocation="sparse").space_needed(10) == 20
+    assert target(**mirror, devices=["/dev/a", "/dev/b"]).space_needed(10) == 0
 
 
 # ---- mistakes
@@ -159,12 +158,15 @@ def test_space_that_targets_take() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"kind": "zfs"}, "members are images of a size, or devices: this names neither"),
-        ({"kind": "zfs", "size": 1, "devices": ["/dev/a"]}, "or devices: this names both"),
-        ({"kind": "zfs", "devices": ["/dev/a", "/dev/b"]}, "1 different devices are needed here, and 2 are named"),
+        ({"kind": "zfs"}, "devices: this target names neither"),
+        ({"kind": "zfs", "size": 1, "devices": ["/dev/a"]}, "or devices: this target names both"),
+        (
+            {"kind": "zfs", "devices": ["/dev/a", "/dev/b"]},
+            "1 different devices are needed, and this target names 2",
+        ),
         (
             {"kind": "mirror", "filesystem": "btrfs", "devices": ["/dev/a", "/dev/a"]},
-            "2 different devices are needed here, and 1 are named",
+            "2 different devices are needed, and this target names 1",
         ),
         ({"kind": "zfs", "size": 1, "dataset_options": ["mountpoint=none"]}, "mountpoint=none"),
         ({"kind": "zfs", "size": 1, "pool_options": ["cachefile=/etc/x"]}, "pool_options"),
@@ -182,11 +184,11 @@ def test_targets_that_make_no_sense(table: dict[str, Any], message: str) -> None
 def test_optional_target_is_left_out(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
     here = {"kind": "directory", "name": "here", "directory": "."}
     lacking = {"kind": "directory", "name": "away", "directory": "absent", "optional": True}
-    plan, notes = choose(make_plan(target=[lacking, here]), tmp_path, isolation_problem=None)
+    plan, notes = resolve_plan(make_plan(target=[lacking, here]), tmp_path, isolation_problem=None)
     assert [chosen.name for chosen in plan.target] == ["here"]
-    assert notes == (f'Target "away" cannot be had: {tmp_path}/absent is not a directory. It is left out.',)
-    with pytest.raises(LaunchError, match="no target is left to run on"):
-        choose(make_plan(target=[lacking]), tmp_path, isolation_problem=None)
+    assert notes == (f'Target "away" is not available: {tmp_path}/absent is not a directory. It is left out.',)
+    with pytest.raises(LaunchError, match="no target is left"):
+        resolve_plan(make_plan(target=[lacking]), tmp_path, isolation_problem=None)
 
 
 @pytest.mark.parametrize("filesystem", ["jfs", "reiserfs", "nilfs2", "f2fs"])
@@ -208,8 +210,7 @@ def test_no_zfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zfs, "_CONTROL", tmp_path / "absent")
     monkeypatch.setattr(tools, "search_path", lambda: str(tmp_path))
     assert target(kind="zfs", size=1).problem(tmp_path) == (
-        "the kernel has no ZFS loaded (/dev/zfs is missing), "
-        "and the program zfs-fuse is missing (Debian package zfs-fuse)"
+        "the kernel has no ZFS loaded (/dev/zfs is missing), and zfs-fuse is not installed (Debian: zfs-fuse)"
     )
 
 
@@ -223,10 +224,10 @@ def test_cache_that_a_reused_pool_keeps_is_named(
         {"kind": "zfs", "name": "pool", "size": "64M"},
         {"kind": "directory", "name": "d", "directory": "."},
     ]
-    _, notes = choose(make_plan(target=targets, filesystems=filesystems), tmp_path, isolation_problem=None)
+    _, notes = resolve_plan(make_plan(target=targets, filesystems=filesystems), tmp_path, isolation_problem=None)
     assert [note for note in notes if "ARC" in note] == [
-        'Target "pool": ZFS\'s own cache (ARC) may keep what earlier runs have read and written, because its '
-        'filesystem is reused. Write filesystems = "fresh" where that is not wanted.'
+        'Target "pool": ZFS\'s own cache (ARC) may still hold data of earlier runs, because the '
+        'filesystem is reused. To avoid that, write: filesystems = "fresh"'
     ] * said
 
 
@@ -263,13 +264,13 @@ def test_space_for_what_is_copied_is_asked_for_where_the_results_go(
         results, other = disks.free
         plan = make_plan(target=[{"kind": "directory", "name": "d", "directory": folder}], workload=[TREE])
         disks.free = {results: 10_000 + 3 * 4096, other: 2 * 3 * 4096}
-        choose(plan, tmp_path, isolation_problem=None)
+        resolve_plan(plan, tmp_path, isolation_problem=None)
         disks.free[results] -= 1
-        with pytest.raises(LaunchError, match=r"what is copied to the targets takes .* are free"):
-            choose(plan, tmp_path, isolation_problem=None)
+        with pytest.raises(LaunchError, match=r"the files to copy need .*, and .* is free"):
+            resolve_plan(plan, tmp_path, isolation_problem=None)
         disks.free = {results: 10_000 + 3 * 4096, other: 2 * 3 * 4096 - 1}
-        with pytest.raises(LaunchError, match='target "d" needs 24 KiB, and'):
-            choose(plan, tmp_path, isolation_problem=None)
+        with pytest.raises(LaunchError, match='target "d" needs 24 KiB; '):
+            resolve_plan(plan, tmp_path, isolation_problem=None)
 
 
 def test_space_for_what_is_copied_counts_beside_a_target_on_the_same_disk(
@@ -277,10 +278,10 @@ def test_space_for_what_is_copied_counts_beside_a_target_on_the_same_disk(
 ) -> None:
     need = 3 * 3 * 4096 + 10_000
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=need))
-    choose(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
+    resolve_plan(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=need - 1))
-    with pytest.raises(LaunchError, match=r'target "here" needs .*, with what is copied to it, and'):
-        choose(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
+    with pytest.raises(LaunchError, match=r'target "here" needs .*, including what is copied to it;'):
+        resolve_plan(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
 
 
 # ---- what a ZFS lacks
@@ -339,7 +340,7 @@ def test_options_that_a_zfs_lacks_are_named_and_left_out(
         "pool_options": ["ashift=12", "compatibility=openzfs-2.1-linux"],
         "dataset_options": ["atime=off", "compression=lz4", "sync=disabled"],
     }
-    plan, notes = choose(make_plan(target=[pool]), tmp_path, isolation_problem=None)
+    plan, notes = resolve_plan(make_plan(target=[pool]), tmp_path, isolation_problem=None)
     assert plan.target[0].model_dump(include={"pool_options", "dataset_options"}) == {
         "pool_options": ("ashift=12",),
         "dataset_options": ("atime=off",),
@@ -347,7 +348,7 @@ def test_options_that_a_zfs_lacks_are_named_and_left_out(
     assert notes == (
         'Target "pool": compatibility=openzfs-2.1-linux is left out: '
         'the ZFS here has no pool property "compatibility".',
-        'Target "pool": compression=lz4 is left out: the ZFS here allows for compression: '
+        'Target "pool": compression=lz4 is left out: the ZFS here allows '
         "on | off | lzjb | gzip | gzip-[1-9] | zle.",
         'Target "pool": sync=disabled is left out: the ZFS here has no dataset property "sync".',
     )
@@ -379,10 +380,10 @@ def test_pools_and_arrays_of_a_killed_launch_are_removed(tmp_path: Path, monkeyp
         )
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
-    monkeypatch.setattr(leftovers, "implementation", lambda: "kernel module")
-    monkeypatch.setattr(leftovers, "has_md", lambda: True)
-    monkeypatch.setattr(leftovers, "md_devices", lambda: ("/dev/md127",))
-    leftovers.remove_leftovers(scratch)
+    monkeypatch.setattr(cleanup, "implementation", lambda: "kernel module")
+    monkeypatch.setattr(cleanup, "has_md", lambda: True)
+    monkeypatch.setattr(cleanup, "md_devices", lambda: ("/dev/md127",))
+    cleanup.clean_up(scratch)
     assert calls.read_text().splitlines() == [
         "zpool list -H -o name",
         "zpool destroy -f fsbench-abcd_123-target-a",
@@ -404,7 +405,7 @@ def test_loop_devices_of_a_killed_launch_are_detached(tmp_path: Path) -> None:
     try:
         (scratch / "image").unlink()
         assert list(attached_below(scratch)) == devices[:1]
-        leftovers.remove_leftovers(scratch)
+        cleanup.clean_up(scratch)
         assert list(attached_below(scratch)) == []
         assert list(attached_below(other)) == devices[1:]
     finally:

@@ -11,7 +11,10 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.launch import launch, read_plan, tools
-from fsbench_kit.launch.workloads import Bonnie, Ground, Iozone, Sysbench
+from fsbench_kit.launch.workloads import RunContext
+from fsbench_kit.launch.workloads.bonnie import Bonnie
+from fsbench_kit.launch.workloads.iozone import Iozone
+from fsbench_kit.launch.workloads.sysbench import Sysbench
 from fsbench_kit.model.errors import InputError
 from tests.launch.machine import MIB, busy_with_others
 
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from fsbench_kit.launch import Plan
 
 
-def ground(directory: Path) -> Ground:
-    return Ground(directory=directory, beside=directory, filesystem="xfs", seed=7)
+def context(directory: Path) -> RunContext:
+    return RunContext(directory=directory, beside=directory, filesystem="xfs", seed=7)
 
 
 def needs(program: str) -> pytest.MarkDecorator:
@@ -123,7 +126,7 @@ def test_preparation_that_fails_fails_the_run(
     table = {**SMALL_SYSBENCH, "name": "one", "file_test_mode": "rndrd"}
     result = launch(make_plan(workload=[table], repeats=1), root=tmp_path)
     ((run, failure),) = result.failures.items()
-    assert failure == "the run could not be prepared: sysbench ended with exit code 3: no space"
+    assert failure == "the preparation failed: sysbench ended with exit code 3: no space"
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     assert (record["status"], record["argv"], record["logs"]) == ("failed", [], [])
     assert record["preparation"][0]["exit_code"] == 3
@@ -140,7 +143,7 @@ def test_sysbench_lasts_its_time(tmp_path: Path) -> None:
     counted = Sysbench(**table, events=5)
     assert (counted.least_seconds, counted.stated_seconds) == (0, 10)  # whichever is first
     assert Sysbench(**table).space == Sysbench(**table).least_written == 16 * MIB
-    work = Sysbench(**table, histogram=True, file_rw_ratio=1.5).work(ground(tmp_path))
+    work = Sysbench(**table, histogram=True, file_rw_ratio=1.5).work(context(tmp_path))
     assert work.on_target
     assert work.measured == (
         *("sysbench", "fileio", "--file-test-mode=rndrd", "--file-total-size=16777216", "--file-rw-ratio=1.5"),
@@ -184,13 +187,13 @@ def test_bonnie_counts_in_its_own_units(tmp_path: Path) -> None:
     both = Bonnie(
         **table, size="1G", chunk_size="4k", files=2048, largest_file=5000, smallest_file=1000, ram_size=0
     )
-    words = " ".join(both.work(ground(tmp_path)).measured)
+    words = " ".join(both.work(context(tmp_path)).measured)
     assert f"-d {tmp_path} -s 1024:4096 -n 2:5000:1000 -r 0" in words
     assert words.endswith("-z 7")
     assert both.space == 2**30
     assert both.least_written == 2 * (2**30 + 2048 * 1000)
     files = Bonnie(**table, files=1024, largest_file=5000, concurrency=2)
-    assert " -s 0 -n 1:5000:0 -c 2" in " ".join(files.work(ground(tmp_path)).measured)
+    assert " -s 0 -n 1:5000:0 -c 2" in " ".join(files.work(context(tmp_path)).measured)
     assert files.space == 2 * 1024 * 3 * 4096
     assert files.least_written == 0
 
@@ -254,7 +257,7 @@ def test_iozone_has_a_file_for_each_process(tmp_path: Path) -> None:
     workload = Iozone(**table, processes=2, tests=["write", "pread"], direct=True)
     words = ["iozone", "-t", "2", "-s", "1024", "-r", "4", "-i", "0", "-i", "10", "-I"]
     files = [f"{tmp_path}/iozone.0", f"{tmp_path}/iozone.1"]
-    assert list(workload.work(ground(tmp_path)).measured) == [*words, "-F", *files]
+    assert list(workload.work(context(tmp_path)).measured) == [*words, "-F", *files]
     assert (workload.space, workload.least_written) == (2 * MIB, 4 * MIB)
 
 
@@ -284,7 +287,7 @@ MISTAKES = {
     "files below a block": (
         SYSBENCH.replace("16M", "1M"),
         11,
-        "128 files of 16 KiB at least are more than 1 MiB",
+        "128 files of at least 16 KiB do not fit in 1 MiB",
     ),
     "flags of sysbench": (
         f'{SYSBENCH}\nfile_extra_flags = "directly"',
@@ -315,7 +318,7 @@ MISTAKES = {
     "what a mode of iozone does not take": (
         f'{IOZONE}\nmaximum_file_size = "1M"',
         14,
-        '"maximum_file_size" has no meaning in the mode "throughput"',
+        '"maximum_file_size" does not apply in the mode "throughput"',
     ),
     "tests without a file": (
         f'{IOZONE}\ntests = ["read"]',

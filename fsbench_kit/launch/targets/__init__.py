@@ -1,4 +1,4 @@
-"""What runs are made on: each kind of target can be had or not, is made ready for a run, and taken away again.
+"""What runs are made on: each kind of target is available or not, is made ready for a run, and removed again.
 
 Nothing is ever written outside a scratch folder; and no block device is named to any command but one that was made
 here, or one that a person has named twice and that passes `fsbench_kit.launch.devices`. `steps` holds that.

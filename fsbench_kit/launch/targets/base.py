@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.launch.schema import Name, Table, Truth, named
+from fsbench_kit.launch.schema import Name, PlanTable, Truth, named
+from fsbench_kit.launch.targets.steps import Commands
+from fsbench_kit.launch.tools import not_installed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.targets.steps import Commands, Ready
+    from fsbench_kit.launch.targets.steps import Ready
     from fsbench_kit.launch.tools import Program
 
 RUNS: Final = Path("raw_results", "runs")
@@ -28,7 +30,7 @@ Directory = Annotated[
 ]
 
 
-class BaseTarget(Table, ABC):
+class BaseTarget(PlanTable, ABC):
     """One ``[[target]]`` of a plan.
 
     Attributes
@@ -36,7 +38,7 @@ class BaseTarget(Table, ABC):
     name
         What its runs are called; without it, as its filesystem or else its kind.
     optional
-        Whether it is left out, with a note, where this machine cannot have it.
+        Whether it is left out, with a note, where it is not available.
     """
 
     isolated: ClassVar[bool] = True
@@ -53,18 +55,17 @@ class BaseTarget(Table, ABC):
     def _named(cls, table: Any) -> Any:
         return named(table, "filesystem", "kind")
 
-    @abstractmethod
     def place(self, root: Path) -> Path:
-        """Return the directory in which its scratch folder is made."""
+        """Return the directory in which its scratch folder is made: by default, where the results go."""
+        return (root / RUNS).resolve()
 
     def problem(self, root: Path) -> str | None:
-        """Say why it cannot be had on this machine, apart from isolation; ``None`` where it can.
+        """Say why it is not available on this machine, apart from isolation; ``None`` where it is.
 
         This only looks, and may be asked at any time.
         """
-        for program in self.programs:
-            if program.path is None:
-                return f"the program {program.name} is missing (Debian package {program.package})"
+        if lack := not_installed(*self.programs):
+            return lack
         place = self.place(root)
         # The folder for results is made when the launch begins.
         return None if place.is_dir() or place == (root / RUNS).resolve() else f"{place} is not a directory"
@@ -79,17 +80,17 @@ class BaseTarget(Table, ABC):
         return {}
 
     @property
-    @abstractmethod
     def expected_filesystem(self) -> str | None:
         """The type of filesystem that it will have; ``None`` where that is seen only when it is there."""
+        return None
 
     @property
-    @abstractmethod
     def capacity(self) -> int | None:
         """The bytes that it holds, its filesystem's own included; ``None`` where the plan does not decide it."""
+        return None
 
     @abstractmethod
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return the bytes that it takes in its place, for a workload whose files hold `space` bytes."""
 
     @property
@@ -98,9 +99,9 @@ class BaseTarget(Table, ABC):
         return 0
 
     @property
-    @abstractmethod
     def programs(self) -> tuple[Program, ...]:
         """The programs that make it ready; the first of them tells the version of the filesystem's tools."""
+        return ()
 
     @property
     def trims(self) -> bool:
@@ -108,9 +109,9 @@ class BaseTarget(Table, ABC):
         return True
 
     @property
-    @abstractmethod
     def commands(self) -> Commands:
         """What `ready` runs."""
+        return Commands(make=(), directory=".", remove=())
 
     @abstractmethod
     def ready(self, folder: Path, consent: Consent) -> AbstractContextManager[Ready]:

@@ -1,4 +1,4 @@
-"""A block device that the plan names, and the launch's caller once more. Its content is destroyed. Needs root.
+"""A block device, named in the plan and again by whoever launches it. Its content is destroyed. Needs root.
 
 It is refused if anything speaks against it (`fsbench_kit.launch.devices`): before anything starts, and again
 before each mkfs. When the launch is over, it holds the filesystem of its last run.
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fsbench_kit.launch.targets.base import RUNS
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, clear_command, unmount
 
@@ -55,20 +54,12 @@ class DeviceTarget(FilesystemTarget):
     device: DevicePath
     signature: Signature | None = None
 
-    def place(self, root: Path) -> Path:
-        """Return where the mount point is made."""
-        return (root / RUNS).resolve()
-
     @property
     def block_devices(self) -> dict[str, str | None]:
         """The device."""
         return {self.device: self.signature}
 
-    @property
-    def capacity(self) -> None:
-        """The device decides it."""
-
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return 0: all is on the device."""
         del space
         return 0
@@ -89,7 +80,7 @@ class DeviceTarget(FilesystemTarget):
             folder / self.commands.directory, filesystem=self.filesystem, consent=consent, devices=(self.device,)
         )
         made.directory.mkdir()
-        with made.giving_up(self.signature):
+        with made.overwriting(self.signature):
             made.run(folder, *self.commands.make)
             made.note()
             try:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.schema import Truth
 from fsbench_kit.launch.targets.base import BaseTarget, Directory
-from fsbench_kit.launch.targets.steps import Commands, Ready
+from fsbench_kit.launch.targets.steps import Ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from fsbench_kit.launch.consent import Consent
-    from fsbench_kit.launch.tools import Program
 
 
 class DirectoryTarget(BaseTarget):
@@ -26,7 +25,7 @@ class DirectoryTarget(BaseTarget):
     Attributes
     ----------
     distinct
-        Leave this target out where it lies on the same filesystem as one before it.
+        Leave this target out where an earlier target is on the same filesystem.
     """
 
     isolated: ClassVar[bool] = False
@@ -39,34 +38,14 @@ class DirectoryTarget(BaseTarget):
         """Return the directory itself."""
         return (root / self.directory).resolve()
 
-    @property
-    def expected_filesystem(self) -> str | None:
-        """What is mounted there."""
-        return None
-
-    @property
-    def capacity(self) -> int | None:
-        """What is free there."""
-        return None
-
-    def claim(self, space: int) -> int:
+    def space_needed(self, space: int) -> int:
         """Return what the workload's files hold."""
         return space
-
-    @property
-    def programs(self) -> tuple[Program, ...]:
-        """None."""
-        return ()
 
     @property
     def trims(self) -> bool:
         """No: that would be about all that is free on somebody's filesystem."""
         return False
-
-    @property
-    def commands(self) -> Commands:
-        """None."""
-        return Commands(make=(), directory=".", remove=())
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:

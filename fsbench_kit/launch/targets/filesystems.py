@@ -2,47 +2,83 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from fsbench_kit.launch.devices import LABEL
 from fsbench_kit.launch.targets.base import BaseTarget
-from fsbench_kit.launch.tools import MKFS_PROGRAMS, SYSTEM_PROGRAMS, kernel_filesystems
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, Program, kernel_filesystems
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.targets.steps import Command
-    from fsbench_kit.launch.tools import Program
 
-Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs"]
 
-FilesystemWord = Annotated[
-    Filesystem,
-    Field(description="one of " + ", ".join(f'"{name}"' for name in get_args(Filesystem)), examples=["xfs"]),
+@dataclass(frozen=True, slots=True)
+class Filesystem:
+    """A filesystem that mkfs makes on a device or an image, and the kernel mounts.
+
+    Attributes
+    ----------
+    name
+        As the kernel calls it.
+    mkfs
+        The program that makes it.
+    mkfs_options
+        Those without which it would ask, or leave work for later: a lazy initialisation would go on behind the
+        runs, and a discard would undo an image's allocation. They end with what sets the label.
+    mount_options
+        Those without which a mounted filesystem would do work of its own behind the runs.
+    """
+
+    name: str
+    mkfs: Program
+    mkfs_options: tuple[str, ...]
+    mount_options: tuple[str, ...] = ()
+
+    @property
+    def problem(self) -> str | None:
+        """Why the kernel cannot mount it; ``None`` where it can."""
+        return None if self.name in kernel_filesystems() else f"the kernel has no {self.name}"
+
+
+def _mkfs(name: str, package: str, *, install: bool = False) -> Program:
+    return Program(f"mkfs.{name}", package, "-V", install)
+
+
+_EXT: Final = "nodiscard,lazy_itable_init=0"
+_EXT_JOURNAL: Final = f"{_EXT},lazy_journal_init=0"
+
+FILESYSTEMS: Final = {
+    filesystem.name: filesystem
+    for filesystem in (
+        Filesystem("ext2", _mkfs("ext2", "e2fsprogs", install=True), ("-F", "-L", LABEL, "-E", _EXT)),
+        Filesystem("ext3", _mkfs("ext3", "e2fsprogs", install=True), ("-F", "-L", LABEL, "-E", _EXT_JOURNAL)),
+        Filesystem("ext4", _mkfs("ext4", "e2fsprogs", install=True), ("-F", "-L", LABEL, "-E", _EXT_JOURNAL)),
+        Filesystem("xfs", _mkfs("xfs", "xfsprogs", install=True), ("-f", "-K", "-L", LABEL)),
+        # btrfs and f2fs tell the device by themselves what they no longer use, and images lose their allocation.
+        Filesystem(
+            "btrfs", _mkfs("btrfs", "btrfs-progs", install=True), ("-f", "-K", "-L", LABEL), ("nodiscard",)
+        ),
+        Filesystem("f2fs", _mkfs("f2fs", "f2fs-tools"), ("-f", "-t", "0", "-l", LABEL), ("nodiscard",)),
+        Filesystem("jfs", _mkfs("jfs", "jfsutils"), ("-q", "-L", LABEL)),
+        Filesystem("nilfs2", _mkfs("nilfs2", "nilfs-tools"), ("-f", "-K", "-L", LABEL)),
+        Filesystem("reiserfs", _mkfs("reiserfs", "reiserfsprogs"), ("-f", "-f", "-q", "-l", LABEL)),
+    )
+}
+"""Name -> filesystem. To add one is to add its entry here."""
+
+FilesystemName = Annotated[
+    str,
+    Field(
+        pattern=f"^({'|'.join(FILESYSTEMS)})$",
+        description="one of " + ", ".join(f'"{name}"' for name in FILESYSTEMS),
+        examples=["xfs"],
+    ),
 ]
-
-MKFS: Final[dict[Filesystem, tuple[str, ...]]] = {
-    # Nothing is to be left for later: a lazy initialisation would go on behind the runs.
-    # And nothing is to be discarded: that would undo an image's allocation.
-    "ext2": ("mkfs.ext2", "-F", "-L", LABEL, "-E", "nodiscard,lazy_itable_init=0"),
-    "ext3": ("mkfs.ext3", "-F", "-L", LABEL, "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
-    "ext4": ("mkfs.ext4", "-F", "-L", LABEL, "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
-    "xfs": ("mkfs.xfs", "-f", "-K", "-L", LABEL),
-    "btrfs": ("mkfs.btrfs", "-f", "-K", "-L", LABEL),
-    "f2fs": ("mkfs.f2fs", "-f", "-t", "0", "-l", LABEL),
-    "jfs": ("mkfs.jfs", "-q", "-L", LABEL),
-    "nilfs2": ("mkfs.nilfs2", "-f", "-K", "-L", LABEL),
-    "reiserfs": ("mkfs.reiserfs", "-f", "-f", "-q", "-l", LABEL),
-}
-
-_MOUNT: Final[dict[Filesystem, tuple[str, ...]]] = {
-    # Both tell the device by themselves, and behind the runs, what they no longer use, and images lose their
-    # allocation by that. The others do it only when a plan asks.
-    "btrfs": ("nodiscard",),
-    "f2fs": ("nodiscard",),
-}
 
 # No slash in these: a path could name a device, and mkfs or mount would write to it.
 MkfsWords = Annotated[
@@ -68,15 +104,17 @@ class FilesystemTarget(BaseTarget):
         Words for mkfs, and what follows mount's ``-o``.
     """
 
-    filesystem: FilesystemWord
+    filesystem: FilesystemName
     mkfs_options: MkfsWords = ()
     mount_options: MountWords | None = None
 
     def problem(self, root: Path) -> str | None:
         """Look for the filesystem, the programs and the directory."""
-        if self.filesystem not in kernel_filesystems():
-            return f"the kernel has no {self.filesystem}"
-        return super().problem(root)
+        return self._kind.problem or super().problem(root)
+
+    @property
+    def _kind(self) -> Filesystem:
+        return FILESYSTEMS[self.filesystem]
 
     @property
     def expected_filesystem(self) -> str:
@@ -86,7 +124,7 @@ class FilesystemTarget(BaseTarget):
     @property
     def programs(self) -> tuple[Program, ...]:
         """mkfs, and what attaches and mounts."""
-        return (MKFS_PROGRAMS[f"mkfs.{self.filesystem}"], *SYSTEM_PROGRAMS.values())
+        return (self._kind.mkfs, *SYSTEM_PROGRAMS.values())
 
     def format_commands(self, *devices: str, mkfs: Command = (), mount: Command = ()) -> tuple[Command, Command]:
         """Return the commands that make it on devices or an image, and mount it on ``mount``.
@@ -96,10 +134,11 @@ class FilesystemTarget(BaseTarget):
         mkfs, mount
             Further words for mkfs, and further options of the mount.
         """
-        options = [*mount, *_MOUNT.get(self.filesystem, ()), *([self.mount_options] if self.mount_options else [])]
+        options = [*mount, *self._kind.mount_options, *([self.mount_options] if self.mount_options else [])]
+        made = (self._kind.mkfs.name, *self._kind.mkfs_options)
         chosen = ("-o", ",".join(options)) if options else ()
         return (
-            (*_with_options(MKFS[self.filesystem], (*mkfs, *self.mkfs_options)), *devices),
+            (*_with_options(made, (*mkfs, *self.mkfs_options)), *devices),
             ("mount", "-t", self.filesystem, *chosen, devices[0], "mount"),
         )
 

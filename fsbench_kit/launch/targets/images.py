@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from abc import ABC
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field
+
+from fsbench_kit.launch.schema import Size
+from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,6 +35,59 @@ run. At the first write to a block, the filesystem beneath notes that there are 
 written to all of it before mkfs, so that few writes are the first; each image costs its size in bytes, and the
 time for these. ``sparse``: it takes space as it is written.
 """
+
+
+class ImagesTarget(BaseTarget, ABC):
+    """What a plan says of the images on which a target lies.
+
+    Attributes
+    ----------
+    size
+        That of each image.
+    allocation
+        How images have their space.
+    directory
+        Where they lie; without it, where the results go.
+    """
+
+    size: Size | None = None
+    allocation: Allocation = "unwritten"
+    directory: Directory | None = None
+
+    @property
+    def member_count(self) -> int:
+        """How many images or devices it has."""
+        return 1
+
+    def place(self, root: Path) -> Path:
+        """Return where images and mount points are made."""
+        return (root / (self.directory or RUNS)).resolve()
+
+    @property
+    def capacity(self) -> int | None:
+        """The size of an image."""
+        return self.size
+
+    def space_needed(self, space: int) -> int:
+        """Return what the images take."""
+        if self.size is None:
+            return 0
+        return self.member_count * (space if self.allocation == "sparse" else self.size)
+
+    @property
+    def written(self) -> int:
+        """The sizes of the images, where they are written."""
+        return self.member_count * self.size if self.size is not None and self.allocation == "written" else 0
+
+    @property
+    def image_settings(self) -> dict[str, str]:
+        """What there is to say of the images."""
+        return {} if self.size is None else {"image_allocation": self.allocation}
+
+    @property
+    def trims(self) -> bool:
+        """Not on images: that would undo their allocation."""
+        return self.size is None
 
 
 def image_commands(*names: str, size: int, allocation: Allocation) -> tuple[Command, ...]:

@@ -14,7 +14,7 @@ from fsbench_kit.launch.targets.images import attach_commands, attached
 from fsbench_kit.launch.targets.loop import NO_LOOP_DEVICES
 from fsbench_kit.launch.targets.members import MembersTarget
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, unmount
-from fsbench_kit.launch.tools import MIRROR_PROGRAMS, has_loop_devices, has_md
+from fsbench_kit.launch.tools import MDADM, has_loop_devices, has_md
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
     @property
     def programs(self) -> tuple[Program, ...]:
         """Those of the filesystem; and mdadm, where md makes the mirror."""
-        return (*super().programs, *(() if self._of_btrfs else MIRROR_PROGRAMS.values()))
+        return super().programs if self._of_btrfs else (*super().programs, MDADM)
 
     @property
     def _of_btrfs(self) -> bool:
@@ -107,7 +107,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
             devices=self.devices,
         )
         made.directory.mkdir()
-        with made.giving_up(self.signature):
+        with made.overwriting(self.signature):
             made.run(folder, *self.member_commands)
             with (
                 attached(made, folder, self._loops),

@@ -146,7 +146,7 @@ class Ready:
         return succeeded
 
     @contextmanager
-    def giving_up(self, signature: str | None) -> Iterator[None]:
+    def overwriting(self, signature: str | None) -> Iterator[None]:
         """Look whether the target's block devices may be overwritten, and note what is on them in the end.
 
         Parameters
@@ -202,7 +202,7 @@ class Ready:
 
 
 class StepError(Exception):
-    """A target could not be made ready; the last of its steps says why."""
+    """Making a target ready failed; the last of its steps says why."""
 
     def __init__(self, steps: list[Step]) -> None:
         super().__init__(" ".join(steps[-1].argv))
@@ -228,9 +228,7 @@ def run_step(
     """
     for path in (part for word in argv for part in re.split("[=,]", word)):
         if path.startswith("/") and path not in devices and Path(path).is_block_device():
-            raise LaunchError(
-                f"{argv[0]} was about to get {path}, and nobody has looked whether it may be written"
-            )
+            raise LaunchError(f"cannot run {argv[0]} on {path}: nobody has checked that it may be overwritten")
     _run(folder, _WARM_UP)
     step, succeeded = _run(folder, argv)
     steps.append(step)
@@ -261,7 +259,7 @@ def _run(folder: Path, argv: Command) -> tuple[Step, bool]:
             os.kill(process, signal.SIGKILL)
         _, status, used = os.wait4(process, 0)
         said.seek(0)
-        output = said.read() if in_time else f"did not end within {_TIMEOUT:g} s"
+        output = said.read() if in_time else f"did not finish within {_TIMEOUT:g} s"
     step = Step(argv, output, elapsed, used.ru_utime, used.ru_stime, used.ru_minflt, used.ru_majflt)
     return step, bool(in_time) and status == 0
 
@@ -296,4 +294,4 @@ def unmount(steps: list[Step], folder: Path) -> None:
     if run_step(steps, folder, *UMOUNT, may_fail=True):
         return
     if not run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True):
-        raise LaunchError(f"an image cannot be unmounted: {steps[-1].output.strip()}", file=folder)
+        raise LaunchError(f"cannot unmount an image: {steps[-1].output.strip()}", file=folder)

@@ -23,7 +23,7 @@ from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.schema import Truth
 from fsbench_kit.launch.targets.members import MembersTarget
 from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError, launch_name, run_step
-from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS_FUSE, ZFS_PROGRAMS, program_environment
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS, ZFS_FUSE, ZPOOL, program_environment
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class ZfsTarget(MembersTarget):
     def programs(self) -> tuple[Program, ...]:
         """Those of the ZFS that is here, and what makes images."""
         daemon = (ZFS_FUSE,) if zfs.implementation() == "zfs-fuse" else ()
-        return (*ZFS_PROGRAMS.values(), *daemon, *SYSTEM_PROGRAMS.values())
+        return (ZPOOL, ZFS, *daemon, *SYSTEM_PROGRAMS.values())
 
     @property
     def trims(self) -> bool:
@@ -155,7 +155,7 @@ class ZfsTarget(MembersTarget):
             consent=consent,
             devices=self.devices,
         )
-        with made.giving_up(self.signature):
+        with made.overwriting(self.signature):
             made.run(folder, *self.member_commands)
             made.members = tuple(Path(made.meant(member)) for member in self._members)
             with _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached:
@@ -178,7 +178,7 @@ def _sifted(options: tuple[str, ...], known: zfs.Properties, what: str) -> tuple
         if name not in known:
             sentences.append(f'{option} is left out: the ZFS here has no {what} property "{name}"')
         elif not zfs.is_value(value, known[name]):
-            sentences.append(f"{option} is left out: the ZFS here allows for {name}: {known[name]}")
+            sentences.append(f"{option} is left out: the ZFS here allows {known[name]}")
         else:
             kept.append(option)
     return tuple(kept), tuple(sentences)
@@ -205,7 +205,7 @@ def _destroy(made: Ready, folder: Path) -> None:
     if (
         not made.undo(folder, _DESTROY) and zfs.implementation() == "kernel module"
     ):  # that of zfs-fuse ends with its daemon
-        raise LaunchError(f"a pool cannot be destroyed: {made.steps[-1].output.strip()}", file=folder)
+        raise LaunchError(f"cannot destroy a pool: {made.steps[-1].output.strip()}", file=folder)
 
 
 @contextmanager
@@ -262,8 +262,8 @@ def _await_socket(daemon: subprocess.Popen[bytes], socket: Path, log: Path) -> N
     end = time.monotonic() + _STARTING
     while not socket.exists():
         if daemon.poll() is not None or time.monotonic() > end:
-            output = log.read_text(encoding="utf-8", errors="replace").strip() or "it does not say why"
-            raise StepError([Step(zfs.DAEMON, f"it did not begin: {output}", 0.0, 0.0, 0.0, 0, 0)])
+            output = log.read_text(encoding="utf-8", errors="replace").strip() or "no reason given"
+            raise StepError([Step(zfs.DAEMON, f"it did not start: {output}", 0.0, 0.0, 0.0, 0, 0)])
         time.sleep(_PAUSE)
 
 

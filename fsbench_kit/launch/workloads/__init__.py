@@ -1,35 +1,42 @@
 """What a plan may ask of each tool, and the command line that does it.
 
-To add a tool: write a module like `fio`, and name its class here.
+To add a tool, write a module like `bonnie`: its class states everything about it, and is found here.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+import pkgutil
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Final, Union
 
 from pydantic import Field
 
-from fsbench_kit.launch.workloads.base import Argv, BaseWorkload, Ground, Work
-from fsbench_kit.launch.workloads.bonnie import Bonnie
-from fsbench_kit.launch.workloads.filetree import Filetree
-from fsbench_kit.launch.workloads.fio import Fio
-from fsbench_kit.launch.workloads.iozone import Iozone
-from fsbench_kit.launch.workloads.smallfiles import Smallfiles
-from fsbench_kit.launch.workloads.sysbench import Sysbench
+from fsbench_kit.launch.workloads.base import Argv, BaseWorkload, RunContext, Work
 
-__all__ = [
-    "Argv",
-    "BaseWorkload",
-    "Bonnie",
-    "Filetree",
-    "Fio",
-    "Ground",
-    "Iozone",
-    "Smallfiles",
-    "Sysbench",
-    "Work",
-    "Workload",
-]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-Workload = Annotated[Fio | Bonnie | Sysbench | Iozone | Smallfiles | Filetree, Field(discriminator="tool")]
-"""What a plan says of any workload, and what the runner needs to know of it."""
+__all__ = ["WORKLOADS", "Argv", "BaseWorkload", "RunContext", "Work", "Workload"]
+
+
+def _found() -> Iterator[tuple[str, type[BaseWorkload]]]:
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        for _, found in inspect.getmembers(import_module(module.name), inspect.isclass):
+            if (
+                issubclass(found, BaseWorkload)
+                and found.__module__ == module.name
+                and not inspect.isabstract(found)
+            ):
+                (tool,) = found.model_fields["tool"].annotation.__args__  # type: ignore[union-attr]  # a Literal
+                yield tool, found
+
+
+WORKLOADS: Final = dict(sorted(_found()))
+"""Tool -> the class of its workloads."""
+
+if TYPE_CHECKING:
+    Workload = BaseWorkload
+else:
+    Workload = Annotated[Union[tuple(WORKLOADS.values())], Field(discriminator="tool")]  # noqa: UP007
+    """What a plan says of any workload, and what the runner needs to know of it."""

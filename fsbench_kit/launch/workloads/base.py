@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import model_validator
 
-from fsbench_kit.launch.schema import Name, Table, Truth, named
+from fsbench_kit.launch.schema import Name, PlanTable, Truth, named
+from fsbench_kit.launch.tools import Program
+from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from fsbench_kit.launch.mistakes import MistakeError
+    from fsbench_kit.launch.plan_errors import PlanError
     from fsbench_kit.launch.targets import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class RunContext:
     """What a run is made on.
 
     Attributes
@@ -48,6 +50,28 @@ Argv = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Which keys make a workload smaller.
+
+    Attributes
+    ----------
+    size
+        The key for a size.
+    of
+        What has that size, as a sentence begins.
+    whole
+        The keys whose product it has to be a multiple of.
+    time
+        The key for a time.
+    """
+
+    size: str
+    of: str
+    whole: tuple[str, ...]
+    time: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What is run: one command that is measured, and what has to be done around it.
 
@@ -72,7 +96,7 @@ class Work:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-class BaseWorkload(Table, ABC):
+class BaseWorkload(PlanTable, ABC):
     """One ``[[workload]]`` of a plan.
 
     Attributes
@@ -84,33 +108,58 @@ class BaseWorkload(Table, ABC):
         failed there.
     """
 
-    program: ClassVar[str | None] = None
-    """The program that has to be installed; ``None`` where the kit brings it."""
+    programs: ClassVar[tuple[Program, ...]] = ()
+    """The programs that have to be installed."""
+
+    keeps_finished_steps: ClassVar[bool] = False
+    """Whether its log holds what was finished before it failed, so that a failed run is partial."""
 
     logs: ClassVar[tuple[str, ...]] = ("stdout.txt",)
-    """The files in the run's folder that hold the tool's figures."""
+    """The files in the run's folder that hold the tool's measurements."""
+
+    scale: ClassVar[Scale | None] = None
+    """What makes it smaller, where runs of it can be planned from their settings."""
 
     name: Name
     optional: Truth = False
+    if TYPE_CHECKING:
+        tool: str  # each has its own, as a Literal
 
     @model_validator(mode="before")
     @classmethod
     def _named(cls, table: Any) -> Any:
         return named(table, "tool")
 
-    def mistake(self) -> MistakeError | None:
+    def program_error(self) -> PlanError | None:
         """Return what the program, where it is installed, does not understand of this. No load is made for it."""
         return None
 
-    def remark(self) -> str | None:
-        """Return what is to be said before it is run on this machine, where it runs otherwise than it could."""
+    @classmethod
+    def remark(cls) -> str | None:
+        """Return what users should know before it is run on this machine, for example that it is slower here."""
         return None
 
+    @classmethod
+    def table_from(cls, settings: Mapping[str, str]) -> dict[str, Any]:
+        """Return the table of a plan that makes a run with these settings again; for tools with a `scale`.
+
+        Parameters
+        ----------
+        settings
+            What is known of the run, by the words of `fsbench_kit.model.vocabulary.SETTINGS`.
+
+        Raises
+        ------
+        RequestError
+            If a setting is missing without which the run cannot be made.
+        """
+        raise NotImplementedError
+
     @abstractmethod
-    def work(self, ground: Ground) -> Work:
+    def work(self, context: RunContext) -> Work:
         """Return the commands that make this load. Nothing is done by this, and nothing looked at."""
 
-    def conclude(self, folder: Path, steps: Sequence[Step]) -> None:
+    def complete_log(self, folder: Path, steps: Sequence[Step]) -> None:
         """Complete the log in a run's folder, where that needs what is known only after the run, failed or not.
 
         Parameters
@@ -122,9 +171,9 @@ class BaseWorkload(Table, ABC):
         """
 
     @property
-    @abstractmethod
     def space(self) -> int | None:
         """The most bytes that its files hold at any time; ``None`` where the plan does not tell."""
+        return None
 
     @property
     def space_beside(self) -> int:
@@ -132,19 +181,52 @@ class BaseWorkload(Table, ABC):
         return 0
 
     @property
-    @abstractmethod
     def least_written(self) -> int | None:
         """The bytes that it is sure to write; ``None`` where the plan does not tell."""
+        return None
 
     @property
-    @abstractmethod
     def least_seconds(self) -> float:
-        """The seconds that it takes at least."""
+        """The seconds that it is sure to take; 0 where the plan does not tell."""
+        return 0.0
 
     @property
     def stated_seconds(self) -> float:
         """The seconds up to which it runs by what the plan says of times; 0 where that says nothing."""
         return self.least_seconds
+
+
+def required(settings: Mapping[str, str], *keys: str) -> list[str]:
+    """Return settings without which a run cannot be made again.
+
+    Raises
+    ------
+    RequestError
+        If one is not known.
+    """
+    missing = [key for key in keys if key not in settings]
+    if missing:
+        raise RequestError(
+            f"neither the log nor the article tells a run's {missing[0]}",
+            hint="A run can be made again only where its settings are known.",
+        )
+    return [settings[key] for key in keys]
+
+
+def where_known(settings: Mapping[str, str], *keys: tuple[str, str, Callable[[str], Any]]) -> dict[str, Any]:
+    """Return a tool's options whose setting is known; the others are left to the tool, as they were then.
+
+    Parameters
+    ----------
+    *keys
+        The option, the setting, and what makes the one of the other.
+    """
+    return {option: read(settings[key]) for option, key, read in keys if key in settings}
+
+
+def truth(value: str) -> bool:
+    """Read a setting that is true or false."""
+    return value == "true"
 
 
 def one_word(filesystem: str | None) -> str:

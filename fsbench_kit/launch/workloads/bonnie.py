@@ -13,7 +13,7 @@ refuses a `size` below twice the memory, which would measure the page cache; `ra
 believe in another memory, and 0 that it should not look. Started as root it runs as root (``-u root``), in a
 directory made for it.
 
-Standard output has the table and the CSV line, which are two printings of one run.
+Standard output has the table and the CSV line, which are the same run in two formats.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fsbench_kit.launch.mistakes import MissingKeyError
+from fsbench_kit.launch.plan_errors import MissingKeyError
 from fsbench_kit.launch.schema import Count, Size, Truth, as_bytes
-from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
 
 _MIB: Final = 2**20
 _UNIT: Final = 1024  # bonnie++ counts files in multiples of this
@@ -60,7 +61,7 @@ class Bonnie(BaseWorkload):
         ``-r`` and ``-c``.
     """
 
-    program: ClassVar[str | None] = "bonnie++"
+    programs: ClassVar = (Program("bonnie++", "bonnie++", "-h", install=True),)
 
     tool: Literal["bonnie++"]
     size: WholeMebibytes | None = None
@@ -83,7 +84,7 @@ class Bonnie(BaseWorkload):
             raise MissingKeyError("files")
         return self
 
-    def work(self, ground: Ground) -> Work:
+    def work(self, context: RunContext) -> Work:
         """Return the command line."""
         size = [self.size // _MIB if self.size else 0, self.chunk_size]
         files = [
@@ -92,7 +93,7 @@ class Bonnie(BaseWorkload):
             self.smallest_file or 0,
             self.directories,
         ]
-        argv = ["bonnie++", "-d", str(ground.directory), "-s", _joined(size), "-n", _joined(files)]
+        argv = ["bonnie++", "-d", str(context.directory), "-s", _joined(size), "-n", _joined(files)]
         if self.ram_size is not None:
             argv += ["-r", str(self.ram_size // _MIB)]
         if self.concurrency is not None:
@@ -102,7 +103,7 @@ class Bonnie(BaseWorkload):
         ]
         if os.geteuid() == 0:
             argv += ["-u", "root"]
-        return Work(measured=(*argv, "-z", str(ground.seed)))
+        return Work(measured=(*argv, "-z", str(context.seed)))
 
     @property
     def space(self) -> int:
@@ -114,11 +115,6 @@ class Bonnie(BaseWorkload):
     def least_written(self) -> int:
         """The large file is written by the block and rewritten, the small ones are created twice."""
         return 2 * ((self.size or 0) + (self.files or 0) * (self.smallest_file or 0)) * self._copies
-
-    @property
-    def least_seconds(self) -> float:
-        """Nothing is known beforehand."""
-        return 0.0
 
     @property
     def _copies(self) -> int:

@@ -25,24 +25,12 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.launch.mistakes import MissingKeyError, MistakeError, Place
+from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
-from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
 
-Test = Literal[
-    "write",
-    "read",
-    "random",
-    "backward_read",
-    "record_rewrite",
-    "stride_read",
-    "fwrite",
-    "fread",
-    "random_mix",
-    "pwrite",
-    "pread",
-]
-_NUMBERS: Final[dict[Test, int]] = {
+_NUMBERS: Final = {
     "write": 0,
     "read": 1,
     "random": 2,
@@ -56,6 +44,8 @@ _NUMBERS: Final[dict[Test, int]] = {
     "pread": 10,
 }
 _TESTS: Final = ", ".join(f'"{test}"' for test in _NUMBERS)
+
+Test = Annotated[str, Field(pattern=f"^({'|'.join(_NUMBERS)})$")]
 
 KibSize = Annotated[
     Size, Field(multiple_of=1024, description='a size of whole KiB, like "4k" or "2G"', examples=["64M"])
@@ -90,7 +80,8 @@ class Iozone(BaseWorkload):
         Whether the figures are printed a second time (``-R``).
     """
 
-    program: ClassVar[str | None] = "iozone"
+    # Not free software as Debian sees it: those who want it enable it.
+    programs: ClassVar = (Program("iozone", "iozone3", "-v"),)
 
     tool: Literal["iozone"]
     mode: Annotated[
@@ -129,21 +120,21 @@ class Iozone(BaseWorkload):
                 raise MissingKeyError(key)
         for key in _SIZES:
             if getattr(self, key) is not None and key not in _POSSIBLE[self.mode]:
-                what = f'"{key}" has no meaning in the mode "{self.mode}"'
+                what = f'"{key}" does not apply in the mode "{self.mode}"'
                 hint = f"This mode takes: {', '.join(_POSSIBLE[self.mode])}."
-                raise MistakeError(what, Place(key=key), hint=hint)
+                raise PlanError(what, Place(key=key), hint=hint)
         if self.tests is not None and self.tests[0] != "write":
             what = '"tests" must begin with "write": the other tests use the file that it leaves'
-            raise MistakeError(what, Place(key="tests"), hint='Write for example: tests = ["write", "read"]')
+            raise PlanError(what, Place(key="tests"), hint='Write for example: tests = ["write", "read"]')
         if self.file_size is not None and self.record_size is not None and self.record_size > self.file_size:
-            raise MistakeError(
+            raise PlanError(
                 "a record cannot be larger than its file",
                 Place(key="record_size"),
                 hint="Write a smaller record_size, or a larger file_size.",
             )
         return self
 
-    def work(self, ground: Ground) -> Work:
+    def work(self, context: RunContext) -> Work:
         """Return the command line. iozone's data and offsets are always the same, so a seed has no use."""
         argv = ["iozone", *(["-a"] if self.mode == "auto" else [])]
         options = {
@@ -167,7 +158,7 @@ class Iozone(BaseWorkload):
             "-R": self.excel_report,
         }
         argv += [flag for flag, on in flags.items() if on]
-        files = [str(ground.directory / f"iozone.{number}") for number in range(self.processes or 1)]
+        files = [str(context.directory / f"iozone.{number}") for number in range(self.processes or 1)]
         argv += ["-F", *files] if self.processes is not None else ["-f", *files]
         return Work(measured=tuple(argv))
 
@@ -180,11 +171,6 @@ class Iozone(BaseWorkload):
     def least_written(self) -> int:
         """Each file is written and rewritten."""
         return 2 * self.space
-
-    @property
-    def least_seconds(self) -> float:
-        """Nothing is known beforehand."""
-        return 0.0
 
 
 def _kib(size: int | None) -> int | None:

@@ -18,14 +18,18 @@ measured part, where that is permitted. ``seqwr`` makes its files itself, and ha
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
-from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Scale, Work, required, truth, where_known
 from fsbench_kit.model.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Mode = Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
 
@@ -42,7 +46,10 @@ class Sysbench(BaseWorkload):
         The run ends after this time or this many requests, whichever is first.
     """
 
-    program: ClassVar[str | None] = "sysbench"
+    programs: ClassVar = (Program("sysbench", "sysbench", install=True),)
+    scale: ClassVar = Scale(
+        size="file_total_size", of="All files together", whole=("file_num", "file_block_size"), time="time"
+    )
 
     tool: Literal["sysbench"]
     file_test_mode: Annotated[
@@ -102,18 +109,45 @@ class Sysbench(BaseWorkload):
         files, block = self.file_num or 128, self.file_block_size or 16384
         if self.file_total_size // files < block:
             total = humanise(self.file_total_size, "B")
-            what = f"{files} files of {humanise(block, 'B')} at least are more than {total}"
+            what = f"{files} files of at least {humanise(block, 'B')} do not fit in {total}"
             hint = "Raise it, or plan fewer files (file_num) or smaller requests (file_block_size)."
-            raise MistakeError(what, Place(key="file_total_size"), hint=hint)
+            raise PlanError(what, Place(key="file_total_size"), hint=hint)
         return self
 
-    def work(self, ground: Ground) -> Work:
+    @classmethod
+    def table_from(cls, settings: Mapping[str, str]) -> dict[str, Any]:
+        """Return the table of a run's settings."""
+        pattern, total, files, block, seconds = required(
+            settings, "pattern", "total_size", "files", "block_size", "time_limit"
+        )
+        flags = [key for key in ("direct", "sync") if settings.get(key) == "true"]
+        table = {
+            "tool": "sysbench",
+            "name": pattern,
+            "file_test_mode": pattern,
+            "file_total_size": int(total),
+            "file_num": int(files),
+            "file_block_size": int(block),
+            "time": float(seconds),
+        }
+        if flags:
+            table["file_extra_flags"] = ",".join(flags)
+        return table | where_known(
+            settings,
+            ("file_io_mode", "engine", str),
+            ("file_fsync_freq", "fsync", int),
+            ("file_fsync_end", "final_fsync", truth),
+            ("threads", "threads", int),
+            ("events", "request_limit", int),
+        )
+
+    def work(self, context: RunContext) -> Work:
         """Prepare, run, clean up; all where the files are to be, for sysbench writes where it stands."""
         options = {key: getattr(self, key) for key in type(self).model_fields if key not in _OWN}
         flags = [
             f"--{key.replace('_', '-')}={_value(value)}" for key, value in options.items() if value is not None
         ]
-        command = ("sysbench", "fileio", *flags, f"--rand-seed={ground.seed}")
+        command = ("sysbench", "fileio", *flags, f"--rand-seed={context.seed}")
         return Work(
             before=() if self.file_test_mode == "seqwr" else ((*command, "prepare"),),
             measured=(*command, "run"),

@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from pydantic import model_validator
 
-from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Compressibility, Count, Size
-from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work, one_word
-from fsbench_kit.launch.workloads.filetree.__main__ import HEADER, Usage, sizes
+from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work, one_word
+from fsbench_kit.launch.workloads.filetree.__main__ import HEADER, PROGRAMS, Usage, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,8 +53,9 @@ class Filetree(BaseWorkload):
         The share of the data that can be compressed away, in percent.
     """
 
-    program: ClassVar[str | None] = None
-    logs: ClassVar[tuple[str, ...]] = ("filetree.csv",)
+    programs: ClassVar = tuple(Program(name, "findutils" if name == "find" else "coreutils") for name in PROGRAMS)
+    keeps_finished_steps: ClassVar = True
+    logs: ClassVar = ("filetree.csv",)
 
     tool: Literal["filetree"]
     large_file: Size
@@ -67,24 +69,24 @@ class Filetree(BaseWorkload):
     def _has_a_range(self) -> Filetree:
         if self.smallest > self.largest:
             what = '"smallest" is larger than "largest"'
-            raise MistakeError(what, Place(key="smallest"), hint="Write the smaller size for smallest.")
+            raise PlanError(what, Place(key="smallest"), hint="Write the smaller size for smallest.")
         return self
 
-    def work(self, ground: Ground) -> Work:
+    def work(self, context: RunContext) -> Work:
         """Make what is copied beside the target, then do the tasks."""
         keys = ("large_file", "files", "directories", "smallest", "largest", "compressibility")
         shape = [f"--{key.replace('_', '-')}={getattr(self, key)}" for key in keys]
         program = (sys.executable, str(_PROGRAM))
-        source = f"--source={ground.beside}"
-        target = [f"--directory={ground.directory}", f"--filesystem={one_word(ground.filesystem)}"]
-        if ground.device_size is not None:
-            target.append(f"--device-size={ground.device_size}")
+        source = f"--source={context.beside}"
+        target = [f"--directory={context.directory}", f"--filesystem={one_word(context.filesystem)}"]
+        if context.device_size is not None:
+            target.append(f"--device-size={context.device_size}")
         return Work(
-            before=((*program, "source", source, *shape, f"--seed={ground.seed}"),),
+            before=((*program, "source", source, *shape, f"--seed={context.seed}"),),
             measured=(*program, "tasks", source, *shape, *target),
         )
 
-    def conclude(self, folder: Path, steps: Sequence[Step]) -> None:
+    def complete_log(self, folder: Path, steps: Sequence[Step]) -> None:
         """Write the log: what the program has printed, with the target's tasks where they belong.
 
         Where it has failed, that is what it finished before; without a finished task there is no log.
@@ -116,11 +118,6 @@ class Filetree(BaseWorkload):
     def least_written(self) -> int:
         """Everything is copied twice."""
         return 2 * (self.large_file + sum(self._lengths))
-
-    @property
-    def least_seconds(self) -> float:
-        """Nothing is known beforehand."""
-        return 0.0
 
     @property
     def _tree(self) -> int:

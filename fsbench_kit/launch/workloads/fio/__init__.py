@@ -25,16 +25,20 @@ What could reach anything but the target is refused: see `safety`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from fsbench_kit.launch.mistakes import MissingKeyError, MistakeError, Place
+from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Milliseconds, Size, Truth, short_size
-from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work
+from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Scale, Work, required, truth, where_known
 from fsbench_kit.launch.workloads.fio import jobs
 from fsbench_kit.launch.workloads.fio.approval import complaint, option, whole_part
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
 Engine = Annotated[
@@ -57,7 +61,9 @@ Options = Annotated[
 _JOB: Final = "job.fio"
 _LOG: Final = "fio"
 _OWN: Final = ("rw", "bs", "size")
-"""What a load without a job file has to say."""
+"""What a workload without a job file has to say."""
+_NOT_OPTIONS: Final = ("tool", "name", "optional", "job_file", "job", "log_interval", "options")
+"""The keys that are no options of fio."""
 _ALIASES: Final = ("blocksize", "readwrite", "timeout")
 """Other names of options that have a key."""
 
@@ -75,8 +81,9 @@ class Fio(BaseWorkload):
         Options that have no key here.
     """
 
-    program: ClassVar[str | None] = "fio"
-    logs: ClassVar[tuple[str, ...]] = ("fio.json",)
+    programs: ClassVar = (Program("fio", "fio", install=True),)
+    logs: ClassVar = ("fio.json",)
+    scale: ClassVar = Scale(size="size", of="The file of each job", whole=("bs",), time="runtime")
 
     tool: Literal["fio"]
     job_file: (
@@ -118,9 +125,9 @@ class Fio(BaseWorkload):
         try:
             text = Path(info.context or ".", path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            what = f"the job file {path} cannot be read: {getattr(error, 'strerror', None) or error}"
+            what = f"cannot read the job file {path}: {getattr(error, 'strerror', None) or error}"
             at = Place(key="job_file")
-            raise MistakeError(what, at, hint="Its path is relative to the plan's folder.") from None
+            raise PlanError(what, at, hint="Its path is relative to the plan's folder.") from None
         return {key: value for key, value in table.items() if key != "job_file"} | {"job": text}
 
     @model_validator(mode="after")
@@ -139,54 +146,54 @@ class Fio(BaseWorkload):
         for key, value in (self.options or {}).items():
             problem = refusal(key, str(value))
             if key in type(self).model_fields or key in _ALIASES:
-                problem = "it is a key of its own here"
+                problem = "it has a key of its own here"
             elif key == "directory":
                 problem = "the target says where the files are"
             if problem is not None:
-                what = f'fio\'s option "{key}" cannot be given: {problem}'
-                raise MistakeError(what, Place(key="options"), hint="Take it out of the options.")
+                what = f'the option "{key}" is refused: {problem}'
+                raise PlanError(what, Place(key="options"), hint="Take it out of the options.")
 
     def _refuse_beside_job(self) -> None:
         for key in sorted(self.model_fields_set - {"tool", "name", "optional", "job"}):
             if getattr(self, key) is not None:
-                what = f'"{key}" cannot be given beside a job file'
-                raise MistakeError(what, Place(key=key), hint="Write it into the job file.")
+                what = f'"{key}" cannot be combined with a job file'
+                raise PlanError(what, Place(key=key), hint="Write it into the job file.")
 
     @staticmethod
     def _refuse_in_job(text: str) -> None:
         """Refuse a job file that could reach anything but the target.
 
-        The mistake is named at the job file where the plan names one; else its text stands in the plan itself.
+        The error is named at the job file where the plan names one; else its text stands in the plan itself.
         """
         at = Place(key="job_file")
         if not jobs.read(text):
-            raise MistakeError("the job file has no job", at, hint="A job begins with its name: [name]")
+            raise PlanError("the job file has no job", at, hint="A job begins with its name: [name]")
         for line in jobs.lines(text):
             problem = refusal(line.key, line.value) if line.section is None else jobs.name_problem(line.section)
             if problem is not None:
-                what = f'line {line.number} of the job file, "{line.text}", cannot be run: {problem}'
-                raise MistakeError(what, at, hint="Change that line, or take it out.")
+                what = f'line {line.number} of the job file, "{line.text}", is refused: {problem}'
+                raise PlanError(what, at, hint="Change that line, or take it out.")
 
-    def mistake(self) -> MistakeError | None:
+    def program_error(self) -> PlanError | None:
         """Ask fio itself."""
         return self._misread() or self._refused()
 
-    def _misread(self) -> MistakeError | None:
+    def _misread(self) -> PlanError | None:
         """Return the first number of which fio would drop a part without a word."""
         hint = "Write a whole number, of a smaller unit if need be: 2900ms for 2.9 seconds."
         if self.job is None:
             for key, value in (self.options or {}).items():
                 if (read := whole_part(key, str(value))) is not None:
-                    what = f"fio would take {key}={value} for {key}={read}"
-                    return MistakeError(what, Place(key="options"), hint=hint)
+                    what = f"fio would read {key}={value} as {key}={read}"
+                    return PlanError(what, Place(key="options"), hint=hint)
             return None
         for line in jobs.lines(self.job):
             if (read := whole_part(line.key, line.value)) is not None:
-                what = f'fio would take line {line.number} of the job file, "{line.text}", for {line.key}={read}'
-                return MistakeError(what, Place(key="job_file"), hint=hint)
+                what = f'fio would read line {line.number} of the job file, "{line.text}", as {line.key}={read}'
+                return PlanError(what, Place(key="job_file"), hint=hint)
         return None
 
-    def _refused(self) -> MistakeError | None:
+    def _refused(self) -> PlanError | None:
         """Return what fio does not accept."""
         flags = [] if self.job is not None else _flags({"name": self.name, **self._options})
         complaints = complaint(flags, None if self.job is None else jobs.without_directory(self.job))
@@ -196,17 +203,43 @@ class Fio(BaseWorkload):
         hint = "\n".join(complaints[1:]) or "fio --cmdhelp lists its options, and fio --cmdhelp=NAME tells of one."
         if self.job is None:
             place = key if key in type(self).model_fields else "options"
-            return MistakeError(f"fio does not accept this: {complaints[0]}", Place(key=place), hint=hint)
+            return PlanError(f"fio does not accept this: {complaints[0]}", Place(key=place), hint=hint)
         line = next((line for line in jobs.lines(self.job) if line.key == key), None)
         where = f'line {line.number} of the job file, "{line.text}"' if line is not None else "the job file"
-        return MistakeError(f"fio does not accept {where}: {complaints[0]}", Place(key="job_file"), hint=hint)
+        return PlanError(f"fio does not accept {where}: {complaints[0]}", Place(key="job_file"), hint=hint)
 
-    def work(self, ground: Ground) -> Work:
+    @classmethod
+    def table_from(cls, settings: Mapping[str, str]) -> dict[str, Any]:
+        """Return the table of a run's settings."""
+        pattern, size, block = required(settings, "pattern", "file_size", "block_size")
+        grouped = {"options": {"group_reporting": True}} if settings.get("grouped") == "true" else {}
+        return {
+            "tool": "fio",
+            "name": pattern,
+            "rw": pattern,
+            "bs": int(block),
+            "size": int(size),
+            **grouped,
+            **where_known(
+                settings,
+                ("ioengine", "engine", str),
+                ("iodepth", "iodepth", int),
+                ("runtime", "time_limit", float),
+                ("numjobs", "threads", int),
+                ("direct", "direct", truth),
+                ("fsync", "fsync", int),
+                ("end_fsync", "final_fsync", truth),
+                ("time_based", "time_based", truth),
+                ("rwmixread", "read_share", lambda share: round(100 * float(share))),
+            ),
+        }
+
+    def work(self, context: RunContext) -> Work:
         """Return the command line; what fio says besides its report goes to standard output."""
         # fio takes no symbolic link for a directory, but what a slash behind it leads to.
-        directory = f"{ground.directory}/"
+        directory = f"{context.directory}/"
         always = {
-            "randseed": ground.seed,
+            "randseed": context.seed,
             "output-format": "json+",
             "output": self.logs[0],
         }
@@ -219,24 +252,10 @@ class Fio(BaseWorkload):
 
     @property
     def _options(self) -> dict[str, object]:
-        own: dict[str, object] = {
-            "rw": self.rw,
-            "bs": self.bs,
-            "size": self.size,
-            "io_size": self.io_size,
-            "ioengine": self.ioengine,
-            "iodepth": self.iodepth,
-            "numjobs": self.numjobs,
-            "direct": self.direct,
-            "fsync": self.fsync,
-            "end_fsync": self.end_fsync,
-            "rwmixread": self.rwmixread,
-            "runtime": None if self.runtime is None else f"{round(self.runtime * 1000)}ms",
-            "time_based": self.time_based,
-        }
+        own = self.model_dump(exclude={*_NOT_OPTIONS})
         for key in ("bs", "size", "io_size"):
-            if isinstance(number := own[key], int):
-                own[key] = short_size(number)
+            own[key] = None if own[key] is None else short_size(own[key])
+        own["runtime"] = None if self.runtime is None else f"{round(self.runtime * 1000)}ms"
         if self.log_interval is not None:
             own |= {f"write_{kind}_log": _LOG for kind in ("bw", "iops", "lat")}
             own["log_avg_msec"] = round(self.log_interval * 1000)

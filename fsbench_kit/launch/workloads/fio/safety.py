@@ -49,7 +49,7 @@ def refusal(key: str, value: str) -> str | None:
     if key == "ioengine" and value not in FILE_ENGINES:
         return f"only engines that work on files are run: {', '.join(FILE_ENGINES)}"
     if _VARIABLE.search(value):
-        return "what stands for a variable would not be recorded"
+        return "the value of a variable would not be recorded"
     if "/" in value and key not in _WITH_SLASHES:
         return "a path could lead away from the target"
     return None

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import model_validator
 
-from fsbench_kit.launch.mistakes import MistakeError, Place
+from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Compressibility, Count, Size, short_size
-from fsbench_kit.launch.tools import find_program
-from fsbench_kit.launch.workloads.base import BaseWorkload, Ground, Work, one_word
+from fsbench_kit.launch.tools import Program, not_installed
+from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work, one_word
 
-WITHOUT_COMPILER: Final = "without a C compiler its loops are in Python, and cost 3 µs a file themselves"
-
+_COMPILER: Final = Program("cc", "gcc, libc6-dev")
 _BLOCK: Final = 4096
 _PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
 
@@ -34,6 +33,8 @@ class Smallfiles(BaseWorkload):
         The share of the data that can be compressed away, in percent.
     """
 
+    keeps_finished_steps: ClassVar = True
+
     tool: Literal["smallfiles"]
     files: Count
     size: Size
@@ -44,29 +45,31 @@ class Smallfiles(BaseWorkload):
     def _has_a_file_for_each_thread(self) -> Smallfiles:
         if self.threads > self.files:
             what = f"{self.threads} threads cannot share {self.files} files"
-            raise MistakeError(what, Place(key="threads"), hint="Plan fewer threads, or more files.")
+            raise PlanError(what, Place(key="threads"), hint="Plan fewer threads, or more files.")
         return self
 
-    def remark(self) -> str | None:
-        """Say it where there is no C compiler."""
-        return None if find_program("cc") else WITHOUT_COMPILER
+    @classmethod
+    def remark(cls) -> str | None:
+        """Say what a missing C compiler costs."""
+        lack = not_installed(_COMPILER)
+        return f"{lack}, so its loops run in Python, which adds about 3 µs to each file" if lack else None
 
-    def work(self, ground: Ground) -> Work:
+    def work(self, context: RunContext) -> Work:
         """Return the command line; the log needs a filesystem's name, as one word."""
-        program, beside = (sys.executable, str(_PROGRAM)), f"--beside={ground.beside}"
+        program, beside = (sys.executable, str(_PROGRAM)), f"--beside={context.beside}"
         return Work(
             before=((*program, "loops", beside),),
             measured=(
                 *program,
                 "steps",
                 beside,
-                f"--directory={ground.directory}",
-                f"--filesystem={one_word(ground.filesystem)}",
+                f"--directory={context.directory}",
+                f"--filesystem={one_word(context.filesystem)}",
                 f"--files={self.files}",
                 f"--size={short_size(self.size)}",
                 f"--threads={self.threads}",
                 f"--compressibility={self.compressibility}",
-                f"--seed={ground.seed}",
+                f"--seed={context.seed}",
             ),
         )
 
@@ -79,8 +82,3 @@ class Smallfiles(BaseWorkload):
     def least_written(self) -> int:
         """Every file is written twice."""
         return 2 * self.files * self.size
-
-    @property
-    def least_seconds(self) -> float:
-        """Nothing is known beforehand."""
-        return 0.0

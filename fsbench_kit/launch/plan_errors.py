@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from fsbench_kit.launch.schema import Table
+    from fsbench_kit.launch.schema import PlanTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Place:
         return lines.get(tuple(path)) or lines.get(tuple(path[:-1]))
 
 
-class MistakeError(ValueError):
+class PlanError(ValueError):
     """Parts of a plan that are right by themselves do not fit together; raised by the validators of tables.
 
     In a table, a place is a key of this table.
@@ -77,12 +77,12 @@ class Shape:
         List of tables -> the key that says what each of them is, and the model for each of that key's values.
     """
 
-    plan: type[Table]
-    tables: Mapping[str, type[Table]]
-    lists: Mapping[str, tuple[str, Mapping[str, type[Table]]]]
+    plan: type[PlanTable]
+    tables: Mapping[str, type[PlanTable]]
+    lists: Mapping[str, tuple[str, Mapping[str, type[PlanTable]]]]
 
-    def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[Table]]:
-        """Return where pydantic found a mistake, and the model of the table there."""
+    def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[PlanTable]]:
+        """Return where pydantic found an error, and the model of the table there."""
         match loc:
             case (str(table), int(number), str(kind), str(key), *_):
                 return Place(table, number, key), self.lists[table][1][kind]
@@ -96,7 +96,7 @@ class Shape:
                 return Place(key=str(loc[0])), self.plan
 
 
-def tagged(union: Any, tag: str) -> tuple[str, dict[str, type[Table]]]:
+def tagged(union: Any, tag: str) -> tuple[str, dict[str, type[PlanTable]]]:
     """Return what `Shape.lists` holds for a union of models that a key tells apart."""
     models = get_args(get_args(union)[0])
     return tag, {get_args(model.model_fields[tag].annotation)[0]: model for model in models}
@@ -110,14 +110,14 @@ class _Explanation:
 
 
 def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape) -> InputError:
-    """Say the first mistake in full, and the others in a line each."""
-    mistakes = [
+    """Say the first error in full, and the others in a line each."""
+    explained = [
         _explain(error, text, shape)
         for error in errors.errors()
-        if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have mistakes
-        and error["type"] != "default_factory_not_called"  # for want of a value that is a mistake itself
+        if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have errors
+        and error["type"] != "default_factory_not_called"  # for want of a value that is an error itself
     ]
-    first, *others = sorted(mistakes, key=lambda mistake: (mistake.line is None, mistake.line))
+    first, *others = sorted(explained, key=lambda one: (one.line is None, one.line))
     hints = [first.hint] if first.hint else []
     if others:
         hints.append("Also:")
@@ -127,15 +127,15 @@ def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape)
 
 
 def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
-    mistake = error.get("ctx", {}).get("error")
-    if isinstance(mistake, MistakeError):
-        place = mistake.at
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, PlanError):
+        place = cause.at
         if error["loc"]:  # a table does not know its own place
             place = replace(shape.place(error["loc"])[0], key=place.key)
-        return _Explanation(str(mistake), place.line(text), mistake.hint)
+        return _Explanation(str(cause), place.line(text), cause.hint)
     at, model = shape.place(error["loc"])
-    if isinstance(mistake, MissingKeyError):
-        at = replace(at, key=mistake.key)
+    if isinstance(cause, MissingKeyError):
+        at = replace(at, key=cause.key)
     line = at.line(text)
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return _explain_kind(at, text, error["input"], shape)
@@ -146,9 +146,10 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
         return _Explanation(f'"{at.key}" is not a key of {at}', line, _known(at, model, shape))
     allowed, example = _help(model.model_fields[at.key])
     hint = f"Write for example: {at.key} = {json.dumps(example)}" if example is not None else None
-    if error["type"] == "literal_error" and (close := _close(error["input"], re.findall(r'"(\w+)"', allowed))):
+    words = re.findall(r'"([a-z][\w+]+)"', allowed)
+    if error["type"] in {"literal_error", "string_pattern_mismatch"} and (close := _close(error["input"], words)):
         hint = close
-    if error["type"] == "missing" or isinstance(mistake, MissingKeyError):
+    if error["type"] == "missing" or isinstance(cause, MissingKeyError):
         return _Explanation(f'"{at.key}" is missing from {at}: {allowed}', line, hint)
     return _Explanation(f'"{at.key}" must be {allowed}, not {_shown(error["input"])}', line, hint)
 
@@ -163,10 +164,10 @@ def _explain_kind(at: Place, text: str, table: Mapping[str, object], shape: Shap
     return _Explanation(f'"{key}" must be {allowed}, not {_shown(table[key])}', line, _close(table[key], kinds))
 
 
-def _known(at: Place, model: type[Table], shape: Shape) -> str:
+def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
     if at.table is not None and at.key in shape.plan.model_fields:
         return "It is a key of the whole plan: write it above the first table."
-    known = "Known are: " + ", ".join(model.model_fields) + "."
+    known = "Known keys: " + ", ".join(model.model_fields) + "."
     close = _close(at.key, model.model_fields)
     return f"{close} {known}" if close else known
 

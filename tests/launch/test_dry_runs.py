@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fsbench_kit.launch import launch, rehearse, tools
+from fsbench_kit.launch import dry_run, launch, tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def test_nothing_is_touched(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], started: list[list[str]]
 ) -> None:
     plan = make_plan(target=[LOOP], otherwise=[HERE], workload=[fio], repeats=1)
-    assert rehearse(plan, tmp_path).scenes
+    assert dry_run(plan, tmp_path).steps
     assert list(tmp_path.iterdir()) == []
     assert [command for command in started if not is_query(command)] == []
 
@@ -57,13 +57,13 @@ def test_commands_are_those_that_are_run(
     targets = [HERE, {**HERE, "name": "there"}]
     small = {"tool": "smallfiles", "name": "small", "files": 5, "size": "4k"}
     plan = make_plan(target=targets, workload=[fio, small], warm_up=1, repeats=1)
-    scenes = rehearse(plan, tmp_path).scenes
+    steps = dry_run(plan, tmp_path).steps
     runs = [json.loads((run / "run.json").read_text()) for run in launch(plan, root=tmp_path).runs]
-    assert [scene.commands for scene in scenes] == [
+    assert [step.commands for step in steps] == [
         (*(tuple(command["argv"]) for command in run["preparation"]), ("sync",), tuple(run["argv"]))
         for run in runs
     ]
-    assert [scene.title for scene in scenes] == [
+    assert [step.title for step in steps] == [
         f"run {order}/8, {stage}: {run['workload']} on {run['target']}, in {tmp_path}"
         for order, (stage, run) in enumerate(zip(["warm-up"] * 4 + ["round 1"] * 4, runs, strict=True), 1)
     ]
@@ -78,16 +78,16 @@ def test_image_is_made_for_each_run_or_once(
     tmp_path: Path, make_plan: Callable[..., Plan], filesystems: str
 ) -> None:
     plan = make_plan(target=[LOOP], repeats=3, filesystems=filesystems, cool_down=2, drop_caches=True, trim=True)
-    first, second, third, *end = rehearse(plan, tmp_path).scenes
+    first, second, third, *end = dry_run(plan, tmp_path).steps
     settling = ["fstrim", "sync", "sh"]
     make, remove = ["fallocate", "mkfs.ext4", "mount", "losetup"], ["umount"]
-    words = [[command[0] for command in scene.commands if "python" not in command[0]] for scene in (first, second)]
+    words = [[command[0] for command in step.commands if "python" not in command[0]] for step in (first, second)]
     if filesystems == "fresh":
         assert words == [[*make, *settling, *remove], ["sleep", *make, *settling, *remove]]
         assert end == []
     else:
         assert words == [[*make, *settling], ["sleep", *settling]]
-        assert [scene.commands for scene in end] == [(("umount", "mount"),)]
+        assert [step.commands for step in end] == [(("umount", "mount"),)]
     assert third.title.startswith("run 3/3, round 3: small on image, in ")
 
 
@@ -108,23 +108,23 @@ def test_estimates_say_what_is_known_and_what_not(
         budget={"seconds": 600, "bytes": "9G"},
     )
     # 36 runs, 12 of them of 7 s, with 35 rests of 1 s; 12 times 4 MiB laid out, and 12 times 100 MiB written twice
-    time, written, unknown, runs, budget = rehearse(plan, tmp_path).estimates
-    assert time.startswith("Time: 119 s at least, ")
-    assert "20 s, which makes 755 s." in time
-    assert written == "Bytes: 2.39 GiB written at least, and what filesystems write for themselves."
-    assert unknown == 'Bytes that are unknown until they are written: those of "endless".'
-    assert runs == 'Runs: 30 at least, and 36 at most, by the rule "half-width 5 %".'
+    time, written, unknown, runs, budget = dry_run(plan, tmp_path).estimates
+    assert time.startswith("Time: at least 119 s, ")
+    assert "at most 755 s for the runs, since each is ended after 20 s." in time
+    assert written == "Bytes: at least 2.39 GiB, and what the filesystems write for themselves."
+    assert unknown == 'Bytes of "endless": known only afterwards.'
+    assert runs == 'Runs: at least 30 and at most 36, as the rule "half-width 5 %" decides.'
     assert budget == "Budget: no run starts after 600 s or 9 GiB written."
 
 
 def test_what_is_left_out_is_said(
     tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fsbench_kit.launch.dry_run.isolation_problem", lambda: "this needs root")
-    notes = rehearse(make_plan(target=[LOOP], otherwise=[HERE], repeats=10), tmp_path).notes
+    monkeypatch.setattr("fsbench_kit.launch.dry_runs.isolation_problem", lambda: "this needs root")
+    notes = dry_run(make_plan(target=[LOOP], otherwise=[HERE], repeats=10), tmp_path).notes
     assert notes == (
-        'Target "image" cannot be had: it needs mounts of its own, and this needs root.',
-        '"here" from [[otherwise]] stand in for all targets.',
+        'Target "image" is not available: it needs a mount namespace of its own: this needs root.',
+        'The targets under [[otherwise]] replace all others: "here".',
     )
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.environment import mount_of
-from fsbench_kit.launch.resolve import choose
+from fsbench_kit.launch.resolve import resolve_plan
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.session import BESIDE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.tools import isolation_problem
-from fsbench_kit.launch.workloads import Argv, Ground
+from fsbench_kit.launch.workloads import Argv, RunContext
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.schedule import Cell
+    from fsbench_kit.launch.schedule import PlannedRun
     from fsbench_kit.launch.targets import Target
 
 _DROP_CACHES: Final = ("sh", "-c", "echo 3 > /proc/sys/vm/drop_caches")
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class DryRunStep:
     """A run that would be made, or what would be done after the last one.
 
     Attributes
@@ -44,25 +44,25 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
+class DryRun:
     """What a launch would do.
 
     Attributes
     ----------
     notes
-        What is left out on this machine or has to stand in, and why.
-    scenes
+        What is left out or replaced on this machine, and why.
+    steps
         The runs, in order.
     estimates
         Sentences on the time and the bytes that it takes, as far as that can be known.
     """
 
     notes: tuple[str, ...]
-    scenes: tuple[Scene, ...]
+    steps: tuple[DryRunStep, ...]
     estimates: tuple[str, ...]
 
 
-def rehearse(plan: Plan, root: Path, devices: Collection[str] = ()) -> Rehearsal:
+def dry_run(plan: Plan, root: Path, devices: Collection[str] = ()) -> DryRun:
     """Say what a launch of a plan would do on this machine. Nothing is written, made or mounted.
 
     The parameters are those of `fsbench_kit.launch.launch`.
@@ -72,33 +72,33 @@ def rehearse(plan: Plan, root: Path, devices: Collection[str] = ()) -> Rehearsal
     LaunchError
         If the launch could not start: the same as it would itself.
     """
-    chosen, notes = choose(plan, root, isolation_problem=isolation_problem(), consent=Consent.to(devices))
-    return Rehearsal(
+    chosen, notes = resolve_plan(plan, root, isolation_problem=isolation_problem(), consent=Consent.to(devices))
+    return DryRun(
         notes=tuple(filter(None, (caution(chosen.repeats), *notes))),
-        scenes=tuple(_scenes(chosen, root)),
+        steps=tuple(_steps(chosen, root)),
         estimates=tuple(_estimates(chosen)),
     )
 
 
-def _scenes(plan: Plan, root: Path) -> Iterator[Scene]:
-    cells = schedule(plan)
+def _steps(plan: Plan, root: Path) -> Iterator[DryRunStep]:
+    runs = schedule(plan)
     reused = plan.filesystems == "reused"
     ready: dict[str, Target] = {}
-    for order, cell in enumerate(cells, 1):
-        target = cell.target
+    for order, run in enumerate(runs, 1):
+        target = run.target
         rest: tuple[Argv, ...] = (("sleep", f"{plan.cool_down:g}"),) if plan.cool_down and order > 1 else ()
         make = () if target.name in ready else target.commands.make
         remove = () if reused else target.commands.remove
         if reused:
             ready[target.name] = target
-        stage = cell.stage if cell.round is None else f"round {cell.round}"
-        yield Scene(
-            f"run {order}/{len(cells)}, {stage}: {cell.workload.name} on {target.name}, in {target.place(root)}",
-            (*rest, *make, *_work(plan, cell, root), *remove),
+        stage = run.stage if run.round is None else f"round {run.round}"
+        yield DryRunStep(
+            f"run {order}/{len(runs)}, {stage}: {run.workload.name} on {target.name}, in {target.place(root)}",
+            (*rest, *make, *_work(plan, run, root), *remove),
         )
     remove = tuple(command for target in reversed(ready.values()) for command in target.commands.remove)
     if remove:
-        yield Scene("after the last run", remove)
+        yield DryRunStep("after the last run", remove)
 
 
 def _settling(plan: Plan, target: Target) -> Iterator[Argv]:
@@ -109,35 +109,33 @@ def _settling(plan: Plan, target: Target) -> Iterator[Argv]:
         yield _DROP_CACHES
 
 
-def _work(plan: Plan, cell: Cell, root: Path) -> Iterator[Argv]:
-    filesystem = cell.target.expected_filesystem or mount_of(cell.target.place(root)).filesystem
-    work = cell.workload.work(Ground(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=cell.seed))
+def _work(plan: Plan, run: PlannedRun, root: Path) -> Iterator[Argv]:
+    filesystem = run.target.expected_filesystem or mount_of(run.target.place(root)).filesystem
+    work = run.workload.work(RunContext(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=run.seed))
     yield from work.before
-    yield from _settling(plan, cell.target)
+    yield from _settling(plan, run.target)
     yield work.measured
     yield from work.after
 
 
 def _estimates(plan: Plan) -> Iterator[str]:
-    cells = schedule(plan)
-    rests = plan.cool_down * (len(cells) - 1)
-    least = rests + sum(cell.workload.least_seconds for cell in cells)
-    most = rests + len(cells) * plan.timeout
+    runs = schedule(plan)
+    most = plan.rests + len(runs) * plan.timeout
     yield (
-        f"Time: {least:g} s at least, by what the plan says of runtimes and rests, and no run longer than "
-        f"{plan.timeout:g} s, which makes {most:g} s. How long mkfs, mount and work without a time limit take "
-        "is known only when they have run."
+        f"Time: at least {plan.least_seconds:g} s, from the plan's run times and rests, and at most {most:g} s "
+        f"for the runs, since each is ended after {plan.timeout:g} s. How long mkfs, mount and runs without "
+        "a time limit take is known only afterwards."
     )
     if plan.least_written:
         written = humanise(plan.least_written, "B")
-        yield f"Bytes: {written} written at least, and what filesystems write for themselves."
-    unknown = {cell.workload.name: None for cell in cells if cell.workload.least_written is None}
+        yield f"Bytes: at least {written}, and what the filesystems write for themselves."
+    unknown = {run.workload.name: None for run in runs if run.workload.least_written is None}
     if unknown:
         names = ", ".join(f'"{name}"' for name in unknown)
-        yield f"Bytes that are unknown until they are written: those of {names}."
+        yield f"Bytes of {names}: known only afterwards."
     if plan.until is not None:
-        before = sum(cell.round is None or cell.round <= PILOT for cell in cells)
-        yield f'Runs: {before} at least, and {len(cells)} at most, by the rule "{plan.until}".'
+        before = sum(run.is_within(PILOT) for run in runs)
+        yield f'Runs: at least {before} and at most {len(runs)}, as the rule "{plan.until}" decides.'
     limits = [
         *([f"{plan.budget.seconds:g} s"] if plan.budget.seconds is not None else []),
         *([f"{humanise(plan.budget.bytes, 'B')} written"] if plan.budget.bytes is not None else []),

@@ -1,0 +1,163 @@
+"""What came of a replication, beside what was published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.comparison import compare
+from fsbench_kit.analysis.settings import NOT_KNOWN, Facts, effective
+from fsbench_kit.model.vocabulary import SETTINGS, setting_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.data.dataset import Dataset
+
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "tool": pl.String,
+    "pattern": pl.String,
+    "operation": pl.String,
+    "block_size": pl.Int64,
+    "threads": pl.Int64,
+    "metric": pl.String,
+    "statistic": pl.String,
+    "better": pl.String,
+    "baseline": pl.String,
+    "level": pl.String,
+    "published_ratio": pl.Float64,
+    "published_low": pl.Float64,
+    "published_high": pl.Float64,
+    "ratio": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "confidence": pl.Float64,
+    "n_baseline": pl.Int64,
+    "n_candidate": pl.Int64,
+    "finding": pl.String,
+    "published_notes": pl.List(pl.String),
+    "notes": pl.List(pl.String),
+}
+
+_SAME: Final = tuple(COLUMNS)[:10]
+"""What has to be equal in both. The size of files is not among it: that is what the scale changes."""
+
+
+def side_by_side(
+    published: Dataset, replicated: Dataset, baseline: str | None = None, *, metrics: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Set the ratios of a published study beside those of its replication.
+
+    Parameters
+    ----------
+    published, replicated
+        The runs of both.
+    baseline, metrics
+        As in `fsbench_kit.compare`.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each cell that both have; the columns are `COLUMNS`. ``published_low`` and ``published_high``
+        are what the rounding of single runs allows, which is no confidence interval. ``finding`` is ``inside``
+        where the published ratio lies in the replication's interval, and ``inside, as 1`` where 1 does so too;
+        ``same direction`` where it lies outside of it and both are on one side of 1, else ``other direction``;
+        ``open`` where the interval includes 1 and not the published ratio; ``no interval`` where there is none.
+    """
+    theirs, again = (compare(data, baseline=baseline, metrics=metrics) for data in (published, replicated))
+    both = theirs.drop_nulls("ratio").join(
+        again.drop_nulls("ratio"), on=_SAME, how="inner", nulls_equal=True, maintain_order="left", suffix="_again"
+    )
+    inside = (pl.col("rounding_high") >= pl.col("ci_low_again")) & (
+        pl.col("rounding_low") <= pl.col("ci_high_again")
+    )
+    one = pl.lit(1.0).is_between("ci_low_again", "ci_high_again")
+    direction = (pl.col("ratio") > 1) == (pl.col("ratio_again") > 1)
+    return both.select(
+        *_SAME,
+        published_ratio="ratio",
+        published_low="rounding_low",
+        published_high="rounding_high",
+        ratio="ratio_again",
+        ci_low="ci_low_again",
+        ci_high="ci_high_again",
+        confidence="confidence_again",
+        n_baseline="n_baseline_again",
+        n_candidate="n_candidate_again",
+        finding=pl.when(pl.col("ci_low_again").is_null())
+        .then(pl.lit("no interval"))
+        .when(inside & one)
+        .then(pl.lit("inside, as 1"))
+        .when(inside)
+        .then(pl.lit("inside"))
+        .when(one)
+        .then(pl.lit("open"))
+        .when(direction)
+        .then(pl.lit("same direction"))
+        .otherwise(pl.lit("other direction")),
+        published_notes="footnotes",
+        notes="footnotes_again",
+    ).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+
+
+def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
+    """List what was otherwise in a replication than in the study, as far as the study tells.
+
+    Returns
+    -------
+    pl.DataFrame
+        Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``replicated``: one row for each setting of
+        the workload, the system or the target that the study tells and that is not the same in the replication.
+        Where it holds for all filesystems, ``filesystem`` is null.
+    """
+    theirs, again = (
+        {
+            str(name): Facts(data).values(frozenset(runs["run_id"]))
+            for (name,), runs in data.runs.group_by("filesystem")
+        }
+        for data in (published, replicated)
+    )
+    shared = sorted(theirs.keys() & again.keys())
+    rows: list[tuple[str, ...]] = []
+    for filesystem in shared:
+        for key, values in theirs[filesystem].items():
+            kind, found = setting_kind(key), again[filesystem].get(key)
+            if (
+                kind != "label"
+                and found != values
+                and (key in SETTINGS or kind == "target")
+                and key != "provision"
+            ):
+                rows.append((filesystem, key, kind, " | ".join(values), " | ".join(found or [NOT_KNOWN])))
+    names = ("filesystem", "setting", "kind", "published", "replicated")
+    return (
+        pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+        .group_by("setting", "kind", "published", "replicated", maintain_order=True)
+        .agg(pl.col("filesystem"))
+        .with_columns(
+            filesystem=pl.when(pl.col("filesystem").list.len() < len(shared)).then(
+                pl.col("filesystem").list.join(", ")
+            )
+        )
+        .sort(pl.col("kind").replace_strict(_KINDS, range(len(_KINDS))), "setting", maintain_order=True)
+        .select(names)
+    )
+
+
+_KINDS: Final = ("workload", "system", "target")
+
+
+def caveats(replicated: Dataset) -> list[str]:
+    """Say what bears a filesystem's name in a replication and is not what people think of by that name."""
+    known = (
+        effective(replicated.settings)
+        .filter(pl.col("key") == "filesystem_version")
+        .join(replicated.runs.select("run_id", "filesystem"), on="run_id")
+    )
+    return [
+        f"The replication's {filesystem} is {version}: a program outside the kernel, which is slower than the "
+        "filesystem of that name in the kernel."
+        for filesystem, version in known.select("filesystem", "value").unique().sort("filesystem", "value").rows()
+        if "fuse" in version
+    ]

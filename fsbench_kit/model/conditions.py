@@ -1,0 +1,189 @@
+"""Conditions of a launched run that can spoil its measurements.
+
+Each is one entry: its code, how severe it is, what it means, and a function that judges by what a launch records
+around the run and says what it saw, with its limit. To add one, write such a function: launches judge every run by
+it, and readers of ``run.json`` know its code as one of `fsbench_kit.model.vocabulary.DIAGNOSTICS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from fsbench_kit.model.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Judge = Callable[["Surroundings"], Iterator[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is known of a run besides its log.
+
+    Attributes
+    ----------
+    before, after
+        What was recorded of the machine around the run.
+    memory
+        The machine's, in bytes.
+    data
+        The most bytes that the run's files hold.
+    free_at_first
+        The free space before the first run of the same workload on the same target.
+    """
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    memory: int | None
+    data: int | None
+    free_at_first: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition that can spoil a run's measurements.
+
+    Attributes
+    ----------
+    severity, meaning
+        As in `fsbench_kit.model.vocabulary.DIAGNOSTICS`.
+    judge
+        Yields a sentence for each time that it holds for a run.
+    """
+
+    severity: Literal["note", "warning"]
+    meaning: str
+    judge: Judge
+
+
+CONDITIONS: Final[dict[str, Condition]] = {}
+"""Code -> condition."""
+
+
+def conditions(run: Surroundings) -> Iterator[tuple[str, str]]:
+    """Yield the code of each condition that holds for a run, and the sentence that says what was seen."""
+    for code, condition in CONDITIONS.items():
+        for sentence in condition.judge(run):
+            yield code, sentence
+
+
+def _condition(code: str, severity: Literal["note", "warning"], meaning: str) -> Callable[[Judge], Judge]:
+    def register(judge: Judge) -> Judge:
+        CONDITIONS[code] = Condition(severity, meaning, judge)
+        return judge
+
+    return register
+
+
+BUSY: Final = 0.2
+"""The share of the processors' time that others may use directly before a run."""
+
+
+@_condition("MACHINE_LOADED", "warning", "Other work kept the machine busy directly before the run.")
+def _loaded(run: Surroundings) -> Iterator[str]:
+    busy = run.before["quiet"]["busy"]
+    if busy > BUSY:
+        yield (
+            f"Directly before the run, other work kept the processors {busy:.0%} busy, "
+            f"which is more than {BUSY:.0%}."
+        )
+
+
+FOREIGN_RATE: Final = 2**20
+"""The bytes per second that others may move on the device directly before a run."""
+
+FOREIGN_SHARE: Final = 0.5
+FOREIGN_BYTES: Final = 2**24
+"""How much more than an image the disk beneath may move: a share of the image's bytes, and bytes besides."""
+
+
+@_condition("DEVICE_SHARED", "warning", "Others used the device before the run or during it.")
+def _shared(run: Surroundings) -> Iterator[str]:
+    before, after = run.before, run.after
+    quiet = before["quiet"]
+    for name, moved in quiet["devices"].items():
+        rate = sum(moved.values()) / quiet["seconds"]
+        if rate > FOREIGN_RATE:
+            yield (
+                f"Directly before the run, others moved {humanise(rate, 'B/s')} on {name}, "
+                f"which is more than {humanise(FOREIGN_RATE, 'B/s')}."
+            )
+            return
+    moved = {
+        name: sum(after["devices"][name].values()) - sum(counters.values())
+        for name, counters in before["devices"].items()
+        if name in after["devices"]
+    }
+    images = [name for name in moved if name.startswith("loop")]
+    disks = [name for name in moved if name not in images]
+    ours = sum(moved[name] for name in images)
+    all_else = sum(moved[name] for name in disks) - _of_programs(before, after, images)
+    if images and disks and all_else > (1 + FOREIGN_SHARE) * ours + FOREIGN_BYTES:
+        yield (
+            f"During the run, {' and '.join(disks)} moved {humanise(all_else, 'B')}, and the image on it "
+            f"{humanise(ours, 'B')}. The difference is more than {FOREIGN_SHARE:.0%} of the image's bytes and "
+            f"{humanise(FOREIGN_BYTES, 'B')}, the code of the run's programs not counted."
+        )
+
+
+def _of_programs(before: Mapping[str, Any], after: Mapping[str, Any], images: Sequence[str]) -> int:
+    """Return the bytes that were read for the run and not from its images: with fio's libraries, 60 MB."""
+    if None in (before["fetched"], after["fetched"]):
+        return 0
+    images_read = sum(
+        after["devices"][name]["read_bytes"] - before["devices"][name]["read_bytes"] for name in images
+    )
+    own: int = after["fetched"] - before["fetched"] - images_read
+    return max(0, own)
+
+
+@_condition(
+    "SYNC_NOT_PASSED_ON", "warning", "The filesystem is not told of a sync, whose time says nothing of the disk."
+)
+def _not_told_of_sync(run: Surroundings) -> Iterator[str]:
+    filesystem = run.before["mount"].partition(" - ")[2].partition(" ")[0]
+    if filesystem.partition(".")[0] == "fuse":  # neither fuseblk nor virtiofs, whose servers are asked to sync
+        yield (
+            f"The kernel does not pass sync on to {filesystem}, which runs in user space. Data written before "
+            "the run may reach the disk during it, and a sync of the whole filesystem waits for nothing."
+        )
+
+
+REACHED: Final = 0.9
+"""The share of the bytes that a run asked for which has to reach the device, unless caches had a part in it."""
+
+OVERHEAD: Final = 2**24
+"""The bytes that a program may read and write besides its work: its own code, its log."""
+
+
+@_condition("CACHED_RUN", "note", "Less reached the device than the run asked for; the page cache did the rest.")
+def _cached(run: Surroundings) -> Iterator[str]:
+    before, after = run.before, run.after
+    if run.data is None or run.memory is None or run.data >= 2 * run.memory:
+        return
+    if None in (before["asked"], after["asked"], before["disks"], after["disks"]):
+        return
+    for word, name in (("read", "read_bytes"), ("wrote", "written_bytes")):
+        asked = after["asked"][name] - before["asked"][name] - OVERHEAD
+        reached = after["disks"][name] - before["disks"][name]
+        if asked > 0 and reached < REACHED * asked:
+            yield (
+                f"The run {word} {humanise(asked + OVERHEAD, 'B')}, of which {humanise(reached, 'B')} reached the "
+                "device; its data take less than twice the memory."
+            )
+
+
+SPACE_CHANGE: Final = 0.01
+"""The share of a filesystem by which its free space may change between runs."""
+
+
+@_condition("SPACE_CHANGED", "note", "The filesystem was not as full as at its first run.")
+def _space_changed(run: Surroundings) -> Iterator[str]:
+    free, size = run.before["free_bytes"], run.before["size_bytes"]
+    if run.free_at_first is not None and abs(free - run.free_at_first) > SPACE_CHANGE * size:
+        yield (
+            f"{humanise(free, 'B')} is free, and {humanise(run.free_at_first, 'B')} was free before the first "
+            f"such run; the difference is more than {SPACE_CHANGE:.0%} of the filesystem."
+        )
