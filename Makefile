@@ -30,8 +30,9 @@ check: $(READY)
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
 	.venv/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
-reference: $(READY)  ## The reference pages of the formats, docs/formats
+reference: $(READY)  ## The reference pages of the formats, docs/formats, and of claims, docs/claims.md
 	.venv/bin/python -m docs.reference
+	.venv/bin/python -m docs.claims
 
 robustness: $(READY)  ## How much damage to a log is noticed, for the page of the formats
 	.venv/bin/python -m benchmarks.robustness

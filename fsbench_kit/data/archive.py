@@ -63,9 +63,6 @@ RUN_FILE: Final = "run.json"
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 Counted = Annotated[int, Field(ge=1)]
-Relation = Literal[
-    "ratio", "difference", "percent_less", "greater", "less", "rank", "value", "at_most", "at_least", "setting"
-]
 
 
 class _Table(BaseModel):
@@ -167,11 +164,7 @@ class ClaimFacts(_Table):
     says
         The sentence.
     relation
-        What it says of figures: that those of `of` are `size` times those of `than` (``ratio``), greater by `size`
-        (``difference``), less by `size` of them (``percent_less``), ``greater`` or ``less`` than them, in place
-        `size` among all filesystems (``rank``, the best being 1), equal to `size` (``value``), at most or at least
-        `size` (``at_most``, ``at_least``). Or of runs: that they have the setting `setting` of `size`, or all the
-        same one where there is no `size` (``setting``).
+        What it says of figures or of runs: a name that ``fsbench_kit.claims`` knows, see ``docs/claims.md``.
     metric, statistic
         Of which figures.
     where
@@ -189,7 +182,7 @@ class ClaimFacts(_Table):
 
     id: Name
     says: Name
-    relation: Relation
+    relation: Name
     metric: Name | None = None
     statistic: Name = "value"
     where: Choice
@@ -199,16 +192,6 @@ class ClaimFacts(_Table):
     band: tuple[Name, Name] | None = None
     mostly: bool = False
     setting: Name | None = None
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> ClaimFacts:
-        """Refuse a claim that lacks what its relation needs."""
-        needed = {"setting": ("setting",), "greater": ("metric",), "less": ("metric",)}
-        for key in needed.get(self.relation, ("metric", "size")):
-            if getattr(self, key) is None:
-                message = f'claim "{self.id}" has the relation "{self.relation}", which needs "{key}"'
-                raise ValueError(message)
-        return self
 
 
 class Study(_Table):
