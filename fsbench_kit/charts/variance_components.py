@@ -20,7 +20,7 @@ _SHORTEST: Final = 0.12
 """Of the whole, the part from which on a bar has room for its text."""
 
 
-def noise_budget(
+def variance_shares(
     noise: pl.DataFrame, *, factor: str = "filesystem", most: int = 40, title: str | None = None
 ) -> alt.Chart | alt.LayerChart:
     """Draw the shares of the sources of variation of each cell.

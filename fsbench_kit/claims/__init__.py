@@ -7,7 +7,7 @@ much would they show if they did? A claim can be arithmetically right and rest o
 
     fsb.audit("raw_results/published/sysbench-rhel72")
 
-Claims are written by hand in a study's ``study.toml``; ``docs/claims.md`` says how. `RELATIONS` has all they can say.
+Claims are written by hand in a study's ``study.toml``; see ``docs/claims.md``. `RELATIONS` is what they can say.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from traitlets.config import Config
 
-from fsbench_kit.notebooks.declared import load
+from fsbench_kit.notebooks.files import load
 from fsbench_kit.notebooks.jobs import Manifest, basis, made_by
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 from pydantic import ValidationError
 
 from fsbench_kit.model.errors import ReportError, RequestError
-from fsbench_kit.notebooks.declared import check_parameters
 from fsbench_kit.notebooks.display import project_root
 from fsbench_kit.notebooks.execution import record, run
+from fsbench_kit.notebooks.files import check_parameters
 from fsbench_kit.notebooks.jobs import Manifest, basis
 from fsbench_kit.notebooks.parameters import did_you_mean
 from fsbench_kit.notebooks.progress import Ended, Planned, Started

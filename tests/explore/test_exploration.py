@@ -198,7 +198,7 @@ def test_the_python_that_is_taken_away_runs_and_shows_the_same(
     exploration: Exploration, state: State, monkeypatch: pytest.MonkeyPatch, root: Path
 ) -> None:
     monkeypatch.chdir(root)
-    monkeypatch.setattr(fsb, "read", lambda *paths: {("a b", "c'"): _dataset()}[paths])
+    monkeypatch.setattr(fsb, "read", lambda paths: {("a b", "c'"): _dataset()}[tuple(paths)])
     made: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(as_python(state, ["a b", "c'"]), made)  # noqa: S102

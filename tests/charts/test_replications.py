@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from fsbench_kit import charts
-from fsbench_kit.charts.replication import PUBLISHED, REPLICATED
+from fsbench_kit.charts.replications import PUBLISHED, REPLICATED
 from fsbench_kit.launch.replicate import COLUMNS
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 

@@ -1,4 +1,4 @@
-"""What a notebook can be given: the parameters of its first tagged cell, read without running it."""
+"""Notebooks as files: read without being run, and with them the parameters that they declare."""
 
 from __future__ import annotations
 
