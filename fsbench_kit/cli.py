@@ -1,5 +1,7 @@
 """The command ``fsbench``: thin, every command is a few lines over the package.
 
+A command imports what it alone needs, so that ``fsbench --help`` answers at once.
+
 Exit status: 0 for success; 2 where some input could not be used (what could be is still done) or the request was
 wrong; 1 where a launch or a report failed. ``compare --gate`` has more of them, see there.
 """
@@ -19,18 +21,8 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from fsbench_kit import launch as launching
+import fsbench_kit as fsb
 from fsbench_kit import tables
-from fsbench_kit.analysis.comparison import compare
-from fsbench_kit.analysis.geometric_mean import overall
-from fsbench_kit.analysis.sample_size import repeats, widths
-from fsbench_kit.analysis.steady_state import sentence, steadiness
-from fsbench_kit.claims import audit
-from fsbench_kit.data import archive
-from fsbench_kit.data.explain import LARGEST
-from fsbench_kit.data.explain import explain as explained
-from fsbench_kit.documents import Content
-from fsbench_kit.launch import abilities, machine, read_plan, shown
 from fsbench_kit.model.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
 from fsbench_kit.model.files import flattened, name_of, opened
 
@@ -74,10 +66,12 @@ def main() -> None:
 def doctor_command(
     *,
     install: Annotated[
-        bool, typer.Option("--install", help="Install what is missing, as root on Debian.")
+        bool, typer.Option("--install", help="Install what is missing (on Debian, as root).")
     ] = False,
 ) -> None:
-    """Say what this machine has for benchmarks, and what is missing."""
+    """Show what this machine can run, and what is missing."""
+    from fsbench_kit.launch import abilities, machine  # noqa: PLC0415
+
     here = machine(Path.cwd())
     out.print(tables.machine_table(here, tuple(abilities(Path.cwd()))))
     wanted = [package for package in here.packages_to_install if package in BENCHMARK_PACKAGES]
@@ -85,14 +79,14 @@ def doctor_command(
         return
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *wanted]
     if install and os.geteuid() == 0 and shutil.which("apt-get") and not os.environ.get("FSBENCH_NO_INSTALL"):
-        out.print(f"Installing from the distribution, unless FSBENCH_NO_INSTALL=1 is set: {', '.join(wanted)}")
+        out.print(f"Installing from the distribution (FSBENCH_NO_INSTALL=1 prevents it): {', '.join(wanted)}")
         _install(command)
     else:
-        err.print(f"Missing: {', '.join(wanted)}. On Debian, root gets them by: {' '.join(command)}")
+        err.print(f"Missing: {', '.join(wanted)}. On Debian, install them as root: {' '.join(command)}")
 
 
 def _install(command: list[str]) -> None:
-    """Install packages; a failure is told and is no reason to stop, because launches go on with what there is."""
+    """Install packages; a failure is reported and no reason to stop, because launches use what there is."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for step in (["apt-get", "update", "--quiet=2"], command):
         result = subprocess.run(step, env=environment, capture_output=True, text=True, check=False)
@@ -113,16 +107,16 @@ def read_command(
     ] = None,
     *,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Tell for each stretch of the files what it became.")
+        bool, typer.Option("--explain", help="Show line by line what became of the files.")
     ] = False,
 ) -> None:
-    """Read logs, say what is in them, and write it as a table if asked to."""
+    """Read logs, show what is in them, and write them as a table on request."""
     if explain:
         if to is not None:
-            raise RequestError("--explain writes no table", hint="Give --explain or --to, not both.")
+            raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
-    dataset = archive.read(_inputs(paths))
+    dataset = fsb.read(_inputs(paths))
     if to is not None:
         dataset.write(to)
     out.print(tables.runs_table(dataset))
@@ -135,6 +129,9 @@ def _inputs(paths: list[str]) -> list[str | BinaryIO]:
 
 
 def _explain(paths: list[str]) -> None:
+    from fsbench_kit.data.explain import LARGEST, explain  # noqa: PLC0415
+    from fsbench_kit.documents import Content  # noqa: PLC0415
+
     for number, item in enumerate(flattened(_inputs(paths)), 1):
         name = str(item) if isinstance(item, Path) else name_of(item, number)
         try:
@@ -142,14 +139,14 @@ def _explain(paths: list[str]) -> None:
                 content = Content(file)
                 data = content.read(LARGEST + 1)
         except OSError as error:
-            raise InputError(f"the file cannot be read: {error.strerror or error}", file=name) from error
+            raise InputError(f"cannot read the file: {error.strerror or error}", file=name) from error
         if len(data) > LARGEST:
             raise InputError(
-                f"--explain goes through a file line by line, and this one has more than {LARGEST} bytes",
+                f"--explain takes files of up to {LARGEST:,} bytes, and this one is larger",
                 file=name,
-                hint=f"Give a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
+                hint=f"Explain a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
             )
-        for line in tables.explanation(name, explained(data, name)):
+        for line in tables.explanation(name, explain(data, name)):
             typer.echo(line)
 
 
@@ -160,7 +157,7 @@ def compare_command(
         "filesystem"
     ),
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be given again.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
     *,
     margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
     to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
@@ -168,24 +165,24 @@ def compare_command(
         bool,
         typer.Option(
             "--gate",
-            help="Exit with 1 where a figure is worse, 4 where some have no comparison, 3 where some are open.",
+            help="Exit with 1 if anything is worse, 4 if anything is not comparable, 3 if anything is undecided.",
         ),
     ] = False,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
-    dataset = archive.read(_inputs(paths))
-    comparison = compare(dataset, factor, baseline, metrics=metric, margin=margin)
+    dataset = fsb.read(_inputs(paths))
+    comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
         raise RequestError(
-            f"these runs have no two levels of {factor} that can be set side by side",
-            hint="Add runs that differ in it and in nothing else, or choose another factor.",
+            f"these runs have no two levels of {factor} to compare",
+            hint="Add runs that differ in nothing else, or choose another factor.",
         )
     if to is not None:
         _write(comparison, to)
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
-    over_cells = tables.overall_table(overall(dataset, factor, baseline, metrics=metric))
+    over_cells = tables.overall_table(fsb.overall(dataset, factor, baseline, metrics=metric))
     if over_cells.groups[0].rows:
         out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset)
@@ -214,30 +211,29 @@ def _gate(comparison: pl.DataFrame) -> None:
 @app.command("repeats")
 def repeats_command(
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: runs that were made already.")
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: logs of earlier runs.")
     ] = None,
     *,
     cv: Annotated[
-        list[float] | None, typer.Option(help="Or how much runs vary, in percent; can be given again.")
+        list[float] | None, typer.Option(help="Or the variation between runs (CV), in percent; can be repeated.")
     ] = None,
-    half_width: Annotated[
-        float, typer.Option(help="What the interval is to reach to either side, in percent.")
-    ] = 5,
-    effect: Annotated[float, typer.Option(help="The difference that is to be shown, in percent.")] = 10,
+    half_width: Annotated[float, typer.Option(help="Half the width of the interval, in percent.")] = 5,
+    effect: Annotated[float, typer.Option(help="The difference to detect, in percent.")] = 10,
     margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
-    chart: Annotated[Path | None, typer.Option(help="Draw it to a .svg, .png or .html file.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:
     """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
-    from fsbench_kit import charts  # noqa: PLC0415  # Altair takes seconds to import
+    from fsbench_kit import charts  # noqa: PLC0415
+    from fsbench_kit.analysis.sample_size import widths  # noqa: PLC0415
 
     variation = [value / 100 for value in cv] if cv else None
-    pilot = archive.read(*paths) if paths else None
-    planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    pilot = fsb.read(paths) if paths else None
+    planned = fsb.repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
     out.print(
         tables.repeats_table(
             planned,
-            f"Runs on each side for an interval of ±{half_width:g} %, to show a difference of {effect:g} %,"
-            f" to show equality within a factor of {margin:g} (these two 4 times out of 5)",
+            f"Runs in each group for an interval of ±{half_width:g} %, to detect a difference of {effect:g} %,"
+            f" to show equality within a factor of {margin:g} (the last two with a power of 80 %)",
         )
     )
     if chart is not None:
@@ -248,8 +244,8 @@ def repeats_command(
 
 @app.command("audit")
 def audit_command(paths: Paths) -> None:
-    """Hold what articles claim against the figures that they print."""
-    for _, claims in audit(*paths).group_by("study", maintain_order=True):
+    """Check what articles claim against the figures that they print."""
+    for _, claims in fsb.audit(paths).group_by("study", maintain_order=True):
         out.print(tables.audit_table(claims))
 
 
@@ -269,25 +265,28 @@ def launch_command(
         str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name of a study.")
     ] = None,
     study: Annotated[
-        str | None, typer.Option(help="The study's name; by default the plan's and the time.")
+        str | None, typer.Option(help="A name for the study; by default the plan's id and the time.")
     ] = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a study; by default with the latest that is unfinished.")
+        bool, typer.Option("--resume", help="Resume a study; by default the latest unfinished one.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="With --resume, make runs that failed again.")
+        bool, typer.Option("--retry-failed", help="With --resume, repeat the runs that failed.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
     ] = False,
     device: Annotated[
         list[str] | None,
-        typer.Option(help="A block device of the plan, to say once more that its content may be destroyed."),
+        typer.Option(help="Confirm that this block device of the plan may be overwritten."),
     ] = None,
 ) -> None:
-    """Make the runs of a plan, in raw_results/runs/."""
+    """Run a plan; its results go to raw_results/runs/."""
+    from fsbench_kit import launch as launching  # noqa: PLC0415
+    from fsbench_kit.analysis.steady_state import sentence, steadiness  # noqa: PLC0415
+
     devices = device or []
     if dry_run:
         if plan is None or resume:
@@ -296,11 +295,11 @@ def launch_command(
         return
     if resume and (study or replace):
         raise RequestError(
-            "--resume goes with neither --study nor --replace", hint="fsbench launch --resume STUDY"
+            "--resume cannot be combined with --study or --replace", hint="fsbench launch --resume STUDY"
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
-    with shown(out) as progress:
+    with launching.shown(out) as progress:
         if resume:
             result = launching.resume(
                 plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
@@ -309,7 +308,7 @@ def launch_command(
             raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
         else:
             result = launching.launch(
-                read_plan(Path(plan)),
+                launching.read_plan(Path(plan)),
                 root=Path.cwd(),
                 study=study,
                 replace=replace,
@@ -318,15 +317,17 @@ def launch_command(
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     with suppress(InputError):  # no run has a figure
-        steady = sentence(steadiness(archive.read(result.folder)))
+        steady = sentence(steadiness(fsb.read(result.folder)))
         if steady is not None:
             out.print(steady)
     if result.stopped or result.failures:
-        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, as told above")
+        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
 def _rehearse(plan: Path, devices: list[str]) -> None:
-    rehearsal = launching.rehearse(read_plan(plan), Path.cwd(), devices)
+    from fsbench_kit.launch import read_plan, rehearse  # noqa: PLC0415
+
+    rehearsal = rehearse(read_plan(plan), Path.cwd(), devices)
     for note in rehearsal.notes:
         typer.echo(note)
     for scene in rehearsal.scenes:
@@ -340,18 +341,18 @@ def _rehearse(plan: Path, devices: list[str]) -> None:
 
 @app.command("report")
 def report_command(
-    spec: Annotated[Path, typer.Argument(help="Which notebooks, with which parameters: a TOML file.")] = Path(
-        "notebooks/report.toml"
-    ),
+    spec: Annotated[
+        Path, typer.Argument(help="A TOML file: which notebooks to run, with which parameters.")
+    ] = Path("notebooks/report.toml"),
     to: Annotated[Path, typer.Option(help="The folder for the pages.")] = Path("reports"),
     *,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run also what has not changed since last time.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged notebooks too.")] = False,
 ) -> None:
-    """Run notebooks, and publish them as pages that open without a network."""
-    from fsbench_kit.notebooks import shown as shown_notebooks  # noqa: PLC0415  # Jupyter takes seconds to import
+    """Run notebooks and publish them as pages that open offline."""
+    from fsbench_kit.notebooks import shown  # noqa: PLC0415
     from fsbench_kit.report import report  # noqa: PLC0415
 
-    with shown_notebooks(out) as progress:
+    with shown(out) as progress:
         manifests = report(spec, to, fresh=fresh, progress=progress)
     for name, manifest in manifests.items():
         if manifest.error is not None:
@@ -369,7 +370,7 @@ def _print_diagnostics(dataset: Dataset) -> None:
             err.print(f"    {row['excerpt']}")
     notes = dataset.diagnostics.filter(pl.col("severity") == "note").height
     if notes:
-        err.print(f"{notes} more remarks are mere notes; fsbench read PATH --to FOLDER writes them all.")
+        err.print(f"There are {notes} notes besides; fsbench read PATH --to FOLDER writes all diagnostics.")
 
 
 def _exit_if_some_input_was_unusable(dataset: Dataset) -> None:

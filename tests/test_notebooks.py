@@ -102,7 +102,7 @@ def test_a_notebook_without_parameters_cell_is_an_error(project: Path, write: Wr
 
 def test_a_file_that_is_no_notebook_is_an_error(project: Path) -> None:
     (project / "notebooks" / "a.ipynb").write_text("{")
-    with pytest.raises(ReportError, match="cannot be read"):
+    with pytest.raises(ReportError, match="cannot read"):
         read_parameters(project / "notebooks" / "a.ipynb")
 
 
@@ -399,7 +399,7 @@ def test_a_process_that_is_killed_is_told(project: Path, write: WriteNotebook) -
             future.set_exception(BrokenProcessPool("A process in the process pool was terminated abruptly"))
             return future
 
-    with Killed() as executor, pytest.raises(ReportError, match="'a' was under way"):
+    with Killed() as executor, pytest.raises(ReportError, match="while it ran the notebook 'a'"):
         notebooks.run_all([_job(project, "a", write("a.ipynb"))], executor=executor)
 
 

@@ -16,6 +16,7 @@ from fsbench_kit.charts.style import (
     check_size,
     colour_scale,
     description,
+    explained_by,
     joined,
     nothing,
     panel_header,
@@ -191,7 +192,7 @@ def _group_text(row: dict[str, Any]) -> str:
     better = METRICS[row["metric"]].better
     side = {"higher": "right", "lower": "left", None: None}[better]
     name = metric_text(row["metric"], row["statistic"])
-    return f"{name}: {better} is better, so {side} of 1" if side else name
+    return f"{name}: {better} is better ({side} of 1)" if side else name
 
 
 def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
@@ -224,19 +225,18 @@ def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame,
     seen = set(data["evidence"])
     confidences = rows["confidence"].drop_nulls().unique().to_list()
     level = f"{percent(confidences[0])} " if len(confidences) == 1 else ""
-    sentences = [
+    return explained_by(
         (
             bool(confidences),
-            f"Bars are {level}confidence intervals, each for its own row; verdicts allow for the number of rows.",
+            f"Bars are {level}confidence intervals, row by row; verdicts are corrected for the number of rows.",
         ),
         ("no interval" in seen, "A hollow point without a bar has no interval; its notes say why."),
-        ("verdict withheld" in seen, "A pale diamond has an interval and no verdict; its notes say why."),
+        ("verdict withheld" in seen, "A pale diamond has an interval but no verdict; its notes say why."),
         (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
-        (True, f"The dashed line is equality, the band ±{percent(margin - 1)}."),
-        (rows.height > every.height, f"Without a ratio to draw: {rows.height - every.height}."),
+        (True, f"The dashed line marks equality, the band ±{percent(margin - 1)}."),
+        (rows.height > every.height, f"Rows without a ratio: {rows.height - every.height}."),
         (
             every.height > data.height,
-            f"Of {every.height} rows, {data.height} are drawn: those with an interval, and those furthest from 1.",
+            f"Shown: {data.height} of {every.height} rows, those with an interval, then those furthest from 1.",
         ),
-    ]
-    return " ".join(text for holds, text in sentences if holds)
+    )

@@ -16,6 +16,7 @@ from fsbench_kit.charts.style import (
     colour_scale,
     dash_scale,
     description,
+    explained_by,
     log_scale,
     panel_header,
     shape_scale,
@@ -166,7 +167,7 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
         span = low if low == high else f"{low} to {high}"
         told.append(f"{span} on {level} ({runs} run{'s' if runs > 1 else ''})")
     where = f"{cell['panel'][0]}: " if data["panel"].n_unique() > 1 else ""
-    return f"{where}{_share(rank)} of the requests were done within {', within '.join(told)}"
+    return f"{where}{_share(rank)} of the requests took at most {', at most '.join(told)}"
 
 
 def _time(seconds: float) -> str:
@@ -224,11 +225,10 @@ def _explain(data: pl.DataFrame, every: pl.DataFrame) -> str:
     """Say what a curve and its width are, and what was left out."""
     pooled = data["curve"].str.starts_with("pooled").any()
     bins, printed = ((data["known_from"] == source).any() for source in ("bins", "percentiles"))
-    sentences = [
+    return explained_by(
         (bins and not pooled, "Each curve is one run; runs are not averaged."),
-        (pooled, "The bins of all runs are added up: a run with more requests counts for more."),
-        (bins, "A curve is as wide as the tool's bins: where in its bin a time lies is not known."),
-        (printed, "Points are percentiles as printed, of one log each; the lines only join them."),
-        (every.height > data.height, f"Drawn: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
-    ]
-    return " ".join(text for holds, text in sentences if holds)
+        (pooled, "The bins of all runs are added up: a run with more requests counts more."),
+        (bins, "A curve is as wide as the tool's bins, within which times are unknown."),
+        (printed, "Points are printed percentiles, each of one log; the lines only join them."),
+        (every.height > data.height, f"Shown: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
+    )

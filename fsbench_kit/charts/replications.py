@@ -22,7 +22,7 @@ _WIDE: Final = 50.0
 _DECADES: Final = tuple(10.0**power for power in range(-6, 7))
 
 PUBLISHED: Final = "published"
-REPLICATED: Final = "replicated, with its interval"
+REPLICATED: Final = "replicated, with interval"
 _LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), REPLICATED: ("#0072b2", "circle")}
 
 
@@ -49,10 +49,10 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     )
     heading = [f"{inside.height} of {found.height} published ratios lie inside the replication's intervals"]
     if open_too.height:
-        heading[0] += f", and in {open_too.height} of these intervals so does 1"
+        heading[0] += f", and {open_too.height} of these intervals include 1"
     explained = (
         "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
-        "is what the rounding of its digits allows, and mostly too short to be seen."
+        "is what the rounding of its digits allows, mostly too short to see."
     )
     ends = data.select(
         low=pl.min_horizontal("place", "low").min(), high=pl.max_horizontal("place", "high").max()

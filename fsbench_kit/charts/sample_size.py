@@ -27,11 +27,11 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
         .agg(pl.col("runs").min())
         .sort("cv")
     )
-    told = [f"{runs} runs a side where runs vary by {words}" for _, words, runs in enough.rows()]
-    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(told) or 'more runs than are drawn'}"]
-    explained = "How far the 95 % interval of a ratio typically reaches, by the number of runs on each side."
+    told = [f"{runs} runs per group if runs vary by {words}" for _, words, runs in enough.rows()]
+    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(told) or 'more runs than are shown'}"]
+    explained = "How far the 95 % interval of a ratio typically reaches, by the number of runs in each group."
     base = alt.Chart(curves).encode(
-        x=alt.X("runs:Q", title="runs on each side (log scale)", scale=alt.Scale(type="log", nice=False)),
+        x=alt.X("runs:Q", title="runs in each group (log scale)", scale=alt.Scale(type="log", nice=False)),
         y=alt.Y(
             "half_width:Q",
             title="half-width of the interval (log scale)",
@@ -39,7 +39,7 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
             axis=alt.Axis(format="~%"),
         ),
         color=alt.Color(
-            "words:N", title="runs vary by", sort=curves["words"].unique(maintain_order=True).to_list()
+            "words:N", title="CV between runs", sort=curves["words"].unique(maintain_order=True).to_list()
         ),
         tooltip=["words:N", "runs:Q", alt.Tooltip("half_width:Q", format=".1%")],
     )

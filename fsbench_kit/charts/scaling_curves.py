@@ -19,6 +19,7 @@ from fsbench_kit.charts.style import (
     colour_scale,
     dash_scale,
     description,
+    explained_by,
     log_scale,
     nothing,
     panel_header,
@@ -317,11 +318,10 @@ def _changes(curves: _Curves, setting: str) -> list[str]:
 
 def _explain(means: pl.DataFrame, panels: int, most: int) -> str:
     repeated = means["low"].count() > 0
-    sentences = [
+    return explained_by(
         (True, "Dots are runs; lines join their geometric means."),
         (repeated, "Bars are 95\N{NO-BREAK SPACE}% confidence intervals of the mean."),
         (not repeated, "Each dot is a single run: how much runs vary is unknown."),
         (repeated and means["low"].null_count() > 0, "A mean without a bar is of one run."),
         (panels > most, f"Shown: {most} of {panels} cells."),
-    ]
-    return " ".join(text for holds, text in sentences if holds)
+    )

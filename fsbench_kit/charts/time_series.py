@@ -18,6 +18,7 @@ from fsbench_kit.charts.style import (
     check_size,
     colour_scale,
     description,
+    explained_by,
     log_scale,
     nothing,
     panel_header,
@@ -202,7 +203,7 @@ def over_time_finding(found: OverTime) -> str:
 
 def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
     seen = {name for name in ("batch", "change", "stall", "restless") if name in data and data[name].count()}
-    sentences = [
+    return explained_by(
         (True, "Thin: figures as logged."),
         ("batch" in seen, "Thick: the means of tenths of the run."),
         ("change" in seen, "Dashed: the level changes."),
@@ -214,6 +215,5 @@ def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
             "stall" in seen,
             f"Triangle: a stall, {STALL:.0f} times worse than the run's median or without any figure.",
         ),
-        (runs.height > kept.height, f"Drawn: the first {kept.height} of {runs.height} runs."),
-    ]
-    return " ".join(text for holds, text in sentences if holds)
+        (runs.height > kept.height, f"Shown: the first {kept.height} of {runs.height} runs."),
+    )

@@ -39,7 +39,7 @@ def run(job: Job, root: Path) -> Manifest:
     except papermill.PapermillExecutionError as failure:
         error = f"{failure.ename}: {failure.evalue}"
     except (RuntimeError, OSError, ValueError, NoSuchKernel) as failure:
-        error = f"The notebook's kernel gave up: {failure}"
+        error = f"The notebook's kernel failed: {failure}"
     else:
         _forget_paths(job.failed, job)
         job.failed.replace(job.executed)

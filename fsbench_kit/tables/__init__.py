@@ -22,7 +22,7 @@ from fsbench_kit.tables.datasets import (
     versions,
 )
 from fsbench_kit.tables.explanations import explanation
-from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steadiness_table
+from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
 from fsbench_kit.tables.layout import Column, Group, Table, table
 from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
 from fsbench_kit.tables.replications import (
@@ -78,7 +78,7 @@ __all__ = [
     "runs_table",
     "sentence",
     "settings_table",
-    "steadiness_table",
+    "steady_state_table",
     "summary",
     "table",
     "varying",

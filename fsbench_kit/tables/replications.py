@@ -1,4 +1,4 @@
-"""Published ratios beside those of a replication, and what may be said of them."""
+"""Published ratios next to those of a replication."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def replication_table(found: pl.DataFrame) -> Table:
-    """Make the table of a replication: each published ratio, the replicated one, and what may be said of the two.
+    """Make the table of a replication: each published ratio, the replicated one, and how they compare.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def replication_table(found: pl.DataFrame) -> Table:
                 " ".join(mark_of[note] for note in of_row),
             )
         )
-    caption = f"Published ratios and replicated ones ({cell_label(same, list(same))})"
+    caption = f"Published and replicated ratios ({cell_label(same, list(same))})"
     return Table(
         caption if groups else NO_RATIO,
         columns,
@@ -70,12 +70,12 @@ def replication_table(found: pl.DataFrame) -> Table:
     )
 
 
-NO_RATIO: Final = "No ratio is known both from the study and from its replication."
+NO_RATIO: Final = "No ratio is known from both the study and its replication."
 _CELL: Final = ("tool", "pattern", "operation", "block_size", "threads")
 
 
 def differences_table(found: pl.DataFrame) -> Table:
-    """Make the table of what was otherwise in a replication than in its study.
+    """Make the table of what differed between a study and its replication.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def differences_table(found: pl.DataFrame) -> Table:
         )
         for (kind,), rows in found.group_by("kind", maintain_order=True)
     )
-    return Table("What was different" if groups else "Nothing that is known was different.", columns, groups)
+    return Table("What was different" if groups else "No known setting was different.", columns, groups)
 
 
 _KINDS: Final = {"workload": "The workload", "system": "The machine", "target": "The filesystem"}
@@ -115,11 +115,11 @@ def _with_ends(value: float, low: float | None, high: float | None) -> str:
 
 REPLICATION_FINDINGS: Final = {
     "inside": "lies inside the replication's interval",
-    "inside, as 1": "lies inside the replication's interval, and so does 1",
+    "inside, as 1": "lies inside the replication's interval, which includes 1",
     "same direction": "lies outside the replication's interval, which is on the same side of 1",
     "other direction": "lies outside the replication's interval, which is on the other side of 1",
-    "open": "lies outside the replication's interval, which holds 1",
-    "no interval": "has no interval beside it",
+    "open": "lies outside the replication's interval, which includes 1",
+    "no interval": "has no interval to compare with",
 }
 
 
@@ -142,7 +142,7 @@ def replication_place(replicated: Dataset, *, here: bool) -> str:
 
 
 def replication_summary(found: pl.DataFrame) -> str:
-    """Say in a few sentences what may be said of a study by its replication: of each ratio of the first metric."""
+    """Say how each published ratio of the first metric compares with the replication."""
     if found.is_empty():
         return (
             f"{NO_RATIO} The replication may have had fewer than two of the study's filesystems, or no run that "

@@ -43,12 +43,12 @@ def test_shares_lie_end_to_end() -> None:
 def test_the_title_says_where_most_of_it_lies() -> None:
     both = pl.concat([_noise(*THREE), _noise((BETWEEN, 0.1), (LEVELS, 0.9), operation="read")])
     spec = spec_of(charts.variance_shares(both))
-    assert heading_of(spec) == "Most of the variation lies between runs in 1, between sides in 1 of 2 cells"
-    assert "nothing is known of the inside" not in explained_of(spec)
+    assert heading_of(spec) == "Most of the variation lies between runs in 1, between groups in 1 of 2 cells"
+    assert "variation within runs is unknown" not in explained_of(spec)
 
 
 def test_without_series_the_inside_of_runs_is_said_to_be_unknown() -> None:
-    assert "nothing is known of the inside" in explained_of(
+    assert "variation within runs is unknown" in explained_of(
         spec_of(charts.variance_shares(_noise((BETWEEN, 1.0))))
     )
 

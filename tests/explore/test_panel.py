@@ -79,7 +79,7 @@ def test_all_leaves_a_list_open_again(panel: Panel) -> None:
 def test_what_was_given_up_is_said(panel: Panel) -> None:
     panel.controls["operation"].value = ("write",)
     panel.controls["study"].value = ("two",)
-    assert "Operation write does not occur in what is chosen, and was given up." in panel._finding.value
+    assert "Operation write does not occur in the selection and was dropped." in panel._finding.value
     assert panel.controls["operation"].layout.display == "none"
     panel.controls["margin"].value = 1.1
     assert "given up" not in panel._finding.value
