@@ -20,16 +20,13 @@ if TYPE_CHECKING:
     from fsbench_kit.charts.replications import replication
     from fsbench_kit.charts.sample_size import runs_needed
     from fsbench_kit.charts.scaling_curves import cpu_cost, scaling, scaling_finding, varied_settings
-    from fsbench_kit.charts.style import MOST_ROWS, colour_scale
     from fsbench_kit.charts.time_series import over_time, over_time_finding
     from fsbench_kit.charts.variance_components import variance_shares
 
 skip_iri_grammar()
 
 __all__ = [
-    "MOST_ROWS",
     "claimed_sizes",
-    "colour_scale",
     "cpu_cost",
     "ecdf",
     "forest",
@@ -67,8 +64,6 @@ __getattr__, __dir__ = lazily(
         "scaling": "scaling_curves",
         "scaling_finding": "scaling_curves",
         "varied_settings": "scaling_curves",
-        "MOST_ROWS": "style",
-        "colour_scale": "style",
         "over_time": "time_series",
         "over_time_finding": "time_series",
         "variance_shares": "variance_components",

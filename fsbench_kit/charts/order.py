@@ -17,6 +17,7 @@ from fsbench_kit.charts.style import (
     description,
     explained_by,
     panel_header,
+    shape_scale,
 )
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
@@ -80,7 +81,6 @@ def run_order(
         (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
         (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
     )
-    levels = colour_scale(data["level"])
     dots = (
         alt.Chart(data)
         .mark_point(filled=True, size=55, opacity=0.85)
@@ -97,8 +97,8 @@ def run_order(
                 scale=alt.Scale(zero=False, padding=8),
                 axis=alt.Axis(tickCount=4, minExtent=44),
             ),
-            color=alt.Color("level:N", title=None, scale=levels),
-            shape=alt.Shape("level:N", title=None, scale=alt.Scale(domain=levels.domain)),
+            color=alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
+            shape=alt.Shape("level:N", title=None, scale=shape_scale(data["level"])),
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "figure", "place", "round", "source")],
         )
         .properties(width=PANEL_WIDTH, height=PANEL_HEIGHT)

@@ -1,39 +1,47 @@
-"""Frames as tables and sentences for people."""
+"""Frames as tables and sentences for people.
 
-from fsbench_kit.tables.cells import CELL, cell_label, cell_text, metric_text, ordered, varying
-from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
-from fsbench_kit.tables.comparisons import (
-    NOT_SHOWN,
-    comparison_table,
-    interval_text,
-    overall_table,
-    reasons_table,
-    sentence,
-    summary,
-    verdict_text,
-)
-from fsbench_kit.tables.datasets import (
-    contents,
-    diagnostics_table,
-    figures_table,
-    provenance_table,
-    runs_table,
-    settings_table,
-    versions,
-)
-from fsbench_kit.tables.explanations import explanation
-from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
-from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
-from fsbench_kit.tables.replications import (
-    NO_RATIO,
-    REPLICATION_FINDINGS,
-    differences_table,
-    replication_place,
-    replication_summary,
-    replication_table,
-)
-from fsbench_kit.tables.time_series import over_time_table
+To add a table, write a module with a function that returns a `Table`, and name both below.
+"""
+
+from typing import TYPE_CHECKING
+
+from fsbench_kit.model.lazy import lazily
+
+if TYPE_CHECKING:
+    from fsbench_kit.tables.cells import CELL, cell_label, cell_text, metric_text, ordered, varying
+    from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
+    from fsbench_kit.tables.comparisons import (
+        NOT_SHOWN,
+        comparison_table,
+        interval_text,
+        overall_table,
+        reasons_table,
+        sentence,
+        summary,
+        verdict_text,
+    )
+    from fsbench_kit.tables.datasets import (
+        contents,
+        diagnostics_table,
+        figures_table,
+        provenance_table,
+        runs_table,
+        settings_table,
+        versions,
+    )
+    from fsbench_kit.tables.explanations import explanation
+    from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
+    from fsbench_kit.tables.layout import Column, Group, Table, table
+    from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
+    from fsbench_kit.tables.replications import (
+        NO_RATIO,
+        REPLICATION_FINDINGS,
+        differences_table,
+        replication_place,
+        replication_summary,
+        replication_table,
+    )
+    from fsbench_kit.tables.time_series import over_time_table
 
 __all__ = [
     "CELL",
@@ -85,3 +93,57 @@ __all__ = [
     "verdict_text",
     "versions",
 ]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "CELL": "cells",
+        "cell_label": "cells",
+        "cell_text": "cells",
+        "metric_text": "cells",
+        "ordered": "cells",
+        "varying": "cells",
+        "audit_summary": "claims",
+        "audit_table": "claims",
+        "contradictions_table": "claims",
+        "repeats_table": "claims",
+        "NOT_SHOWN": "comparisons",
+        "comparison_table": "comparisons",
+        "interval_text": "comparisons",
+        "overall_table": "comparisons",
+        "reasons_table": "comparisons",
+        "sentence": "comparisons",
+        "summary": "comparisons",
+        "verdict_text": "comparisons",
+        "contents": "datasets",
+        "diagnostics_table": "datasets",
+        "figures_table": "datasets",
+        "provenance_table": "datasets",
+        "runs_table": "datasets",
+        "settings_table": "datasets",
+        "versions": "datasets",
+        "explanation": "explanations",
+        "machine_table": "launches",
+        "order_table": "launches",
+        "remarks_table": "launches",
+        "steady_state_table": "launches",
+        "Column": "layout",
+        "Group": "layout",
+        "Table": "layout",
+        "table": "layout",
+        "NOTHING": "messages",
+        "Prefix": "messages",
+        "counted": "messages",
+        "one_line": "messages",
+        "percent": "messages",
+        "prefix": "messages",
+        "ratio_text": "messages",
+        "NO_RATIO": "replications",
+        "REPLICATION_FINDINGS": "replications",
+        "differences_table": "replications",
+        "replication_place": "replications",
+        "replication_summary": "replications",
+        "replication_table": "replications",
+        "over_time_table": "time_series",
+    },
+)

@@ -140,7 +140,7 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
     )
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
     number = counted(dataset.diagnostics.height, "diagnostic") if rows.height else "No diagnostics"
-    return table(rows.head(most), f"{number} about the logs{left_out}")
+    return table(rows.head(most), f"{number}{left_out}")
 
 
 def versions() -> dict[str, str]:

@@ -153,7 +153,8 @@ def test_a_view_shows_every_run_of_what_is_chosen(exploration: Exploration) -> N
     [
         (
             State().choosing("study", ["three"]),
-            "All these runs have one filesystem, ext4, so there is nothing to compare. These have several values: iodepth.",
+            "All these runs have one filesystem, ext4, so there is nothing to compare. "
+            "These have several values: iodepth.",
         ),
         (
             State(baseline="btrfs").choosing("tool", ["fio"]).choosing("filesystem", ["ext4", "btrfs"]),

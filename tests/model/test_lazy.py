@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-ROOMS = ("charts", "explore", "notebooks", "report")
+ROOMS = ("charts", "explore", "notebooks", "report", "tables")
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -24,7 +24,7 @@ def test_every_name_is_there_and_is_that_of_no_module(room: str) -> None:
     ("imports", "heavy"),
     [
         (
-            "from fsbench_kit import charts, explore, notebooks, report",
+            "from fsbench_kit import charts, explore, notebooks, report, tables",
             ["altair", "polars", "pydantic", "nbformat"],
         ),
         # what every kernel imports; jsonschema compiles the grammar of IRIs for more than a second

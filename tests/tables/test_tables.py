@@ -264,8 +264,8 @@ def test_a_table_without_rows_is_its_caption() -> None:
         ),
         (
             MEANS,
-            "xfs/ext4 = 1.97× from one mean of 3 runs each; no confidence interval is possible. If runs vary by 25 % "
-            "(CV) or more, chance alone could produce this at the 5 % level.",
+            "xfs/ext4 = 1.97× from one mean of 3 runs each; no confidence interval is possible. If runs vary by "
+            "25 % (CV) or more, chance alone could produce this at the 5 % level.",
         ),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
@@ -328,7 +328,7 @@ def test_equal_remarks_are_one_row_with_the_gravest_first(dataset: fsb.Dataset) 
         schema=dataset.diagnostics.schema,
     )
     table = tables.diagnostics_table(replace(dataset, diagnostics=remarks))
-    assert table.caption == "3 diagnostics about the logs"
+    assert table.caption == "3 diagnostics"
     assert [row[1] for row in table.groups[0].rows] == ["EMPTY", "REPAIRED"]
     assert table.groups[0].rows[1][3:5] == ("2", "b.txt:7")
     assert not _html(table).tags & {"script", "b"}
