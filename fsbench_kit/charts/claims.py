@@ -70,9 +70,9 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         axis=alt.Axis(values=[tick for tick in _TICKS if low / 1.1 <= tick <= high * 1.1], format="~g"),
     )
     names, colours, shapes = (list(column) for column in zip(*_OUTCOMES.values(), strict=True))
-    look = {
+    shown = {
         "color": alt.Color("outcome:N", title=None, scale=alt.Scale(domain=names, range=colours)),
-        "tooltip": [alt.Tooltip("words:N", title="found"), alt.Tooltip("says:N", title="claim")],
+        "tooltip": [alt.Tooltip("summary:N", title="found"), alt.Tooltip("says:N", title="claim")],
     }
     shape = alt.Shape("outcome:N", title=None, scale=alt.Scale(domain=names, range=shapes))
     base = alt.Chart(data)
@@ -87,18 +87,18 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     return alt.layer(
         base.mark_bar(color=BAND, height={"band": 0.8}).encode(y=y, x="from_here:Q", x2="to_here:Q"),
         alt.Chart().mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(x=alt.XDatum(1.0)),
-        base.mark_rule(strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q", **look),
-        base.mark_point(size=80, filled=True, opacity=1).encode(y=y, x=x, shape=shape, **look),
+        base.mark_rule(strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q", **shown),
+        base.mark_point(size=80, filled=True, opacity=1).encode(y=y, x=x, shape=shape, **shown),
         data=data,
     ).properties(
         width=_WIDTH,
         height=alt.Step(_ROW_HEIGHT),
         title=chart_title(heading, explained),
-        description=description("Dot plot.", heading, explained, data["words"]),
+        description=description("Dot plot.", heading, explained, data["summary"]),
     )
 
 
-_SCHEMA: Final = dict.fromkeys(("claim", "says", "outcome", "words"), pl.String) | dict.fromkeys(
+_SCHEMA: Final = dict.fromkeys(("claim", "says", "outcome", "summary"), pl.String) | dict.fromkeys(
     ("place", "low", "high", "band_low", "band_high"), pl.Float64
 )
 
@@ -122,7 +122,7 @@ def _rows(audit: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "claim": label,
                 "says": says,
                 "outcome": _OUTCOMES[found["outcome"]][0],
-                "words": one_line(found["words"]),
+                "summary": one_line(found["words"]),
                 "place": sizes[0],
                 "low": sizes[1],
                 "high": sizes[2],

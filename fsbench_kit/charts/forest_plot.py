@@ -128,7 +128,7 @@ def forest(
         "yOffset": alt.YOffset("level:N", sort=None),
         "color": alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
         "opacity": alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
-        "tooltip": [alt.Tooltip(f"{name}:N") for name in ("words", "cell", "ratio", "verdict", "reasons")],
+        "tooltip": [alt.Tooltip(f"{name}:N") for name in ("summary", "cell", "ratio", "verdict", "reasons")],
     }
     layers = [
         *({"mark": mark, "encoding": ends, "transform": once_a_panel} for mark, ends in of_panels),
@@ -143,7 +143,7 @@ def forest(
         alt.FacetMapping(row=alt.Row("group:N", sort=groups, header=panel_header(PLOT_WIDTH))),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(y="independent")),
         title=chart_title(heading, explained),
-        description=description("Forest plot.", heading, explained, data["words"]),
+        description=description("Forest plot.", heading, explained, data["summary"]),
     )
 
 
@@ -166,14 +166,14 @@ def _forest_data(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
             "ci_low": row["ci_low"],
             "ci_high": row["ci_high"],
             "evidence": _evidence(row),
-            "words": sentence(row),
+            "summary": sentence(row),
             "ratio": interval_text(row),
             "verdict": row["verdict"],
             "reasons": " ".join([*row["reasons"], *map(one_line, row["footnotes"])]),
         }
         for row in rows.iter_rows(named=True)
     ]
-    texts = ("group", "cell", "level", "evidence", "words", "ratio", "verdict", "reasons")
+    texts = ("group", "cell", "level", "evidence", "summary", "ratio", "verdict", "reasons")
     figures = ("place", "ci_low", "ci_high")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(figures, pl.Float64)
     return pl.DataFrame(drawn, schema=schema)

@@ -120,7 +120,7 @@ def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
             for name, size in (("record", "block_size"), ("file", "file_size"))
         ),
     ).with_columns(
-        words=pl.format(
+        summary=pl.format(
             "{}, file {}, record {}: {}", "panel", "file", "record", pl.col("text").fill_null("not measured")
         )
     )
@@ -135,7 +135,7 @@ def _drawn(data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) 
     base = alt.Chart().encode(
         x=alt.X("file:N", title="file size", sort=sizes["file"], axis=alt.Axis(labelAngle=0, grid=False)),
         y=alt.Y("record:N", title="record size", sort=sizes["record"][::-1], axis=alt.Axis(grid=False)),
-        tooltip="words:N",
+        tooltip="summary:N",
     )
     measured = base.transform_filter("isValid(datum.text)")
     layers = alt.layer(
@@ -160,7 +160,7 @@ def _drawn(data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) 
         .resolve_axis(x="independent")
         .properties(
             title=chart_title([heading], explained),
-            description=description("Map of ratios.", [heading], explained, data["words"] + "."),
+            description=description("Map of ratios.", [heading], explained, data["summary"] + "."),
         )
     )
     return chart

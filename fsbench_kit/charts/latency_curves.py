@@ -130,7 +130,7 @@ def _panel(cell: pl.DataFrame, names: list[str], *, named: bool) -> pl.DataFrame
     first = cell.row(0, named=True)
     label = cell_label(first, names)
     metric = metric_text(first["metric"], "value") if named or not label else ""
-    words = [
+    summaries = [
         f"{_share(share)} within {_time(low)} to {'an unknown time' if high is None else _time(high)}"
         for share, low, high in cell.select("share", "low", "high").rows()
     ]
@@ -147,7 +147,7 @@ def _panel(cell: pl.DataFrame, names: list[str], *, named: bool) -> pl.DataFrame
         high=pl.when(pl.col("high") > 0).then("high"),
         printed=pl.when(pl.col("high") > 0, known_from="percentiles").then("high"),
         nines=-(1 - pl.col("share")).log10(),
-        within=pl.Series(words, dtype=pl.String),
+        within=pl.Series(summaries, dtype=pl.String),
     )
 
 
@@ -206,8 +206,8 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
         data=data,
     )
     explained = _explain(data, every)
-    words = every.group_by("panel", maintain_order=True).map_groups(
-        lambda cell: pl.DataFrame({"words": _finding(cell)})
+    summaries = every.group_by("panel", maintain_order=True).map_groups(
+        lambda cell: pl.DataFrame({"summary": _finding(cell)})
     )
     chart: alt.FacetChart = (
         layers.properties(width=width, height=_HEIGHT)
@@ -215,7 +215,7 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
         .resolve_axis(x="independent")
         .properties(
             title=chart_title([heading], explained),
-            description=description(kind, [heading], explained, words["words"]),
+            description=description(kind, [heading], explained, summaries["summary"]),
         )
     )
     return chart

@@ -110,7 +110,7 @@ def run_order(
         .resolve_axis(x="independent")
         .properties(
             title=chart_title(heading, explained),
-            description=description("Runs in order of execution.", heading, explained, spread["words"]),
+            description=description("Runs in order of execution.", heading, explained, spread["summary"]),
         )
     )
     return chart
@@ -177,11 +177,11 @@ def _spread(data: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("cv", descending=True, nulls_last=True, maintain_order=True)
     )
-    words = [
+    summaries = [
         f"{level}, {cell}: {f'CV {percent(cv)} over {runs} runs' if cv is not None else 'one run'}."
         for _, cell, level, runs, cv in spread.rows()
     ]
-    return spread.with_columns(pl.Series("words", words, pl.String))
+    return spread.with_columns(pl.Series("summary", summaries, pl.String))
 
 
 def _spread_sentence(spread: pl.DataFrame) -> str:

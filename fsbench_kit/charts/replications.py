@@ -101,15 +101,15 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         .resolve_scale(y="independent")
         .properties(
             title=chart_title(heading, explained),
-            description=description("Forest plot.", heading, explained, data["words"]),
+            description=description("Forest plot.", heading, explained, data["summary"]),
         )
     )
     return chart
 
 
-_SCHEMA: Final = dict.fromkeys(("group", "cell", "whose", "ratio", "finding", "words"), pl.String) | dict.fromkeys(
-    ("place", "low", "high"), pl.Float64
-)
+_SCHEMA: Final = dict.fromkeys(
+    ("group", "cell", "whose", "ratio", "finding", "summary"), pl.String
+) | dict.fromkeys(("place", "low", "high"), pl.Float64)
 
 
 def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -134,7 +134,7 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "whose": whose,
                 "ratio": ratio,
                 "finding": f"the published ratio {REPLICATION_FINDINGS[row['finding']]}",
-                "words": f"{group}, {cell}, {whose}: {ratio}.",
+                "summary": f"{group}, {cell}, {whose}: {ratio}.",
                 "place": place,
                 "low": low,
                 "high": high,

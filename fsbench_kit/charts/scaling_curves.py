@@ -244,7 +244,7 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
     panels = curves.runs["panel"].unique(maintain_order=True)
     kept = pl.col("panel").is_in(panels.head(most).to_list())
     data = curves.runs.filter(kept).with_columns(
-        words=pl.col("value").map_elements(lambda value: humanise(value, unit), return_dtype=pl.String)
+        summary=pl.col("value").map_elements(lambda value: humanise(value, unit), return_dtype=pl.String)
     )
     means = _means(data)
     low, high = data.select(pl.col("value").min(), pl.col("value").max().alias("highest")).row(0)
@@ -269,7 +269,7 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
             y=alt.Y("value:Q", title=None, scale=log_scale(low, high), axis=unit_axis(low, high, unit)),
             color=colour,
             shape=alt.Shape("level:N", scale=shape_scale(levels), legend=legend),
-            tooltip=["level:N", "words:N", "source:N"],
+            tooltip=["level:N", "summary:N", "source:N"],
         ),
         # a figure that is absent would break the line
         base.transform_filter("isValid(datum.mean)")
@@ -285,7 +285,7 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
     )
     width = PLOT_WIDTH if panels.len() == 1 else PANEL_WIDTH
     heading = [title or _heading(curves, setting)]
-    changes = pl.Series("words", [f"{text}." for text in _changes(curves, setting)])
+    changes = pl.Series("summary", [f"{text}." for text in _changes(curves, setting)])
     explained = _explain(means, panels.len(), most)
     chart: alt.FacetChart = (
         layers.properties(width=width, height=_HEIGHT)

@@ -50,7 +50,7 @@ def variance_shares(
     sources = list(_GREYS)
     base = alt.Chart().encode(
         y=alt.Y("cell:N", sort=kept, title=None, axis=alt.Axis(labelLimit=400, ticks=False)),
-        tooltip=["cell:N", "words:N"],
+        tooltip=["cell:N", "summary:N"],
     )
     bars = base.mark_bar(stroke="white").encode(
         x=alt.X("start:Q", title="share of the variance of logarithms", axis=alt.Axis(format="~%")),
@@ -78,7 +78,7 @@ def variance_shares(
         ),
         (len(kept) < every["cell"].n_unique(), f"Shown: {len(kept)} of {every['cell'].n_unique()} cells."),
     )
-    words = every.group_by("cell", maintain_order=True).agg(pl.col("words").str.join(", "))
+    summaries = every.group_by("cell", maintain_order=True).agg(pl.col("summary").str.join(", "))
     chart: alt.LayerChart = (
         alt.layer(bars, texts, data=data)
         .resolve_scale(color="independent")
@@ -90,7 +90,7 @@ def variance_shares(
                 "Stacked bars.",
                 heading,
                 explained,
-                words.select(pl.format("{}: {}.", "cell", "words")).to_series(),
+                summaries.select(pl.format("{}: {}.", "cell", "summary")).to_series(),
             ),
         )
     )
@@ -131,7 +131,7 @@ def _data(noise: pl.DataFrame) -> pl.DataFrame:
         "end",
         middle=(pl.col("start") + pl.col("end")) / 2,
         text=pl.when(pl.col("share") >= _SHORTEST).then("cv").otherwise(pl.lit("")),
-        words=pl.format("{} {}", "source", "cv"),
+        summary=pl.format("{} {}", "source", "cv"),
     ).sort(pl.col("cell").replace_strict(order, range(order.len()), return_dtype=pl.Int64), maintain_order=True)
 
 

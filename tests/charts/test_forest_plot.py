@@ -70,7 +70,7 @@ def test_reasons_are_in_the_tooltip(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison(SINGLE)))
     assert data_of(spec)[0]["reasons"] == "ONE_RUN_NO_REPLICATES A side has a single run."
     tooltip = layer_of(spec, "point", x="hollow")["encoding"]["tooltip"]
-    assert {"words", "reasons"} <= {entry["field"] for entry in tooltip}
+    assert {"summary", "reasons"} <= {entry["field"] for entry in tooltip}
 
 
 def test_a_bound_points_to_where_the_ratio_can_be(comparison: Compare) -> None:
