@@ -3,7 +3,7 @@
 Text from logs enters a chart as data, where it is drawn and never interpreted. Altair is imported when a chart is
 first drawn.
 
-To add a chart, write a module with a function that returns it, and name both below.
+To add a chart, write a module with a function that returns it, and name the function below.
 """
 
 from typing import TYPE_CHECKING
@@ -46,26 +46,4 @@ __all__ = [
     "varied_settings",
 ]
 
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "claimed_sizes": "claims",
-        "save": "drawing",
-        "forest": "forest_plot",
-        "ratio_map": "heatmap",
-        "ratio_maps": "heatmap",
-        "ecdf": "latency_curves",
-        "percentiles": "latency_curves",
-        "percentiles_finding": "latency_curves",
-        "run_order": "order",
-        "replication": "replications",
-        "runs_needed": "sample_size",
-        "cpu_cost": "scaling_curves",
-        "scaling": "scaling_curves",
-        "scaling_finding": "scaling_curves",
-        "varied_settings": "scaling_curves",
-        "over_time": "time_series",
-        "over_time_finding": "time_series",
-        "variance_shares": "variance_components",
-    },
-)
+__getattr__, __dir__ = lazily(__name__)

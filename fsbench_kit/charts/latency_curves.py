@@ -23,7 +23,7 @@ from fsbench_kit.charts.style import (
     unit_axis,
 )
 from fsbench_kit.model.units import humanise
-from fsbench_kit.tables import CELL, cell_label, metric_text, one_line, ordered, varying
+from fsbench_kit.tables import CELL, cell_label, counted, metric_text, one_line, ordered, varying
 
 _HEIGHT: Final = 260
 _RANKS: Final = {0.5: "50 %", 0.9: "90 %", 0.99: "99 %", 0.999: "99.9 %", 0.9999: "99.99 %", 0.99999: "99.999 %"}
@@ -165,7 +165,7 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
         low, high = (_time(end) for end in rows["high"].drop_nulls().sort()[[0, -1]])
         runs = rows["runs"].sum()
         span = low if low == high else f"{low} to {high}"
-        told.append(f"{span} on {level} ({runs} run{'s' if runs > 1 else ''})")
+        told.append(f"{span} on {level} ({counted(runs, 'run')})")
     where = f"{cell['panel'][0]}: " if data["panel"].n_unique() > 1 else ""
     return f"{where}{_share(rank)} of the requests took at most {', at most '.join(told)}"
 

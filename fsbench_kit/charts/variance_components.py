@@ -10,7 +10,7 @@ import polars as pl
 
 from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN
 from fsbench_kit.charts.style import PLOT_WIDTH, chart_title, check_size, description, explained_by, nothing
-from fsbench_kit.tables import cell_label, metric_text, ordered, percent, varying
+from fsbench_kit.tables import cell_label, counted, metric_text, ordered, percent, varying
 
 _ROW_HEIGHT: Final = 26
 # Different in lightness, so that they stay apart on grey paper, and none is the colour of a filesystem.
@@ -142,4 +142,4 @@ def _finding(data: pl.DataFrame) -> str:
         return "Runs do not vary at all"
     counts = dict(widest.group_by("source").len().rows())
     told = [f"{name.replace('levels', 'groups')} in {counts[name]}" for name in _GREYS if name in counts]
-    return f"Most of the variation lies {', '.join(told)} of {cells} cell{'s' if cells > 1 else ''}"
+    return f"Most of the variation lies {', '.join(told)} of {counted(cells, 'cell')}"

@@ -115,7 +115,7 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     if not rows:
         raise RequestError(
             "no study here makes a claim",
-            hint="Name folders with a study.toml that has [[claim]] tables; see docs/study.md.",
+            hint="Name folders with a study.toml that has [[claim]] tables; see docs/claims.md.",
         )
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 

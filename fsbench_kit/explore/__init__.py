@@ -19,16 +19,4 @@ skip_iri_grammar()
 
 __all__ = ["Choice", "Exploration", "Options", "Panel", "State", "View", "as_parameters", "as_python"]
 
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "Exploration": "exploration",
-        "View": "exploration",
-        "Choice": "options",
-        "Options": "options",
-        "Panel": "panel",
-        "State": "state",
-        "as_parameters": "state",
-        "as_python": "state",
-    },
-)
+__getattr__, __dir__ = lazily(__name__)

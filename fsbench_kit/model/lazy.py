@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``.
+def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__`` and ``__dir__``: its names are imported when they are first used.
 
-    No name may be that of a module as well, which would take its place once it is imported.
+    Which names these are, and where each comes from, the package says once: it imports them for type checkers,
+    under ``if TYPE_CHECKING:``. No name may be that of a module as well, which would take its place once imported.
 
     Parameters
     ----------
     package
         The package's name.
-    homes
-        Each public name -> the module in the package that has it.
     """
+    spec = find_spec(package)
+    source = spec.loader.get_source(package) if spec and spec.loader else None  # type: ignore[attr-defined]
+    homes = {
+        name.name: node.module
+        for node in ast.walk(ast.parse(source or ""))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{package}.")
+        for name in node.names
+    }
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        value = getattr(import_module(homes[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -30,16 +30,4 @@ __all__ = [
     "shown",
 ]
 
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "Basis": "jobs",
-        "Job": "jobs",
-        "Manifest": "jobs",
-        "check_parameters": "files",
-        "load": "files",
-        "read_parameters": "files",
-        "run_all": "schedule",
-        "shown": "progress",
-    },
-)
+__getattr__, __dir__ = lazily(__name__)

@@ -25,14 +25,4 @@ skip_iri_grammar()
 
 __all__ = ["NotebookSpec", "ReportSpec", "read_spec", "render_page", "report", "title_and_question"]
 
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "render_page": "page",
-        "title_and_question": "page",
-        "report": "site",
-        "NotebookSpec": "spec",
-        "ReportSpec": "spec",
-        "read_spec": "spec",
-    },
-)
+__getattr__, __dir__ = lazily(__name__)

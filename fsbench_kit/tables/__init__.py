@@ -1,6 +1,6 @@
 """Frames as tables and sentences for people.
 
-To add a table, write a module with a function that returns a `Table`, and name both below.
+To add a table, write a module with a function that returns a `Table`, and name the function below.
 """
 
 from typing import TYPE_CHECKING
@@ -94,56 +94,4 @@ __all__ = [
     "versions",
 ]
 
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "CELL": "cells",
-        "cell_label": "cells",
-        "cell_text": "cells",
-        "metric_text": "cells",
-        "ordered": "cells",
-        "varying": "cells",
-        "audit_summary": "claims",
-        "audit_table": "claims",
-        "contradictions_table": "claims",
-        "repeats_table": "claims",
-        "NOT_SHOWN": "comparisons",
-        "comparison_table": "comparisons",
-        "interval_text": "comparisons",
-        "overall_table": "comparisons",
-        "reasons_table": "comparisons",
-        "sentence": "comparisons",
-        "summary": "comparisons",
-        "verdict_text": "comparisons",
-        "contents": "datasets",
-        "diagnostics_table": "datasets",
-        "figures_table": "datasets",
-        "provenance_table": "datasets",
-        "runs_table": "datasets",
-        "settings_table": "datasets",
-        "versions": "datasets",
-        "explanation": "explanations",
-        "machine_table": "launches",
-        "order_table": "launches",
-        "remarks_table": "launches",
-        "steady_state_table": "launches",
-        "Column": "layout",
-        "Group": "layout",
-        "Table": "layout",
-        "table": "layout",
-        "NOTHING": "messages",
-        "Prefix": "messages",
-        "counted": "messages",
-        "one_line": "messages",
-        "percent": "messages",
-        "prefix": "messages",
-        "ratio_text": "messages",
-        "NO_RATIO": "replications",
-        "REPLICATION_FINDINGS": "replications",
-        "differences_table": "replications",
-        "replication_place": "replications",
-        "replication_summary": "replications",
-        "replication_table": "replications",
-        "over_time_table": "time_series",
-    },
-)
+__getattr__, __dir__ = lazily(__name__)
