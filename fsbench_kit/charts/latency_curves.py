@@ -18,6 +18,7 @@ from fsbench_kit.charts.style import (
     description,
     explained_by,
     log_scale,
+    one_word,
     panel_header,
     shape_scale,
     unit_axis,
@@ -171,7 +172,7 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
 
 
 def _time(seconds: float) -> str:
-    return humanise(seconds, "s").replace(" ", "\N{NO-BREAK SPACE}")
+    return one_word(humanise(seconds, "s"))
 
 
 def _share(rank: float) -> str:

@@ -22,6 +22,7 @@ from fsbench_kit.charts.style import (
     explained_by,
     log_scale,
     nothing,
+    one_word,
     panel_header,
     prefixed,
     shape_scale,
@@ -309,10 +310,12 @@ def _changes(curves: _Curves, setting: str) -> list[str]:
     for (panel, level), rows in _means(curves.runs).group_by("panel", "level", maintain_order=True):
         first, last = rows.row(0, named=True), rows.row(-1, named=True)
         ends = " to ".join(
-            f"{humanise(row['mean'], curves.unit)} at {cell_text(setting, int(row['x']))}" for row in (first, last)
+            f"{one_word(humanise(row['mean'], curves.unit))} at {one_word(cell_text(setting, int(row['x'])))}"
+            for row in (first, last)
         )
-        factor = last["mean"] / first["mean"]
-        found.append((abs(math.log(factor)), f"{level}, {panel}: from {ends}, a factor of {ratio_text(factor)}"))
+        growth = math.log(last["mean"] / first["mean"])
+        times = f"{ratio_text(math.exp(abs(growth)))} times {'as much' if growth >= 0 else 'less'}"
+        found.append((abs(growth), f"{level}, {panel}: from {ends}, {times}"))
     return [text for _, text in sorted(found, key=lambda change: -change[0])]
 
 

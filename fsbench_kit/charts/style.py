@@ -143,6 +143,11 @@ def _lines(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, max_lines=_MOST_LINES, placeholder=" …")
 
 
+def one_word(figure: str) -> str:
+    """Keep a figure and its unit on one line."""
+    return figure.replace(" ", "\N{NO-BREAK SPACE}")
+
+
 def explained_by(*sentences: tuple[bool, str]) -> str:
     """Join the sentences that hold for a chart."""
     return " ".join(text for holds, text in sentences if holds)

@@ -21,6 +21,7 @@ from fsbench_kit.charts.style import (
     explained_by,
     log_scale,
     nothing,
+    one_word,
     panel_header,
     prefixed,
     unit_axis,
@@ -160,7 +161,7 @@ def _sentence(head: str, row: dict[str, object]) -> str:
 
 
 def _text(value: object, unit: str) -> str:
-    return "" if value is None else humanise(float(str(value)), unit).replace(" ", "\N{NO-BREAK SPACE}")
+    return "" if value is None else one_word(humanise(float(str(value)), unit))
 
 
 def _summaries(points: pl.DataFrame, unit: str) -> pl.Series:

@@ -50,9 +50,9 @@ def test_the_title_names_the_largest_change() -> None:
         charts.scaling(_runs(("ext4", 1, 100.0), ("ext4", 8, 90.0), ("xfs", 1, 100.0), ("xfs", 8, 500.0)))
     )
     assert heading_of(spec) == (
-        "IOPS changes most with threads for xfs, IOPS: from 100/s at 1 to 500/s at 8, a factor of 5.00"
+        "IOPS changes most with threads for xfs, IOPS: from 100/s at 1 to 500/s at 8, 5.00 times as much"
     )
-    assert "ext4, IOPS: from 100/s at 1 to 90/s at 8, a factor of 0.90." in spec["description"]
+    assert "ext4, IOPS: from 100/s at 1 to 90/s at 8, 1.11 times less." in spec["description"]
     assert "Each dot is a single run" in explained_of(spec)
 
 
@@ -129,7 +129,7 @@ def test_processor_time_of_a_whole_run_is_of_all_that_it_moved() -> None:
     assert _costs(_costly(*runs)) == {1: 0.25, 5: 1.0}
     heading = heading_of(spec_of(charts.cpu_cost(_costly(*runs))))
     assert heading.startswith("Processor time per GiB changes most with threads for ext4, ")
-    assert heading.endswith(": from 250 ms at 1 to 1 s at 5, a factor of 4.00")
+    assert heading.endswith(": from 250\N{NO-BREAK SPACE}ms at 1 to 1\N{NO-BREAK SPACE}s at 5, 4.00 times as much")
 
 
 def test_without_processor_time_the_chart_says_who_prints_it() -> None:
