@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.style import REFERENCE, chart_title, check_size, description, nothing, panel_header
-from fsbench_kit.tables import NO_RATIO, REPLICATION_FINDINGS, cell_text, metric_text, one_line, ratio_text
+from fsbench_kit.tables import NO_RATIO, cell_text, metric_text, one_line, ratio_text, replication_finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +133,7 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "cell": cell,
                 "whose": whose,
                 "ratio": ratio,
-                "finding": f"the published ratio {REPLICATION_FINDINGS[row['finding']]}",
+                "finding": f"the published ratio {replication_finding(row['finding'])}",
                 "summary": f"{group}, {cell}, {whose}: {ratio}.",
                 "place": place,
                 "low": low,

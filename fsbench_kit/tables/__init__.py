@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
     from fsbench_kit.tables.replications import (
         NO_RATIO,
-        REPLICATION_FINDINGS,
         differences_table,
+        replication_finding,
         replication_place,
         replication_summary,
         replication_table,
@@ -48,7 +48,6 @@ __all__ = [
     "NOTHING",
     "NOT_SHOWN",
     "NO_RATIO",
-    "REPLICATION_FINDINGS",
     "Column",
     "Group",
     "Prefix",
@@ -80,6 +79,7 @@ __all__ = [
     "reasons_table",
     "remarks_table",
     "repeats_table",
+    "replication_finding",
     "replication_place",
     "replication_summary",
     "replication_table",
