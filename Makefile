@@ -39,6 +39,7 @@ reference: $(READY)  ## The pages of docs that are made from docstrings and the 
 	.venv/bin/python -m docs.reference
 	.venv/bin/python -m docs.vocabulary
 	.venv/bin/python -m docs.api
+	.venv/bin/python -m docs.claims
 
 robustness: $(READY)  ## How much damage to a log is noticed, for the page of the formats
 	.venv/bin/python -m benchmarks.robustness

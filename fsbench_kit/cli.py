@@ -60,10 +60,10 @@ def main() -> None:
 def doctor_command(
     *,
     install: Annotated[
-        bool, typer.Option("--install", help="Install what is missing, as root on Debian.")
+        bool, typer.Option("--install", help="Install what is missing (on Debian, as root).")
     ] = False,
 ) -> None:
-    """Say what this machine has for benchmarks, and what is missing."""
+    """Show what this machine can run, and what is missing."""
     with needs_extra("launch", "fsbench doctor"):
         from fsbench_kit.launch import list_capabilities, machine
     from fsbench_kit import tables
@@ -75,14 +75,14 @@ def doctor_command(
         return
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *wanted]
     if install and os.geteuid() == 0 and shutil.which("apt-get") and not os.environ.get("FSBENCH_NO_INSTALL"):
-        out.print(f"Installing from the distribution, unless FSBENCH_NO_INSTALL=1 is set: {', '.join(wanted)}")
+        out.print(f"Installing from the distribution (FSBENCH_NO_INSTALL=1 prevents it): {', '.join(wanted)}")
         _install(command)
     else:
-        err.print(f"Missing: {', '.join(wanted)}. On Debian, root gets them by: {' '.join(command)}")
+        err.print(f"Missing: {', '.join(wanted)}. On Debian, install them as root: {' '.join(command)}")
 
 
 def _install(command: list[str]) -> None:
-    """Install packages; a failure is told and is no reason to stop, because launches go on with what there is."""
+    """Install packages; a failure is reported and no reason to stop, because launches use what there is."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for step in (["apt-get", "update", "--quiet=2"], command):
         result = subprocess.run(step, env=environment, capture_output=True, text=True, check=False)
@@ -103,13 +103,13 @@ def read_command(
     ] = None,
     *,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Tell for each stretch of the files what it became.")
+        bool, typer.Option("--explain", help="Show line by line what became of the files.")
     ] = False,
 ) -> None:
-    """Read logs, say what is in them, and write it as a table if asked to."""
+    """Read logs, show what is in them, and write them as a table on request."""
     if explain:
         if to is not None:
-            raise RequestError("--explain writes no table", hint="Give --explain or --to, not both.")
+            raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
     from fsbench_kit import tables
@@ -147,12 +147,12 @@ def _explain(paths: list[str]) -> None:
                 content = Content(file)
                 data = content.read(LARGEST + 1)
         except OSError as error:
-            raise InputError(f"the file cannot be read: {error.strerror or error}", file=name) from error
+            raise InputError(f"cannot read the file: {error.strerror or error}", file=name) from error
         if len(data) > LARGEST:
             raise InputError(
-                f"--explain goes through a file line by line, and this one has more than {LARGEST} bytes",
+                f"--explain takes files of up to {LARGEST:,} bytes, and this one is larger",
                 file=name,
-                hint=f"Give a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
+                hint=f"Explain a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
             )
         for line in tables.explanation(name, explain(data, name)):
             typer.echo(line)
@@ -165,7 +165,7 @@ def compare_command(
         "filesystem"
     ),
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be given again.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
     *,
     margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
     to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
@@ -173,7 +173,7 @@ def compare_command(
         bool,
         typer.Option(
             "--gate",
-            help="Exit with 1 where a figure is worse, 4 where some have no comparison, 3 where some are open.",
+            help="Exit with 1 if anything is worse, 4 if anything is not comparable, 3 if anything is undecided.",
         ),
     ] = False,
 ) -> None:
@@ -184,8 +184,8 @@ def compare_command(
     comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
         raise RequestError(
-            f"these runs have no two levels of {factor} that can be set side by side",
-            hint="Add runs that differ in it and in nothing else, or choose another factor.",
+            f"these runs have no two levels of {factor} to compare",
+            hint="Add runs that differ in nothing else, or choose another factor.",
         )
     if to is not None:
         _write(comparison, to)
@@ -223,18 +223,16 @@ def _gate(comparison: pl.DataFrame) -> None:
 @app.command("repeats")
 def repeats_command(
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: runs that were made already.")
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: logs of earlier runs.")
     ] = None,
     *,
     cv: Annotated[
-        list[float] | None, typer.Option(help="Or how much runs vary, in percent; can be given again.")
+        list[float] | None, typer.Option(help="Or the variation between runs (CV), in percent; can be repeated.")
     ] = None,
-    half_width: Annotated[
-        float, typer.Option(help="What the interval is to reach to either side, in percent.")
-    ] = 5,
-    effect: Annotated[float, typer.Option(help="The difference that is to be shown, in percent.")] = 10,
+    half_width: Annotated[float, typer.Option(help="Half the width of the interval, in percent.")] = 5,
+    effect: Annotated[float, typer.Option(help="The difference to detect, in percent.")] = 10,
     margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
-    chart: Annotated[Path | None, typer.Option(help="Draw it to a .svg, .png or .html file.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:
     """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
     from fsbench_kit import tables
@@ -245,8 +243,8 @@ def repeats_command(
     out.print(
         tables.repeats_table(
             planned,
-            f"Runs on each side for an interval of ±{half_width:g} %, to show a difference of {effect:g} %,"
-            f" to show equality within a factor of {margin:g} (these two 4 times out of 5)",
+            f"Runs in each group for an interval of ±{half_width:g} %, to detect a difference of {effect:g} %,"
+            f" to show equality within a factor of {margin:g} (the last two with a power of 80 %)",
         )
     )
     if chart is not None:
@@ -261,7 +259,7 @@ def repeats_command(
 
 @app.command("audit")
 def audit_command(paths: Paths) -> None:
-    """Hold what articles claim against the figures that they print."""
+    """Check what articles claim against the figures that they print."""
     from fsbench_kit import tables
 
     for _, claims in fsb.audit(*map(_found, paths)).group_by("study", maintain_order=True):
@@ -284,25 +282,25 @@ def launch_command(
         str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name of a study.")
     ] = None,
     study: Annotated[
-        str | None, typer.Option(help="The study's name; by default the plan's and the time.")
+        str | None, typer.Option(help="A name for the study; by default the plan's id and the time.")
     ] = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a study; by default with the latest that is unfinished.")
+        bool, typer.Option("--resume", help="Resume a study; by default the latest unfinished one.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="With --resume, make runs that failed again.")
+        bool, typer.Option("--retry-failed", help="With --resume, repeat the runs that failed.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
     ] = False,
     device: Annotated[
         list[str] | None,
-        typer.Option(help="A block device of the plan, to say once more that its content may be destroyed."),
+        typer.Option(help="Confirm that this block device of the plan may be overwritten."),
     ] = None,
 ) -> None:
-    """Make the runs of a plan, in raw_results/runs/."""
+    """Run a plan; its results go to raw_results/runs/."""
     with needs_extra("launch", "fsbench launch"):
         from fsbench_kit import launch as launching
 
@@ -314,7 +312,7 @@ def launch_command(
         return
     if resume and (study or replace):
         raise RequestError(
-            "--resume goes with neither --study nor --replace", hint="fsbench launch --resume STUDY"
+            "--resume cannot be combined with --study or --replace", hint="fsbench launch --resume STUDY"
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
@@ -342,7 +340,7 @@ def launch_command(
         if steady is not None:
             out.print(steady)
     if result.stopped or result.failures:
-        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, as told above")
+        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
 def _dry_run(plan: Path, devices: list[str]) -> None:
@@ -373,16 +371,15 @@ def init_command(
 
 @app.command("report")
 def report_command(
-    spec: Annotated[Path, typer.Argument(help="Which notebooks, with which parameters: a TOML file.")] = Path(
-        "notebooks/report.toml"
-    ),
+    spec: Annotated[
+        Path, typer.Argument(help="A TOML file: which notebooks to run, with which parameters.")
+    ] = Path("notebooks/report.toml"),
     to: Annotated[Path, typer.Option(help="The folder for the pages.")] = Path("reports"),
     *,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run also what has not changed since last time.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged notebooks too.")] = False,
 ) -> None:
-    """Run notebooks, and publish them as pages that open without a network."""
+    """Run notebooks and publish them as pages that open offline."""
     with needs_extra("notebooks", "fsbench report"):
-        from fsbench_kit.notebooks import shown
         from fsbench_kit.report import report
     from fsbench_kit.data.project import is_project, start
 
@@ -414,7 +411,7 @@ def _print_diagnostics(dataset: fsb.Dataset) -> None:
             err.print(f"    {row['excerpt']}")
     notes = dataset.diagnostics.filter(pl.col("severity") == "note").height
     if notes:
-        err.print(f"{notes} more remarks are mere notes; fsbench read PATH --to FOLDER writes them all.")
+        err.print(f"There are {notes} notes besides; fsbench read PATH --to FOLDER writes all diagnostics.")
 
 
 def _exit_if_some_input_was_unusable(dataset: fsb.Dataset) -> None:

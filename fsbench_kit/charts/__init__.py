@@ -1,35 +1,39 @@
 """Frames as charts. All is computed in Polars before a chart is made; a chart only places it.
 
-Text from logs enters a chart as data, where it is drawn and never interpreted.
+Text from logs enters a chart as data, where it is drawn and never interpreted. Altair is imported when a chart is
+first drawn.
+
+To add a chart, write a module with a function that returns it, and name the function below.
 """
 
-from fsbench_kit.charts.claims import claimed_sizes
-from fsbench_kit.charts.cost import cpu_cost
-from fsbench_kit.charts.drawing import save
-from fsbench_kit.charts.forest import forest
-from fsbench_kit.charts.heatmap import rate_map, ratio_map, ratio_maps
-from fsbench_kit.charts.order import run_order
-from fsbench_kit.charts.percentiles import ecdf, percentiles, percentiles_finding
-from fsbench_kit.charts.replication import replication
-from fsbench_kit.charts.sample_size import runs_needed
-from fsbench_kit.charts.scaling import scaling
-from fsbench_kit.charts.style import MOST_ROWS, colour_scale
-from fsbench_kit.charts.time_series import over_time, over_time_finding
-from fsbench_kit.charts.variance_components import noise_budget
+from typing import TYPE_CHECKING
+
+from fsbench_kit.model.lazy import lazily, skip_iri_grammar
+
+if TYPE_CHECKING:
+    from fsbench_kit.charts.claims import claimed_sizes
+    from fsbench_kit.charts.drawing import save
+    from fsbench_kit.charts.forest_plot import forest
+    from fsbench_kit.charts.heatmap import ratio_map, ratio_maps
+    from fsbench_kit.charts.latency_curves import ecdf, percentiles, percentiles_finding
+    from fsbench_kit.charts.order import run_order
+    from fsbench_kit.charts.replications import replication
+    from fsbench_kit.charts.sample_size import runs_needed
+    from fsbench_kit.charts.scaling_curves import cpu_cost, scaling, scaling_finding, varied_settings
+    from fsbench_kit.charts.time_series import over_time, over_time_finding
+    from fsbench_kit.charts.variance_components import variance_shares
+
+skip_iri_grammar()
 
 __all__ = [
-    "MOST_ROWS",
     "claimed_sizes",
-    "colour_scale",
     "cpu_cost",
     "ecdf",
     "forest",
-    "noise_budget",
     "over_time",
     "over_time_finding",
     "percentiles",
     "percentiles_finding",
-    "rate_map",
     "ratio_map",
     "ratio_maps",
     "replication",
@@ -37,4 +41,9 @@ __all__ = [
     "runs_needed",
     "save",
     "scaling",
+    "scaling_finding",
+    "variance_shares",
+    "varied_settings",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

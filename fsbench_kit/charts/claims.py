@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.style import BAND, REFERENCE, chart_title, check_size, description, nothing
-from fsbench_kit.tables import one_line
+from fsbench_kit.tables import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +21,9 @@ _ROW_HEIGHT: Final = 32
 _TICKS: Final = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10)
 
 _OUTCOMES: Final = {
-    "holds": ("agrees with the claim", "#0072b2", "circle"),
-    "within rounding": ("left open by its digits", "#e69f00", "diamond"),
-    "contradicted": ("another size", "#d55e00", "square"),
+    "holds": ("agrees", "#0072b2", "circle"),
+    "within rounding": ("left open by rounding", "#e69f00", "diamond"),
+    "contradicted": ("differs", "#d55e00", "square"),
 }
 """Outcome -> how the legend names it, its colour, its shape."""
 
@@ -44,7 +44,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     data = pl.DataFrame(list(_rows(audit)), schema=_SCHEMA, orient="row")
     check_size(data)
     if data.is_empty():
-        return nothing(["None of these claims states a size that a figure could have."])
+        return nothing(["None of these claims states a size."])
     claims = data["claim"].unique(maintain_order=True)
     low, high = data.select(
         pl.min_horizontal(pl.col("place", "low").min(), 0.8).alias("low"),
@@ -65,42 +65,40 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     )
     x = alt.X(
         "place:Q",
-        title="what the figures give ÷ what is claimed (log scale)",
+        title="computed size ÷ claimed size (log scale)",
         scale=alt.Scale(type="log", domain=[low / 1.1, high * 1.1], nice=False),
         axis=alt.Axis(values=[tick for tick in _TICKS if low / 1.1 <= tick <= high * 1.1], format="~g"),
     )
     names, colours, shapes = (list(column) for column in zip(*_OUTCOMES.values(), strict=True))
-    look = {
+    shown = {
         "color": alt.Color("outcome:N", title=None, scale=alt.Scale(domain=names, range=colours)),
-        "tooltip": [alt.Tooltip("words:N", title="found"), alt.Tooltip("says:N", title="claim")],
+        "tooltip": [alt.Tooltip("summary:N", title="found"), alt.Tooltip("says:N", title="claim")],
     }
     shape = alt.Shape("outcome:N", title=None, scale=alt.Scale(domain=names, range=shapes))
     base = alt.Chart(data)
     wrong = data.filter(outcome=_OUTCOMES["contradicted"][0])["claim"].n_unique()
-    heading = [
-        f"{wrong} of the {claims.len()} claims that state a size have a figure of another size against them"
-    ]
+    heading = [f"A figure contradicts {wrong} of {counted(claims.len(), 'claim')} that state a size"]
     if not wrong:
-        heading = [f"No figure has another size than claimed, in {claims.len()} claims that state one"]
+        heading = [f"No figure contradicts the claims that state a size ({claims.len()})"]
     explained = (
-        "Each mark is one comparison or figure that the claim is about; its bar is what the rounding of the "
+        "Each mark is one comparison or figure that a claim is about; its bar is what the rounding of the "
         "printed digits allows. The grey band is what counts as the claimed size."
     )
     return alt.layer(
         base.mark_bar(color=BAND, height={"band": 0.8}).encode(y=y, x="from_here:Q", x2="to_here:Q"),
         alt.Chart().mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(x=alt.XDatum(1.0)),
-        base.mark_rule(strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q", **look),
-        base.mark_point(size=80, filled=True, opacity=1).encode(y=y, x=x, shape=shape, **look),
+        base.mark_rule(strokeWidth=2).encode(y=y, x="low:Q", x2="high:Q", **shown),
+        base.mark_point(size=80, filled=True, opacity=1).encode(y=y, x=x, shape=shape, **shown),
         data=data,
     ).properties(
         width=_WIDTH,
         height=alt.Step(_ROW_HEIGHT),
         title=chart_title(heading, explained),
-        description=description("Dot plot.", heading, explained, data["words"]),
+        description=description("Dot plot.", heading, explained, data["summary"]),
     )
 
 
-_SCHEMA: Final = dict.fromkeys(("claim", "says", "outcome", "words"), pl.String) | dict.fromkeys(
+_SCHEMA: Final = dict.fromkeys(("claim", "says", "outcome", "summary"), pl.String) | dict.fromkeys(
     ("place", "low", "high", "band_low", "band_high"), pl.Float64
 )
 
@@ -124,7 +122,7 @@ def _rows(audit: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "claim": label,
                 "says": says,
                 "outcome": _OUTCOMES[found["outcome"]][0],
-                "words": one_line(found["words"]),
+                "summary": one_line(found["words"]),
                 "place": sizes[0],
                 "low": sizes[1],
                 "high": sizes[2],

@@ -1,9 +1,9 @@
-"""Maps over file size and record size, one panel for each operation: rates, and ratios between two sides."""
+"""Ratios of a comparison over file size and record size, one panel for each operation."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
 import polars as pl
@@ -17,16 +17,9 @@ from fsbench_kit.charts.style import (
     joined,
     nothing,
     panel_header,
-    prefixed,
 )
-from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.units import humanise
-from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
-
-if TYPE_CHECKING:
-    from fsbench_kit.data.dataset import Dataset
 
 _TILE: Final = 62
 _TILE_HEIGHT: Final = 20
@@ -68,10 +61,10 @@ def ratio_map(
         )
     )
     ratios = rows["ratio"].drop_nulls()
-    sides, against = joined(rows["level"]), joined(rows["baseline"])
+    levels, against = joined(rows["level"]), joined(rows["baseline"])
     name = metric_text(metric, "value")
     above = f"above 1 in {(ratios > 1).sum()}, below in {(ratios < 1).sum()}"
-    heading = title or f"{name} of {sides} against {against}: {above} of {ratios.len()} tiles"
+    heading = title or f"{name} of {levels} against {against}: {above} of {ratios.len()} tiles"
     colour = alt.Color(
         "shade:Q",
         title=f"ratio to {against}",
@@ -84,9 +77,9 @@ def ratio_map(
     )
     single = "single runs" in set(rows["verdict"])
     explained = (
-        "Of single figures: how much runs vary is not known." if single else "Ratios without their intervals."
+        "Ratios of single runs: how much runs vary is unknown." if single else "The table has their intervals."
     )
-    return _drawn("Map of ratios.", data, colour, heading, explained)
+    return _drawn(data, colour, heading, explained)
 
 
 def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
@@ -101,62 +94,6 @@ def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
     rows = comparison.drop_nulls(["block_size", "file_size", "ratio"]).filter(metric="bandwidth")
     matrices = rows.group_by(*in_matrix, "level", maintain_order=True)
     return [ratio_map(matrix) for _, matrix in matrices if matrix["block_size"].n_unique() > 1]
-
-
-def rate_map(
-    dataset: Dataset, *, factor: str = "filesystem", metric: str = "bandwidth", title: str | None = None
-) -> alt.Chart | alt.FacetChart:
-    """Draw figures over file size and record size, as geometric means over runs.
-
-    Parameters
-    ----------
-    dataset
-        The runs. Those that failed, and those before the first round, are left out.
-    factor
-        A column of the runs or the key of a setting; each level has panels of its own.
-    metric
-        Of the figures to draw.
-    title
-        What the chart shows; by default it names the fastest tile and the slowest.
-
-    Raises
-    ------
-    RequestError
-        If there are too many tiles, or several figures for one.
-    """
-    rows = (
-        settings.cells(dataset, factor)
-        .filter(~UNMEASURED, pl.col("value") > 0, metric=metric, statistic="value", status="ok")
-        .drop_nulls(["block_size", "file_size"])
-    )
-    if rows.is_empty():
-        return nothing([f"No {metric_text(metric, 'value')} has both a record size and a file size."])
-    unit = METRICS[metric].unit
-    means = ordered(
-        rows.group_by(*(name for name in settings.CELL), "level", maintain_order=True).agg(
-            value=pl.col("value").log().mean().exp()
-        )
-    )
-    data = _tiles(
-        means.with_columns(
-            shade="value",
-            text=pl.Series([humanise(value, unit) for value in means["value"]], dtype=pl.String),
-            dark=pl.col("value").log() < (pl.col("value").log().max() + pl.col("value").log().min()) / 2,
-        )
-    )
-    ends = means.sort("value")[[-1, 0]].rows(named=True)
-    named = [
-        f"{humanise(row['value'], unit)} ({one_line(row['level'])}, {cell_text('operation', row['operation'])})"
-        for row in ends
-    ]
-    colour = alt.Color(
-        "shade:Q",
-        title=metric_text(metric, "value"),
-        scale=alt.Scale(type="log", scheme="cividis"),
-        legend=alt.Legend(labelExpr=prefixed(unit), gradientLength=200, tickCount=4),
-    )
-    heading = title or f"{metric_text(metric, 'value')} goes from {named[1]} to {named[0]}"
-    return _drawn("Map of figures.", data, colour, heading, "Geometric means over runs.")
 
 
 def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
@@ -183,13 +120,13 @@ def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
             for name, size in (("record", "block_size"), ("file", "file_size"))
         ),
     ).with_columns(
-        words=pl.format(
+        summary=pl.format(
             "{}, file {}, record {}: {}", "panel", "file", "record", pl.col("text").fill_null("not measured")
         )
     )
 
 
-def _drawn(kind: str, data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) -> alt.FacetChart:
+def _drawn(data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) -> alt.FacetChart:
     sizes = {
         name: data.select(name, size).unique().sort(size)[name].to_list()
         for name, size in (("record", "block_size"), ("file", "file_size"))
@@ -198,7 +135,7 @@ def _drawn(kind: str, data: pl.DataFrame, colour: alt.Color, heading: str, expla
     base = alt.Chart().encode(
         x=alt.X("file:N", title="file size", sort=sizes["file"], axis=alt.Axis(labelAngle=0, grid=False)),
         y=alt.Y("record:N", title="record size", sort=sizes["record"][::-1], axis=alt.Axis(grid=False)),
-        tooltip="words:N",
+        tooltip="summary:N",
     )
     measured = base.transform_filter("isValid(datum.text)")
     layers = alt.layer(
@@ -212,7 +149,7 @@ def _drawn(kind: str, data: pl.DataFrame, colour: alt.Color, heading: str, expla
     )
     missing = data["text"].null_count()
     if missing:
-        explained += f" × was not measured ({missing} of {data.height})."
+        explained += f" × marks what was not measured ({missing} of {data.height})."
     panels = data["panel"].unique(maintain_order=True).to_list()
     chart: alt.FacetChart = (
         layers.properties(width=width, height=alt.Step(_TILE_HEIGHT))
@@ -223,7 +160,7 @@ def _drawn(kind: str, data: pl.DataFrame, colour: alt.Color, heading: str, expla
         .resolve_axis(x="independent")
         .properties(
             title=chart_title([heading], explained),
-            description=description(kind, [heading], explained, data["words"] + "."),
+            description=description("Map of ratios.", [heading], explained, data["summary"] + "."),
         )
     )
     return chart

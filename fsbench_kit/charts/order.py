@@ -15,7 +15,9 @@ from fsbench_kit.charts.style import (
     check_size,
     colour_scale,
     description,
+    explained_by,
     panel_header,
+    shape_scale,
 )
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
@@ -72,18 +74,13 @@ def run_order(
     data = every.filter(pl.col("panel").is_in(kept.to_list()))
     timed = bool(data["timed"].all())
     heading = [title or _spread_sentence(spread)]
-    explained = " ".join(
-        text
-        for holds, text in (
-            (True, "Each dot is one run; the vertical axes do not start at 0."),
-            (not timed, "When the runs were made is not known: they stand in the order of their files."),
-            (len(kept) < every["panel"].n_unique(), f"Drawn: {len(kept)} of {every['panel'].n_unique()} cells."),
-            (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
-            (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
-        )
-        if holds
+    explained = explained_by(
+        (True, "Each dot is one run; the vertical axes do not start at 0."),
+        (not timed, "The times of the runs are unknown: they are in the order of their files."),
+        (len(kept) < every["panel"].n_unique(), f"Shown: {len(kept)} of {every['panel'].n_unique()} cells."),
+        (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
+        (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
     )
-    levels = colour_scale(data["level"])
     dots = (
         alt.Chart(data)
         .mark_point(filled=True, size=55, opacity=0.85)
@@ -100,8 +97,8 @@ def run_order(
                 scale=alt.Scale(zero=False, padding=8),
                 axis=alt.Axis(tickCount=4, minExtent=44),
             ),
-            color=alt.Color("level:N", title=None, scale=levels),
-            shape=alt.Shape("level:N", title=None, scale=alt.Scale(domain=levels.domain)),
+            color=alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
+            shape=alt.Shape("level:N", title=None, scale=shape_scale(data["level"])),
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "figure", "place", "round", "source")],
         )
         .properties(width=PANEL_WIDTH, height=PANEL_HEIGHT)
@@ -113,7 +110,7 @@ def run_order(
         .resolve_axis(x="independent")
         .properties(
             title=chart_title(heading, explained),
-            description=description("Runs in order of execution.", heading, explained, spread["words"]),
+            description=description("Runs in order of execution.", heading, explained, spread["summary"]),
         )
     )
     return chart
@@ -138,7 +135,7 @@ def _figures_of_runs(
     if figures.is_empty():
         known = ", ".join(dataset.measurements["metric"].unique().sort())
         raise RequestError(
-            f"no run has a figure of {metric or 'any metric'} and a {factor}", hint=f"These runs have: {known}."
+            f"no run has both a {metric or 'measured metric'} and a {factor}", hint=f"These runs have: {known}."
         )
     runs = figures.unique("run_id").sort("study", "order", "started_at", "source", "start", nulls_last=True)
     places = runs.select(
@@ -180,15 +177,15 @@ def _spread(data: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("cv", descending=True, nulls_last=True, maintain_order=True)
     )
-    words = [
+    summaries = [
         f"{level}, {cell}: {f'CV {percent(cv)} over {runs} runs' if cv is not None else 'one run'}."
         for _, cell, level, runs, cv in spread.rows()
     ]
-    return spread.with_columns(pl.Series("words", words, pl.String))
+    return spread.with_columns(pl.Series("summary", summaries, pl.String))
 
 
 def _spread_sentence(spread: pl.DataFrame) -> str:
     widest = spread.row(0, named=True)
     if widest["cv"] is None:
-        return "One run of each kind: nothing is known of how runs vary"
+        return "There is one run of each kind: how runs vary is unknown"
     return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"

@@ -20,18 +20,18 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
         What is aimed at, drawn as a line.
     """
     check_size(widths)
-    curves = widths.with_columns(words=pl.col("cv").map_elements(percent, return_dtype=pl.String))
+    curves = widths.with_columns(summary=pl.col("cv").map_elements(percent, return_dtype=pl.String))
     enough = (
         curves.filter(pl.col("half_width") <= half_width)
-        .group_by("cv", "words", maintain_order=True)
+        .group_by("cv", "summary", maintain_order=True)
         .agg(pl.col("runs").min())
         .sort("cv")
     )
-    told = [f"{runs} runs a side where runs vary by {words}" for _, words, runs in enough.rows()]
-    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(told) or 'more runs than are drawn'}"]
-    explained = "How far the 95 % interval of a ratio typically reaches, by the number of runs on each side."
+    told = [f"{runs} runs per group if runs vary by {summaries}" for _, summaries, runs in enough.rows()]
+    heading = [f"An interval of ±{percent(half_width)} takes {', '.join(told) or 'more runs than are shown'}"]
+    explained = "How far the 95 % interval of a ratio typically reaches, by the number of runs in each group."
     base = alt.Chart(curves).encode(
-        x=alt.X("runs:Q", title="runs on each side (log scale)", scale=alt.Scale(type="log", nice=False)),
+        x=alt.X("runs:Q", title="runs in each group (log scale)", scale=alt.Scale(type="log", nice=False)),
         y=alt.Y(
             "half_width:Q",
             title="half-width of the interval (log scale)",
@@ -39,9 +39,9 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
             axis=alt.Axis(format="~%"),
         ),
         color=alt.Color(
-            "words:N", title="runs vary by", sort=curves["words"].unique(maintain_order=True).to_list()
+            "summary:N", title="CV between runs", sort=curves["summary"].unique(maintain_order=True).to_list()
         ),
-        tooltip=["words:N", "runs:Q", alt.Tooltip("half_width:Q", format=".1%")],
+        tooltip=["summary:N", "runs:Q", alt.Tooltip("half_width:Q", format=".1%")],
     )
     aim = alt.Chart().mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(y=alt.YDatum(half_width))
     return alt.layer(base.mark_line(), aim, data=curves).properties(

@@ -1,4 +1,4 @@
-"""What all charts share: colours, sizes, and the words around a chart."""
+"""What all charts share: colours, sizes, and the text around a chart."""
 
 from __future__ import annotations
 
@@ -141,6 +141,16 @@ def chart_title(heading: Sequence[str], explained: str) -> alt.TitleParams:
 
 def _lines(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, max_lines=_MOST_LINES, placeholder=" …")
+
+
+def one_word(figure: str) -> str:
+    """Keep a figure and its unit on one line."""
+    return figure.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def explained_by(*sentences: tuple[bool, str]) -> str:
+    """Join the sentences that hold for a chart."""
+    return " ".join(text for holds, text in sentences if holds)
 
 
 def description(kind: str, heading: Sequence[str], explained: str, rows: pl.Series) -> str:

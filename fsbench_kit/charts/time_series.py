@@ -18,8 +18,10 @@ from fsbench_kit.charts.style import (
     check_size,
     colour_scale,
     description,
+    explained_by,
     log_scale,
     nothing,
+    one_word,
     panel_header,
     prefixed,
     unit_axis,
@@ -69,14 +71,14 @@ def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> a
     logarithmic = low is not None and high / low >= _LOG_FROM and (points["lowest"] > 0).all()
     data = pl.concat(
         [
-            points.select("panel", "level", "end", "value", "lowest", "highest", words=_words(points, unit)),
+            points.select("panel", "level", "end", "value", "lowest", "highest", summary=_summaries(points, unit)),
             batches.select("panel", "level", batch_start="start", batch_end="end", batch="value"),
             # the first stretch begins with the run, which is no change
             stretches.filter(pl.col("start") > pl.col("start").min().over("series")).select(
                 "panel", "level", change="start"
             ),
             stalls.select(
-                "panel", "level", stall=(pl.col("start") + pl.col("end")) / 2, words=_stall_words(stalls)
+                "panel", "level", stall=(pl.col("start") + pl.col("end")) / 2, summary=_stall_summaries(stalls)
             ),
             kept.select(
                 "panel", "level", start=pl.lit(0.0), restless=pl.col("steady_since").fill_null(_ends(kept, points))
@@ -99,12 +101,12 @@ def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> a
         chart.mark_rect(color=BAND, opacity=0.7).encode(x="start:Q", x2="restless:Q"),
         chart.mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(x="change:Q"),
         chart.mark_area(opacity=0.25).encode(x=times, y=alt.Y("lowest:Q"), y2="highest:Q", color=colour),
-        chart.mark_line(strokeWidth=1, opacity=0.75).encode(x=times, y=values, color=colour, tooltip="words:N"),
+        chart.mark_line(strokeWidth=1, opacity=0.75).encode(x=times, y=values, color=colour, tooltip="summary:N"),
         chart.mark_rule(strokeWidth=3).encode(
             x="batch_start:Q", x2="batch_end:Q", y=alt.Y("batch:Q"), color=colour
         ),
         chart.mark_point(shape="triangle-down", size=60, filled=True, color="#1f2933", yOffset=-5).encode(
-            x="stall:Q", y=alt.value(4), tooltip="words:N"
+            x="stall:Q", y=alt.value(4), tooltip="summary:N"
         ),
         data=data,
     )
@@ -118,7 +120,7 @@ def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> a
         .resolve_axis(x="independent")
         .properties(
             title=chart_title(heading, explained),
-            description=description("Time series.", heading, explained, runs["words"]),
+            description=description("Time series.", heading, explained, runs["summary"]),
         )
     )
     return drawn
@@ -140,7 +142,7 @@ def _named(runs: pl.DataFrame) -> pl.DataFrame:
     return runs.with_columns(
         pl.Series("level", [one_line(level) for level in runs["level"]], pl.String),
         pl.Series("panel", heads, pl.String),
-        pl.Series("words", sentences, pl.String),
+        pl.Series("summary", sentences, pl.String),
     ).with_columns(
         # panels of one name would be one
         panel=pl.when(pl.len().over("panel") > 1).then(pl.col("panel") + " (" + place + ")").otherwise("panel")
@@ -159,20 +161,20 @@ def _sentence(head: str, row: dict[str, object]) -> str:
 
 
 def _text(value: object, unit: str) -> str:
-    return "" if value is None else humanise(float(str(value)), unit).replace(" ", "\N{NO-BREAK SPACE}")
+    return "" if value is None else one_word(humanise(float(str(value)), unit))
 
 
-def _words(points: pl.DataFrame, unit: str) -> pl.Series:
+def _summaries(points: pl.DataFrame, unit: str) -> pl.Series:
     texts = [f"{_text(value, unit)} until {end:.4g} s" for value, end in points.select("value", "end").rows()]
-    return pl.Series("words", texts, pl.String)
+    return pl.Series("summary", texts, pl.String)
 
 
-def _stall_words(stalls: pl.DataFrame) -> pl.Series:
+def _stall_summaries(stalls: pl.DataFrame) -> pl.Series:
     texts = [
         f"{'no figure' if value is None else 'far from the median'} from {start:.4g} to {end:.4g} s"
         for start, end, value in stalls.select("start", "end", "value").rows()
     ]
-    return pl.Series("words", texts, pl.String)
+    return pl.Series("summary", texts, pl.String)
 
 
 def _ends(kept: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
@@ -202,7 +204,7 @@ def over_time_finding(found: OverTime) -> str:
 
 def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
     seen = {name for name in ("batch", "change", "stall", "restless") if name in data and data[name].count()}
-    sentences = [
+    return explained_by(
         (True, "Thin: figures as logged."),
         ("batch" in seen, "Thick: the means of tenths of the run."),
         ("change" in seen, "Dashed: the level changes."),
@@ -214,6 +216,5 @@ def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
             "stall" in seen,
             f"Triangle: a stall, {STALL:.0f} times worse than the run's median or without any figure.",
         ),
-        (runs.height > kept.height, f"Drawn: the first {kept.height} of {runs.height} runs."),
-    ]
-    return " ".join(text for holds, text in sentences if holds)
+        (runs.height > kept.height, f"Shown: the first {kept.height} of {runs.height} runs."),
+    )

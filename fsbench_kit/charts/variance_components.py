@@ -1,4 +1,4 @@
-"""The noise budget: which part of the variation lies within a run, between runs, between filesystems."""
+"""Variance components: how much of the variation lies within a run, between runs, between filesystems."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN
-from fsbench_kit.charts.style import PLOT_WIDTH, chart_title, check_size, description, nothing
-from fsbench_kit.tables import cell_label, metric_text, ordered, percent, varying
+from fsbench_kit.charts.style import PLOT_WIDTH, chart_title, check_size, description, explained_by, nothing
+from fsbench_kit.tables import cell_label, counted, metric_text, ordered, percent, varying
 
 _ROW_HEIGHT: Final = 26
 # Different in lightness, so that they stay apart on grey paper, and none is the colour of a filesystem.
@@ -20,7 +20,7 @@ _SHORTEST: Final = 0.12
 """Of the whole, the part from which on a bar has room for its text."""
 
 
-def noise_budget(
+def variance_shares(
     noise: pl.DataFrame, *, factor: str = "filesystem", most: int = 40, title: str | None = None
 ) -> alt.Chart | alt.LayerChart:
     """Draw the shares of the sources of variation of each cell.
@@ -43,14 +43,14 @@ def noise_budget(
     """
     check_size(noise)
     if noise.is_empty():
-        return nothing(["No cell has two runs on each side: nothing is known of where variation lies."])
+        return nothing(["No cell has two runs in each group, so the sources of variation are unknown."])
     every = _data(noise)
     kept = every["cell"].unique(maintain_order=True).head(most).to_list()
     data = every.filter(pl.col("cell").is_in(kept))
     sources = list(_GREYS)
     base = alt.Chart().encode(
         y=alt.Y("cell:N", sort=kept, title=None, axis=alt.Axis(labelLimit=400, ticks=False)),
-        tooltip=["cell:N", "words:N"],
+        tooltip=["cell:N", "summary:N"],
     )
     bars = base.mark_bar(stroke="white").encode(
         x=alt.X("start:Q", title="share of the variance of logarithms", axis=alt.Axis(format="~%")),
@@ -60,7 +60,7 @@ def noise_budget(
             title=None,
             sort=sources,
             scale=alt.Scale(domain=sources, range=list(_GREYS.values())),
-            legend=alt.Legend(labelExpr=f"datum.label === '{LEVELS}' ? 'between sides' : datum.label"),
+            legend=alt.Legend(labelExpr=f"datum.label === '{LEVELS}' ? 'between groups' : datum.label"),
         ),
     )
     texts = base.mark_text(fontSize=11).encode(
@@ -69,20 +69,16 @@ def noise_budget(
         color=alt.Color("source:N", scale=alt.Scale(domain=sources, range=list(_INK.values())), legend=None),
     )
     heading = [title or _finding(every)]
-    explained = " ".join(
-        text
-        for holds, text in (
-            (True, "In the bars: the standard deviation that each source adds of its own, as a CV."),
-            (LEVELS in set(data["source"]), f"Sides are levels of {factor.replace('_', ' ')}."),
-            (
-                WITHIN not in set(data["source"]),
-                "Without figures over time, nothing is known of the inside of runs.",
-            ),
-            (len(kept) < every["cell"].n_unique(), f"Drawn: {len(kept)} of {every['cell'].n_unique()} cells."),
-        )
-        if holds
+    explained = explained_by(
+        (True, "In the bars: the CV that each source adds."),
+        (LEVELS in set(data["source"]), f"Groups are levels of {factor.replace('_', ' ')}."),
+        (
+            WITHIN not in set(data["source"]),
+            "Without figures over time, variation within runs is unknown.",
+        ),
+        (len(kept) < every["cell"].n_unique(), f"Shown: {len(kept)} of {every['cell'].n_unique()} cells."),
     )
-    words = every.group_by("cell", maintain_order=True).agg(pl.col("words").str.join(", "))
+    summaries = every.group_by("cell", maintain_order=True).agg(pl.col("summary").str.join(", "))
     chart: alt.LayerChart = (
         alt.layer(bars, texts, data=data)
         .resolve_scale(color="independent")
@@ -94,7 +90,7 @@ def noise_budget(
                 "Stacked bars.",
                 heading,
                 explained,
-                words.select(pl.format("{}: {}.", "cell", "words")).to_series(),
+                summaries.select(pl.format("{}: {}.", "cell", "summary")).to_series(),
             ),
         )
     )
@@ -135,7 +131,7 @@ def _data(noise: pl.DataFrame) -> pl.DataFrame:
         "end",
         middle=(pl.col("start") + pl.col("end")) / 2,
         text=pl.when(pl.col("share") >= _SHORTEST).then("cv").otherwise(pl.lit("")),
-        words=pl.format("{} {}", "source", "cv"),
+        summary=pl.format("{} {}", "source", "cv"),
     ).sort(pl.col("cell").replace_strict(order, range(order.len()), return_dtype=pl.Int64), maintain_order=True)
 
 
@@ -145,5 +141,5 @@ def _finding(data: pl.DataFrame) -> str:
     if widest.is_empty():
         return "Runs do not vary at all"
     counts = dict(widest.group_by("source").len().rows())
-    told = [f"{name.replace('levels', 'sides')} in {counts[name]}" for name in _GREYS if name in counts]
-    return f"Most of the variation lies {', '.join(told)} of {cells} cell{'s' if cells > 1 else ''}"
+    told = [f"{name.replace('levels', 'groups')} in {counts[name]}" for name in _GREYS if name in counts]
+    return f"Most of the variation lies {', '.join(told)} of {counted(cells, 'cell')}"

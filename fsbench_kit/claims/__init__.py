@@ -1,34 +1,38 @@
-"""Audits claims: what an article says, held against the figures that it prints.
+"""Audits claims: checks what an article says against the figures that it prints.
 
-Two questions, answered apart. *Arithmetic*: do the printed figures give what is said? *Evidence*: what would the
-figures show if they did? A claim that is arithmetically right can rest on two single runs on two hosts.
+An audit answers two questions. *Arithmetic*: do the printed figures give what the article says? *Evidence*: how
+much would they show if they did? A claim can be arithmetically right and rest on two single runs on two hosts.
 
 ::
 
     fsb.audit("raw_results/published/sysbench-rhel72")
 
-A claim is written by hand in a study's ``study.toml``; `fsbench_kit.data.study.ClaimFacts` says how.
+Claims are written by hand in a study's ``study.toml``; see ``docs/claims.md``. `RELATIONS` is what they can say.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.confounders import Confounders
-from fsbench_kit.claims.checks import Check, checks
+from fsbench_kit.claims.relations import RELATIONS, Relation
 from fsbench_kit.claims.verdict import judge
-from fsbench_kit.data import reading
-from fsbench_kit.data.study import read_study, study_folders
-from fsbench_kit.model.errors import RequestError
+from fsbench_kit.data.reading import read
+from fsbench_kit.data.study import STUDY_FILE, read_study, study_folders
+from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
+    from pathlib import Path
 
-__all__ = ["COLUMNS", "Check", "audit", "checks"]
+    from fsbench_kit.data.study import ClaimFacts
+
+__all__ = ["COLUMNS", "RELATIONS", "Relation", "audit"]
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
@@ -66,7 +70,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 
 
 def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.DataFrame:
-    """Hold the claims of studies against the studies' own figures.
+    """Check the claims of studies against the studies' own figures.
 
     Parameters
     ----------
@@ -87,6 +91,9 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
 
     Raises
     ------
+    InputError
+        If a claim has an unknown relation, lacks a key that its relation needs, or names a column that figures do
+        not have.
     RequestError
         If none of the studies makes a claim.
     """
@@ -95,15 +102,38 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
         study = read_study(folder)
         if not study.claim:
             continue
-        dataset = reading.read(folder)
+        for claim in study.claim:
+            _check_complete(claim, folder)
+        dataset = read(folder)
         figures = settings.cells(dataset, "filesystem")
         confounders = Confounders(dataset, "filesystem")
         for claim in study.claim:
-            found = list(checks(claim, figures, dataset))
+            try:
+                found = list(RELATIONS[claim.relation].checks(claim, figures, dataset))
+            except RequestError as error:
+                raise _mistake(claim, folder, error.what, error.hint) from error
             rows.append({"study": study.study.id, **judge(claim, found, figures, confounders)})
     if not rows:
         raise RequestError(
             "no study here makes a claim",
-            hint="Name folders with a study.toml that has [[claim]] tables; see docs/study.md.",
+            hint="Name folders with a study.toml that has [[claim]] tables; see docs/claims.md.",
         )
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+
+
+def _check_complete(claim: ClaimFacts, folder: Path) -> None:
+    if claim.relation not in RELATIONS:
+        hint = f"Relations are: {', '.join(RELATIONS)}; see docs/claims.md."
+        raise _mistake(claim, folder, f'there is no relation "{claim.relation}"', hint)
+    missing = [key for key in RELATIONS[claim.relation].needs if getattr(claim, key) is None]
+    if missing:
+        keys = " and ".join(f'"{key}"' for key in missing)
+        raise _mistake(claim, folder, f'the relation "{claim.relation}" needs {keys}')
+
+
+def _mistake(claim: ClaimFacts, folder: Path, what: str, hint: str | None = None) -> InputError:
+    """Say where a claim is wrong: on the line with its id."""
+    file = folder / STUDY_FILE
+    rows = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+    lines = [number for number, row in rows if re.match(rf"\s*id\s*=.*{re.escape(claim.id)}", row)]
+    return InputError(f'claim "{claim.id}": {what}', file=file, line=lines[-1] if lines else None, hint=hint)

@@ -1,4 +1,4 @@
-"""From the checks of a claim to its verdict."""
+"""The verdict on a claim, from the checks of its cells."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.claims import messages as words
-from fsbench_kit.claims.checks import band_of
+from fsbench_kit.claims import messages
+from fsbench_kit.claims.relations import RELATIONS
 from fsbench_kit.model.vocabulary import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fsbench_kit.analysis.confounders import Confounders
-    from fsbench_kit.claims.checks import Check, Figure
+    from fsbench_kit.claims.figures import Check, Figure
     from fsbench_kit.claims.messages import Arithmetic, Evidence
     from fsbench_kit.data.study import ClaimFacts
 
@@ -29,10 +29,10 @@ def judge(
     arithmetic = _arithmetic(claim, checks)
     averaged_over = dict(figures.select("run_id", "averaged_over").drop_nulls().rows())
     evidence = _evidence(claim, checks, averaged_over)
-    apart, besides = _confounders(checks, figures, confounders)
-    noise = _break_even(claim, checks, averaged_over)
-    verdict = _verdict(claim, arithmetic, evidence, apart)
-    low, high = band_of(claim)
+    differences, besides = _confounders(checks, figures, confounders)
+    break_even_cv = _break_even(claim, checks, averaged_over)
+    verdict = _verdict(claim, arithmetic, evidence, differences)
+    low, high = RELATIONS[claim.relation].band(claim)
     single = [check.computed for check in checks if check.computed is not None]
     computed = single[0] if len(single) == len(checks) == 1 else None
     return {
@@ -41,9 +41,16 @@ def judge(
         "verdict": verdict,
         "arithmetic": arithmetic,
         "evidence": evidence,
-        "reason": words.reason(claim, checks, verdict, evidence),
+        "reason": messages.reason(claim, checks, verdict, evidence),
         "footnotes": list(
-            words.footnotes(claim, checks, arithmetic, evidence, apart=[*apart, *besides], noise=noise)
+            messages.footnotes(
+                checks,
+                evidence,
+                differences=[*differences, *besides],
+                break_even_cv=break_even_cv,
+                shows_something=arithmetic != "not computable"
+                and (arithmetic != "differs" or claim.size is not None),
+            )
         ),
         "stated": claim.size,
         "stated_low": low,
@@ -54,10 +61,10 @@ def judge(
         "cells": len(checks),
         "cells_holding": sum(check.outcome == "holds" for check in checks),
         "comparisons": [_comparison(claim, check) for check in checks],
-        "contradicting": [words.told(claim, check) for check in checks if check.outcome == "contradicted"],
+        "contradicting": [messages.told(claim, check) for check in checks if check.outcome == "contradicted"],
         "not_computable": [check.cell for check in checks if check.outcome == "not computable"],
-        "confounders": apart,
-        "break_even_cv": noise,
+        "confounders": differences,
+        "break_even_cv": break_even_cv,
     }
 
 
@@ -65,7 +72,7 @@ def _comparison(claim: ClaimFacts, check: Check) -> dict[str, Any]:
     computed = check.computed
     return {
         "outcome": check.outcome,
-        "words": words.told(claim, check),
+        "words": messages.told(claim, check),
         "computed": computed.value if computed else None,
         "low": computed.low if computed else None,
         "high": computed.high if computed else None,
@@ -90,7 +97,7 @@ def _evidence(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping
     runs = frozenset[str]().union(*(a | b for a, b in pairs))
     if not runs:
         return "none"
-    if claim.relation == "setting":
+    if RELATIONS[claim.relation].of_settings:
         return "stated by the log"
     if runs & averaged_over.keys():
         return "averaged"
@@ -102,22 +109,22 @@ def _evidence(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping
 def _confounders(
     checks: Sequence[Check], figures: pl.DataFrame, confounders: Confounders
 ) -> tuple[list[str], list[str]]:
-    """Name what besides the filesystem sets the two sides of a check apart, and what else is odd about them."""
+    """Name what besides the filesystem differs between the groups of a check, and what else is odd about them."""
     found: dict[str, None] = {}
     besides: dict[str, None] = {}
     seen = set()
     for check in checks:
         if check.of is None or check.than is None or check.of.runs == check.than.runs:
             continue
-        sides = check.of.runs, check.than.runs
-        if sides in seen:
+        groups = check.of.runs, check.than.runs
+        if groups in seen:
             continue
-        seen.add(sides)
+        seen.add(groups)
         a, b = (
             confounders.side(
-                figures.filter(pl.col("run_id").is_in(list(side))).unique("run_id", maintain_order=True)
+                figures.filter(pl.col("run_id").is_in(list(runs))).unique("run_id", maintain_order=True)
             )
-            for side in sides
+            for runs in groups
         )
         for code, details in confounders.between(a, b):
             found |= dict.fromkeys(details or [REASONS[code][1]])
@@ -126,11 +133,11 @@ def _confounders(
 
 
 def _break_even(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping[str, int]) -> float | None:
-    """Return the noise between runs at which chance could explain the weakest of the checks that hold.
+    """Return the CV between runs at which chance could explain the weakest of the checks that hold.
 
     Where a size is claimed it is that of all checks: an effect of another size is an effect all the same.
     """
-    if claim.relation not in {"ratio", "percent_less", "greater", "less", "difference"}:
+    if not RELATIONS[claim.relation].compares:
         return None
     pairs = [
         (check.of, check.than)
@@ -138,7 +145,7 @@ def _break_even(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mappi
         if (check.outcome == "holds" or claim.size is not None)
         if check.of is not None and check.than is not None and check.of.runs != check.than.runs
     ]
-    noise = [
+    found = [
         stats.break_even(
             of.value / than.value,
             _CONFIDENCE,
@@ -148,21 +155,21 @@ def _break_even(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mappi
         for of, than in pairs
         if of.value and than.value
     ]
-    return float(min(noise)) if noise else None
+    return float(min(found)) if found else None
 
 
 def _runs_behind(figure: Figure, averaged_over: Mapping[str, int]) -> float:
-    """Return how many runs a mean would have to be of to be as noisy as a figure, itself a mean over logs."""
+    """Return how many runs a mean would have to be of to vary as much as a figure, itself a mean over logs."""
     return len(figure.runs) ** 2 / sum(1 / averaged_over.get(run, 1) for run in figure.runs)
 
 
-def _verdict(claim: ClaimFacts, arithmetic: Arithmetic, evidence: Evidence, apart: list[str]) -> str:
+def _verdict(claim: ClaimFacts, arithmetic: Arithmetic, evidence: Evidence, differences: list[str]) -> str:
     if arithmetic == "not computable":
         return "no data"
-    if claim.relation == "setting":
+    if RELATIONS[claim.relation].of_settings:
         return "contradicted" if arithmetic == "differs" else "supported"
     if arithmetic == "differs":
         return "arithmetically wrong"
-    if apart:
+    if differences:
         return "not comparable"
     return "supported" if evidence == "replicated" else "arithmetically right, unreplicated"

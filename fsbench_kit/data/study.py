@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import (
     AfterValidator,
@@ -33,9 +33,6 @@ STUDY_FILE: Final = "study.toml"
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 Counted = Annotated[int, Field(ge=1)]
-Relation = Literal[
-    "ratio", "difference", "percent_less", "greater", "less", "rank", "value", "at_most", "at_least", "setting"
-]
 
 
 class _TomlTable(BaseModel):
@@ -137,11 +134,7 @@ class ClaimFacts(_TomlTable):
     says
         The sentence.
     relation
-        What it says of figures: that those of `of` are `size` times those of `than` (``ratio``), greater by `size`
-        (``difference``), less by `size` of them (``percent_less``), ``greater`` or ``less`` than them, in place
-        `size` among all filesystems (``rank``, the best being 1), equal to `size` (``value``), at most or at least
-        `size` (``at_most``, ``at_least``). Or of runs: that they have the setting `setting` of `size`, or all the
-        same one where there is no `size` (``setting``).
+        What it says of figures or of runs: a name that ``fsbench_kit.claims`` knows, see ``docs/claims.md``.
     metric, statistic
         Of which figures.
     where
@@ -159,7 +152,7 @@ class ClaimFacts(_TomlTable):
 
     id: Name
     says: Name
-    relation: Relation
+    relation: Name
     metric: Name | None = None
     statistic: Name = "value"
     where: Choice
@@ -169,16 +162,6 @@ class ClaimFacts(_TomlTable):
     band: tuple[Name, Name] | None = None
     mostly: bool = False
     setting: Name | None = None
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> ClaimFacts:
-        """Refuse a claim that lacks what its relation needs."""
-        needed = {"setting": ("setting",), "greater": ("metric",), "less": ("metric",)}
-        for key in needed.get(self.relation, ("metric", "size")):
-            if getattr(self, key) is None:
-                message = f'claim "{self.id}" has the relation "{self.relation}", which needs "{key}"'
-                raise ValueError(message)
-        return self
 
 
 class StudyDescription(_TomlTable):

@@ -5,9 +5,18 @@ functions of the state alone, and know no widget. A `Panel` puts them behind con
 taken away as Python, or as parameters of ``notebooks/03_compare.ipynb``, see `as_python` and `as_parameters`.
 """
 
-from fsbench_kit.explore.exploration import Exploration, View
-from fsbench_kit.explore.options import Choice, Options
-from fsbench_kit.explore.panel import Panel
-from fsbench_kit.explore.state import State, as_parameters, as_python
+from typing import TYPE_CHECKING
+
+from fsbench_kit.model.lazy import lazily, skip_iri_grammar
+
+if TYPE_CHECKING:
+    from fsbench_kit.explore.exploration import Exploration, View
+    from fsbench_kit.explore.options import Choice, Options
+    from fsbench_kit.explore.panel import Panel
+    from fsbench_kit.explore.state import State, as_parameters, as_python
+
+skip_iri_grammar()
 
 __all__ = ["Choice", "Exploration", "Options", "Panel", "State", "View", "as_parameters", "as_python"]
+
+__getattr__, __dir__ = lazily(__name__)

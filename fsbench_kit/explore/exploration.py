@@ -40,7 +40,7 @@ MOST_COMPARISONS: Final = 1000
 MOST_ROWS: Final = 200
 """Of the table."""
 
-_NO_PAIR: Final = "No cell has runs both of the baseline and of another level: nothing can be compared."
+_NO_PAIR: Final = "No cell has runs of both the baseline and another level, so there is nothing to compare."
 _REMEMBERED: Final = 16
 _COMPARABLE: Final = [name for name, metric in METRICS.items() if metric.better]
 _COUNTS: Final = (pl.col("status") == "ok") & ~UNMEASURED
@@ -187,11 +187,11 @@ def _problem(options: Options) -> str | None:
     state, levels = options.state, options.choices["baseline"]
     if options.comparisons > MOST_COMPARISONS:
         return (
-            f"{options.comparisons:,} comparisons are too many to look at: choose a study, a tool, a metric or an "
-            "operation. The code below makes them all."
+            f"{options.comparisons:,} comparisons are too many to show: select a study, a tool, a metric or an "
+            "operation. The code below computes them all."
         )
     if not levels:
-        return "No run that counts has all of what is chosen."
+        return "No successful run matches the selection."
     if options.comparisons:
         return None
     if len(levels) > 1:
@@ -199,8 +199,10 @@ def _problem(options: Options) -> str | None:
     only = tables.one_line(str(levels[0].value))
     factors = options.choices["factor"]
     several = [str(choice.value) for choice in factors if choice.count > 1 and choice.value != state.factor]
-    others = f" These have several: {', '.join(several)}." if several else ""
-    return f"All these runs are of one {tables.one_line(state.factor)}, {only}: nothing can be compared.{others}"
+    others = f" These have several values: {', '.join(several)}." if several else ""
+    return (
+        f"All these runs have one {tables.one_line(state.factor)}, {only}, so there is nothing to compare.{others}"
+    )
 
 
 def _sentence(error: RequestError) -> str:

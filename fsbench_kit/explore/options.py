@@ -83,7 +83,7 @@ def keeping(state: State, name: str, choices: Sequence[Choice], said: list[str])
     known = {_same(choice.value): choice.value for choice in choices}
     lost = [value for value in state.chosen(name) if _same(value) not in known]
     if lost:
-        said.append(f"{_named(name, lost)} does not occur in what is chosen, and was given up.")
+        said.append(f"{_named(name, lost)} does not occur in the selection and was dropped.")
     return state.choosing(name, [known[_same(value)] for value in state.chosen(name) if _same(value) in known])
 
 
@@ -96,7 +96,7 @@ def keeping_metrics(state: State, choices: Sequence[Choice], said: list[str]) ->
     known = {choice.value for choice in choices}
     lost = [metric for metric in state.metrics if metric not in known]
     if lost:
-        said.append(f"{_named('metric', lost)} does not occur in what is chosen, and was given up.")
+        said.append(f"{_named('metric', lost)} does not occur in the selection and was dropped.")
     return replace(state, metrics=tuple(metric for metric in state.metrics if metric in known))
 
 
@@ -105,9 +105,7 @@ def keeping_factor(state: State, choices: Sequence[Choice], said: list[str]) -> 
     if any(choice.value == state.factor for choice in choices) or not choices:
         return state
     best = next((choice for choice in choices if choice.count > 1), choices[0])
-    said.append(
-        f"{_named('factor', [state.factor])} is not known of these runs; {best.value} is compared instead."
-    )
+    said.append(f"{_named('factor', [state.factor])} is unknown for these runs; {best.value} is compared instead.")
     return replace(state, factor=str(best.value))
 
 
@@ -115,7 +113,7 @@ def keeping_baseline(state: State, choices: Sequence[Choice], said: list[str]) -
     """Give up a baseline that is not among the levels, and say so."""
     if state.baseline is None or any(choice.value == state.baseline for choice in choices):
         return state
-    said.append(f"{_named('baseline', [state.baseline])} does not occur in what is chosen, and was given up.")
+    said.append(f"{_named('baseline', [state.baseline])} does not occur in the selection and was dropped.")
     return replace(state, baseline=None)
 
 

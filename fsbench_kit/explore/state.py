@@ -121,7 +121,7 @@ def as_python(state: State, data: Sequence[str]) -> str:
         "from fsbench_kit.notebooks.display import setup\n"
         "\n"
         "setup()  # paths are from the project's root\n"
-        f"dataset = fsb.read({', '.join(map(repr, data))})\n"
+        f"dataset = fsb.read({list(data)!r})\n"
         "comparison = fsb.compare(\n"
         "    dataset,\n"
         f"{arguments}"

@@ -17,7 +17,7 @@ import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from traitlets.config import Config
 
-from fsbench_kit.notebooks.declared import load
+from fsbench_kit.notebooks.files import load
 from fsbench_kit.notebooks.jobs import Manifest, basis, made_by
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run(job: Job, root: Path) -> Manifest:
     except papermill.PapermillExecutionError as failure:
         error = f"{failure.ename}: {failure.evalue}"
     except (RuntimeError, OSError, ValueError, NoSuchKernel) as failure:
-        error = f"The notebook's kernel gave up: {failure}"
+        error = f"The notebook's kernel failed: {failure}"
     else:
         _forget_paths(job.failed, job)
         job.failed.replace(job.executed)

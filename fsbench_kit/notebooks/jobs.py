@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fsbench_kit.notebooks.declared import check_parameters, load
+from fsbench_kit.notebooks.files import check_parameters, load
 from fsbench_kit.tables import versions
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ def declared(source: str, file: Path | None = None) -> dict[str, Parameter]:
             parameter = _parameter(statement)
         except ValueError as error:
             raise ReportError(
-                f"the parameters cell holds something that is no parameter: {error}",
+                f"the parameters cell may only assign literals to names: {error}",
                 file=file,
                 excerpt=ast.unparse(statement),
                 hint='Write for example: confidence: float = 0.95, or: data = ["raw_results/recorded"]',
@@ -80,7 +80,7 @@ def _parameter(statement: ast.stmt) -> Parameter:
         case ast.Assign(targets=[ast.Name(name)], value=value):
             default = ast.literal_eval(value)
             return Parameter(name, default, _kind_of(default))
-    raise ValueError("it does not assign a literal to a name")
+    raise ValueError("this does something else")
 
 
 def _annotated(node: ast.expr) -> Any:
@@ -142,7 +142,7 @@ def checked(known: Mapping[str, Parameter], given: Mapping[str, Any], file: Path
             values[name] = TypeAdapter(parameter.kind).validate_python(value, strict=True)
         except ValidationError as error:
             problem = error.errors()[0]
-            meant = problem["msg"].replace("Input should be", "it has to be")
+            meant = problem["msg"].replace("Input should be", "it must be")
             hint = f"Its default is {parameter.default!r}."
             if problem["type"] == "string_type":
                 hint += " papermill -r passes text as it is."

@@ -17,8 +17,8 @@ from pydantic import ValidationError
 
 from fsbench_kit.data.project import project_root
 from fsbench_kit.model.errors import ReportError, RequestError
-from fsbench_kit.notebooks.declared import check_parameters
 from fsbench_kit.notebooks.execution import record, run
+from fsbench_kit.notebooks.files import check_parameters
 from fsbench_kit.notebooks.jobs import Manifest, basis
 from fsbench_kit.notebooks.parameters import did_you_mean
 from fsbench_kit.notebooks.progress import Ended, Planned, Started
@@ -107,8 +107,8 @@ def _result(future: Future[Manifest], job: Job) -> Manifest:
         return future.result()
     except BrokenExecutor as error:
         raise ReportError(
-            f"a process in which notebooks run was ended from outside, while {job.name!r} was under way",
-            hint="Is there enough memory? What has succeeded is not run again, so start the report once more.",
+            f"a process was killed while it ran the notebook {job.name!r}",
+            hint="Is there enough memory? Start the report again: notebooks that succeeded are not run again.",
         ) from error
 
 
@@ -124,7 +124,7 @@ def _order(jobs: Sequence[Job]) -> TopologicalSorter[str]:
         for name in job.after:
             if name not in names:
                 raise RequestError(
-                    f"{job.name!r} is to come after {name!r}, which is not there",
+                    f"{job.name!r} is to run after {name!r}, which does not exist",
                     hint=did_you_mean(name, names),
                 )
     order = TopologicalSorter({job.name: job.after for job in jobs})

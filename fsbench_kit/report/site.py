@@ -74,7 +74,7 @@ def report(
 
 
 def _publish(spec: NotebookSpec, job: Job, manifest: Manifest, root: Path) -> tuple[Entry, tuple[Log, ...]]:
-    """Write the page of a notebook, or take away an older one where there is nothing to show."""
+    """Write the page of a notebook, or remove an older one if the run failed."""
     page = job.out / f"{job.name}.html"
     good = manifest.status == "ok"
     notebook = load(job.executed if good else root / job.notebook)

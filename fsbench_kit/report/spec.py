@@ -64,7 +64,7 @@ def read_spec(path: Path) -> ReportSpec:
     try:
         return ReportSpec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ReportError(f"the report's description cannot be read: {error}", file=path) from error
+        raise ReportError(f"cannot read the report's description: {error}", file=path) from error
     except ValidationError as error:
         problems = [f"{'.'.join(str(step) for step in p['loc'])}: {p['msg']}" for p in error.errors()]
         raise ReportError("\n".join(problems), file=path) from error

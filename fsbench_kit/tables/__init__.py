@@ -1,46 +1,53 @@
-"""Frames as tables and sentences for people."""
+"""Frames as tables and sentences for people.
 
-from fsbench_kit.tables.cells import CELL, cell_label, cell_text, metric_text, ordered, varying
-from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
-from fsbench_kit.tables.comparisons import (
-    NOT_SHOWN,
-    comparison_table,
-    interval_text,
-    overall_table,
-    reasons_table,
-    sentence,
-    summary,
-    verdict_text,
-)
-from fsbench_kit.tables.datasets import (
-    contents,
-    diagnostics_table,
-    figures_table,
-    provenance_table,
-    runs_table,
-    settings_table,
-    versions,
-)
-from fsbench_kit.tables.explanations import explanation
-from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steadiness_table
-from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
-from fsbench_kit.tables.replications import (
-    NO_RATIO,
-    REPLICATION_FINDINGS,
-    differences_table,
-    replication_place,
-    replication_summary,
-    replication_table,
-)
-from fsbench_kit.tables.time_series import over_time_table
+To add a table, write a module with a function that returns a `Table`, and name the function below.
+"""
+
+from typing import TYPE_CHECKING
+
+from fsbench_kit.model.lazy import lazily
+
+if TYPE_CHECKING:
+    from fsbench_kit.tables.cells import CELL, cell_label, cell_text, metric_text, ordered, varying
+    from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
+    from fsbench_kit.tables.comparisons import (
+        NOT_SHOWN,
+        comparison_table,
+        interval_text,
+        overall_table,
+        reasons_table,
+        sentence,
+        summary,
+        verdict_text,
+    )
+    from fsbench_kit.tables.datasets import (
+        contents,
+        diagnostics_table,
+        figures_table,
+        provenance_table,
+        runs_table,
+        settings_table,
+        versions,
+    )
+    from fsbench_kit.tables.explanations import explanation
+    from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
+    from fsbench_kit.tables.layout import Column, Group, Table, table
+    from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
+    from fsbench_kit.tables.replications import (
+        NO_RATIO,
+        differences_table,
+        replication_finding,
+        replication_place,
+        replication_summary,
+        replication_table,
+    )
+    from fsbench_kit.tables.time_series import over_time_table
 
 __all__ = [
     "CELL",
     "NOTHING",
     "NOT_SHOWN",
     "NO_RATIO",
-    "REPLICATION_FINDINGS",
     "Column",
     "Group",
     "Prefix",
@@ -72,16 +79,19 @@ __all__ = [
     "reasons_table",
     "remarks_table",
     "repeats_table",
+    "replication_finding",
     "replication_place",
     "replication_summary",
     "replication_table",
     "runs_table",
     "sentence",
     "settings_table",
-    "steadiness_table",
+    "steady_state_table",
     "summary",
     "table",
     "varying",
     "verdict_text",
     "versions",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

@@ -12,7 +12,7 @@ from fsbench_kit.tables.messages import counted, one_line, percent
 
 
 def audit_table(audit: pl.DataFrame) -> Table:
-    """Make the table of an audit: under what is said, what came of it, and why.
+    """Make the table of an audit: each claim, with its verdict and the reason.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def audit_table(audit: pl.DataFrame) -> Table:
     """
     footnotes = list(dict.fromkeys(note for notes in audit["footnotes"].to_list() for note in notes))
     mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
-    columns = tuple(map(Column, ("verdict", "by the figures", "evidence", "why", "notes")))
+    columns = tuple(map(Column, ("verdict", "arithmetic", "evidence", "reason", "notes")))
     rows = audit.select("says", "verdict", "arithmetic", "evidence", "reason", "footnotes").rows()
     groups = tuple(
         Group(_in_line(says), ((*map(_in_line, texts), " ".join(mark_of[note] for note in notes)),))
@@ -37,7 +37,7 @@ def _in_line(text: str) -> str:
 
 
 def contradictions_table(audit: pl.DataFrame) -> Table:
-    """List every comparison that speaks against a claim of an audit, under the claim."""
+    """List every comparison that contradicts a claim of an audit, under the claim."""
     groups = tuple(
         Group(
             one_line(f"{row['study']}: {row['says']}"), tuple((one_line(text),) for text in row["contradicting"])
@@ -47,12 +47,14 @@ def contradictions_table(audit: pl.DataFrame) -> Table:
     )
     number = sum(len(group.rows) for group in groups)
     return Table(
-        f"{counted(number, 'comparison')} against {counted(len(groups), 'claim')}", (Column("found"),), groups
+        f"{counted(number, 'comparison')} against {counted(len(groups), 'claim')}",
+        (Column("what the figures show"),),
+        groups,
     )
 
 
 def audit_summary(audit: pl.DataFrame) -> str:
-    """Say in two sentences what came of an audit: how many claims have which verdict, and what they rest on."""
+    """Sum up an audit in two sentences: how many claims have which verdict, and how many rest on repeated runs."""
     verdicts = audit["verdict"].value_counts(sort=True)
     counts = dict(verdicts.sort("count", "verdict", descending=[True, False]).rows())
     said = ", ".join(f"{number} {_VERDICTS_OF_CLAIMS[verdict]}" for verdict, number in counts.items())
@@ -67,15 +69,15 @@ def audit_summary(audit: pl.DataFrame) -> str:
 _VERDICTS_OF_CLAIMS: Final = {
     "supported": "are supported",
     "contradicted": "are contradicted by the logs",
-    "arithmetically wrong": "are not what the figures give",
-    "arithmetically right, unreplicated": "are right by the figures, without replication",
-    "not comparable": "are right by the figures of sides that differ in more than the filesystem",
-    "no data": "cannot be computed from what is printed",
+    "arithmetically wrong": "do not follow from the figures",
+    "arithmetically right, unreplicated": "follow from the figures but were not replicated",
+    "not comparable": "follow from the figures of groups that differ in more than the filesystem",
+    "no data": "cannot be checked because the figures are not printed",
 }
 
 
 def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
-    """Make the table of how many runs a side needs, with the cells by what sets them apart.
+    """Make the table of how many runs each group needs, with the cells named by what tells them apart.
 
     Parameters
     ----------
@@ -90,6 +92,4 @@ def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
     )
     if planned["cv"].equals(planned["cv_high"]):
         shown = shown.drop("cv_high")
-    return table(
-        shown, caption, heads={"cv": "runs vary by", "cv_high": "at most", "for_equivalence": "for equality"}
-    )
+    return table(shown, caption, heads={"cv": "CV", "cv_high": "CV at most", "for_equivalence": "for equality"})

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 NOT_SHOWN: Final = "~"
-"""Stands for a verdict where these runs show neither a difference nor its absence."""
+"""Stands for a verdict where these runs show neither a difference nor equality."""
 
 Row = dict[str, Any]
 
 
 def comparison_table(comparison: pl.DataFrame) -> Table:
-    """Make the table of a comparison: values, ratio with its interval or why there is none, verdict, reasons.
+    """Make the table of a comparison: values, ratio with its interval or why there is none, verdict, notes.
 
     Parameters
     ----------
@@ -30,9 +30,8 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
 
     Notes
     -----
-    A ratio with a confidence interval is ``1.84 [1.71, 1.98]``; one of single figures names the run-to-run CV from
-    which on chance alone could give it at the 5 % level. ``~`` stands where neither a difference nor its absence
-    is shown.
+    A ratio with a confidence interval is ``1.84 [1.71, 1.98]``; one of single runs names the run-to-run CV at
+    which chance alone could give it at the 5 % level. ``~`` means that neither a difference nor equality is shown.
     """
     rows = ordered(comparison)
     names = varying(rows)
@@ -79,7 +78,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
 
 
 def overall_table(found: pl.DataFrame) -> Table:
-    """Make the table of ratios over all cells, for metrics that have several cells or lack some on a side.
+    """Make the table of ratios over all cells, for metrics that have several cells, or lack some in a group.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def overall_table(found: pl.DataFrame) -> Table:
     footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
     mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
     columns = (
-        *map(Column, ("study", "tool", "metric", "sides")),
+        *map(Column, ("study", "tool", "metric", "groups")),
         Column("cells", "right"),
         Column("left out", "right"),
         Column(_ratio_head(rows)),
@@ -112,7 +111,7 @@ def overall_table(found: pl.DataFrame) -> Table:
         yield " ".join(mark_of[note] for note in row["footnotes"])
 
     return Table(
-        "Over the cells that both sides have" if rows.height else "No metric has several cells, or lacks some.",
+        "Over the cells that both groups have" if rows.height else "No metric has several cells.",
         columns,
         (Group(None, tuple(tuple(cells(row)) for row in rows.iter_rows(named=True))),),
         tuple(one_line(note) for note in footnotes),
@@ -130,7 +129,7 @@ def _ratio_text(row: Mapping[str, Any]) -> str:
 
 def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.is_empty():
-        return "Nothing could be set side by side."
+        return "There is nothing to compare."
     same = cell_label(rows.row(0, named=True), [n for n in CELL if n not in names and n != "scope"])
     return f"{one_line(str(rows['factor'][0])).replace('_', ' ').capitalize()} compared ({same})"
 
@@ -171,22 +170,22 @@ def interval_text(row: Mapping[str, Any]) -> str:
         return f"{ratio} ({_single_figures(row)}; break-even CV {percent(row['break_even_cv'])})"
     if row["prediction_low"] is not None:
         low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
-        return f"{ratio} ({_single_figure(row)} on a side; prediction {low} to {high})"
+        return f"{ratio} ({_single_figure(row)} in one group; prediction {low} to {high})"
     return f"{ratio} (no interval)"
 
 
 def _single_figures(row: Mapping[str, Any]) -> str:
-    """Say what the two single figures of a row are of."""
-    candidate, baseline = (_figure_of(row[f"averaged_over_{side}"]) for side in ("candidate", "baseline"))
+    """Say what the single figures of both groups are of."""
+    candidate, baseline = (_figure_of(row[f"averaged_over_{group}"]) for group in ("candidate", "baseline"))
     if candidate == baseline:
         return f"{candidate} each"
     return f"{candidate} of {one_line(row['level'])} and {baseline} of {one_line(row['baseline'])}"
 
 
 def _single_figure(row: Mapping[str, Any]) -> str:
-    """Say what the only figure of one side is of, beside the several of the other."""
-    side = "candidate" if row["n_candidate"] == 1 else "baseline"
-    return _figure_of(row[f"averaged_over_{side}"])
+    """Say what the only figure of one group is of, beside the several of the other."""
+    group = "candidate" if row["n_candidate"] == 1 else "baseline"
+    return _figure_of(row[f"averaged_over_{group}"])
 
 
 def _figure_of(averaged_over: int | None) -> str:
@@ -202,7 +201,7 @@ def _runs_text(row: Mapping[str, Any]) -> str:
 
 def verdict_text(verdict: str) -> str:
     """Print a verdict for a table."""
-    return {"inconclusive": NOT_SHOWN, "single runs": "none (single figures)"}.get(verdict, verdict)
+    return {"inconclusive": NOT_SHOWN, "single runs": "none (single runs)"}.get(verdict, verdict)
 
 
 def sentence(row: Mapping[str, Any]) -> str:
@@ -212,24 +211,24 @@ def sentence(row: Mapping[str, Any]) -> str:
     ...           "confidence": 0.95, "n_pairs": 5, "method": "paired t on logs", "verdict": "better"})
     'xfs/ext4 = 1.84×, 95\xa0% CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
     """
-    sides = f"{one_line(row['level'])}/{one_line(row['baseline'])}"
+    groups = f"{one_line(row['level'])}/{one_line(row['baseline'])}"
     if row["ratio"] is None:
-        return f"{sides}: {interval_text(row)}." if interval_text(row) != NOTHING else f"{sides}: no ratio."
-    ratio = f"{sides} = {ratio_text(row['ratio'])}×"
+        return f"{groups}: {interval_text(row)}." if interval_text(row) != NOTHING else f"{groups}: no ratio."
+    ratio = f"{groups} = {ratio_text(row['ratio'])}×"
     if row["ci_low"] is not None:
         return f"{ratio}, {_interval_sentence(row)}"
     if row["break_even_cv"] is not None:
         return (
-            f"{ratio} from {_single_figures(row)}; no interval can be given. At a run-to-run CV of "
-            f"{percent(row['break_even_cv'])} or more, chance alone could give this at the 5 % level."
+            f"{ratio} from {_single_figures(row)}; no confidence interval is possible. If runs vary by "
+            f"{percent(row['break_even_cv'])} (CV) or more, chance alone could produce this at the 5 % level."
         )
     if row["prediction_low"] is not None:
         low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
         return (
-            f"{ratio} with {_single_figure(row)} on a side: {low}–{high} if that side is as noisy as the other, "
-            "which these runs cannot tell."
+            f"{ratio} with {_single_figure(row)} in one group: {low}–{high} if that group varies as much as the "
+            "other, which these runs cannot show."
         )
-    return f"{ratio}; no interval can be given."
+    return f"{ratio}; no confidence interval is possible."
 
 
 def _interval_sentence(row: Mapping[str, Any]) -> str:
@@ -244,7 +243,7 @@ def _interval_sentence(row: Mapping[str, Any]) -> str:
         return f"{evidence}."
     if low <= 1 <= high:
         return f"{evidence}: these runs neither show a difference nor exclude one {_up_to(low, high)}."
-    return f"{evidence}: with the correction for all rows together, no difference is shown."
+    return f"{evidence}: corrected for the number of rows, no difference is shown."
 
 
 def _up_to(low: float, high: float) -> str:
@@ -258,7 +257,7 @@ def summary(comparison: pl.DataFrame) -> list[str]:
     The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
     """
     if comparison.is_empty():
-        return ["All these runs are of one kind: nothing could be set side by side."]
+        return ["These runs have no two groups to compare."]
     sentences = []
     for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
         if rows.height == 1:
@@ -267,8 +266,8 @@ def summary(comparison: pl.DataFrame) -> list[str]:
         counts = rows["verdict"].value_counts()
         count = dict(zip(counts["verdict"], counts["count"], strict=True))
         said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
-        sides = f"{one_line(str(level))} against {one_line(str(baseline))}"
-        sentences.append(f"{sides}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
+        groups = f"{one_line(str(level))} against {one_line(str(baseline))}"
+        sentences.append(f"{groups}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
     return sentences
 
 
@@ -276,15 +275,15 @@ _SUMMARY: Final = {
     "better": "better",
     "worse": "worse",
     "equivalent": "equal within the margin",
-    "inconclusive": "not decided",
-    "single runs": "no interval (single figures)",
+    "inconclusive": "inconclusive",
+    "single runs": "no interval (single runs)",
     "bound only": "only a bound",
     "not comparable": "not comparable",
 }
 
 
 def reasons_table(comparison: pl.DataFrame) -> Table:
-    """Make the table of why a comparison says less than one might expect, the most frequent reason first."""
+    """Make the table of why a comparison says less than it might, the most frequent reason first."""
     rows = (
         comparison.explode("reasons")
         .drop_nulls("reasons")
@@ -295,5 +294,5 @@ def reasons_table(comparison: pl.DataFrame) -> Table:
     )
     columns = (Column("what is missing"), Column("why"), Column("rows", "right"), Column("code"))
     explained = tuple((*REASONS[code], f"{count} of {comparison.height}", code) for code, count in rows)
-    caption = "What these figures cannot show" if rows else "No reason stands against these figures."
+    caption = "What these figures cannot show" if rows else "Nothing stands against these figures."
     return Table(caption, columns, (Group(None, explained),))

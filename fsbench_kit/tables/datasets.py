@@ -1,4 +1,4 @@
-"""What a dataset holds, where it comes from, and what was odd about it."""
+"""What a dataset holds, where it comes from, and its diagnostics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def contents(dataset: Dataset) -> str:
-    """Say in a sentence what a dataset holds, and whether anything is wrong with it."""
+    """Say in a sentence what a dataset holds, and whether there are warnings."""
     tools, filesystems = (
         ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
     )
@@ -39,7 +39,7 @@ def contents(dataset: Dataset) -> str:
         f", with {counted(figures, 'figure')}",
         f"; {counted(before, 'run')} came before the first round" if before else "",
         f"; {not_ok} failed or are partial" if not_ok else "",
-        f"; {counted(grave, 'remark')} of weight about the logs" if grave else "",
+        f"; {counted(grave, 'warning')} about the logs" if grave else "",
     ]
     return "".join(parts) + "."
 
@@ -72,11 +72,11 @@ def figures_table(dataset: Dataset) -> Table:
             (pl.col("primary") & (state == "measured")).sum().alias("measured"),
             (pl.col("primary") & (state == "censored")).sum().alias("only a bound"),
             (pl.col("primary") & (state == "missing")).sum().alias("missing"),
-            (~pl.col("primary")).sum().alias("second printings"),
+            (~pl.col("primary")).sum().alias("repeated"),
         )
         .sort("study", "tool", pl.col("measured"), descending=[False, False, True], nulls_last=True)
     )
-    return table(rows, f"Figures by study, tool and metric: {counted(dataset.measurements.height, 'figure')}")
+    return table(rows, f"{counted(dataset.measurements.height, 'figure')} by study, tool and metric")
 
 
 def settings_table(dataset: Dataset, *, most: int = 60) -> Table:
@@ -111,7 +111,7 @@ def _setting_text(setting: Mapping[str, str]) -> str:
 
 
 def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
-    """Make the table of what was odd about the logs, the gravest first; equal remarks are one row.
+    """Make the table of the diagnostics, the gravest first; equal ones are one row.
 
     So are those about the conditions of a run that differ in their figures only.
     """
@@ -126,7 +126,7 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
         .agg(
             pl.when(pl.col("message").n_unique() == 1)
             .then(pl.col("message").first())
-            .otherwise(pl.format("{} In other runs the figures are others.", pl.col("message").first()))
+            .otherwise(pl.format("{} The figures differ in other runs.", pl.col("message").first()))
             .alias("message"),
             pl.len().alias("times"),
             pl.coalesce(pl.format("{}:{}", "source", "line"), "source").first().alias("first at"),
@@ -136,8 +136,8 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
         .sort("severity", "times", descending=True, maintain_order=True)
     )
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
-    number = counted(dataset.diagnostics.height, "remark") if rows.height else "No remarks"
-    return table(rows.head(most), f"{number} about the logs{left_out}")
+    number = counted(dataset.diagnostics.height, "diagnostic") if rows.height else "No diagnostics"
+    return table(rows.head(most), f"{number}{left_out}")
 
 
 def versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a machine can launch, and what came of a launch."""
+"""What a machine can launch, and the results of a launch."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def machine_table(machine: Machine, capabilities: Iterable[Capability]) -> Table
         *((program.name, "missing", f"apt-get install {program.package}") for program in machine.missing),
     ]
     able = [
-        ("filesystems of the kernel", ", ".join(machine.filesystems), ""),
-        ("privileges", "may mount" if machine.administrator else "may not mount: launches take directories", ""),
+        ("filesystems in the kernel", ", ".join(machine.filesystems), ""),
+        ("privileges", "may mount" if machine.administrator else "cannot mount: launches run in directories", ""),
         ("loop devices", loop, ""),
-        ("loop images in mounts of their own", machine.isolation_problem or "yes", ""),
+        ("private mounts for loop images", machine.isolation_problem or "yes", ""),
         ("free space here", humanise(machine.free_bytes, "B"), ""),
     ]
     here = {
@@ -55,7 +55,7 @@ def machine_table(machine: Machine, capabilities: Iterable[Capability]) -> Table
 
 def _version_number(version: str | None) -> str:
     number = re.search(r"\d+(?:\.\d+)+\w*", version or "")
-    return number[0] if number is not None else version or "there; it does not tell its version"
+    return number[0] if number is not None else version or "installed, unknown version"
 
 
 def remarks_table(result: LaunchResult) -> Table:
@@ -66,7 +66,7 @@ def remarks_table(result: LaunchResult) -> Table:
         *([("ended early", result.stopped)] if result.stopped else []),
     ]
     frame = pl.DataFrame(rows, schema={"": pl.String, "what": pl.String}, orient="row")
-    return table(frame, "Remarks on the launch" if rows else "There was nothing to remark on the launch")
+    return table(frame, "Notes on the launch" if rows else "There are no notes on the launch")
 
 
 def order_table(dataset: Dataset) -> Table:
@@ -87,7 +87,7 @@ def order_table(dataset: Dataset) -> Table:
     return table(rows, "The runs in order", heads={"started_at": "started (UTC)", "duration": "duration, s"})
 
 
-def steadiness_table(found: pl.DataFrame) -> Table:
+def steady_state_table(found: pl.DataFrame) -> Table:
     """Make the table of `fsbench_kit.analysis.steady_state.steadiness`: what is not steady first."""
     cells = (
         [name for name in varying(found) if name not in ("study", "tool", "filesystem")] if found.height else []

@@ -1,4 +1,4 @@
-"""Published ratios beside those of a replication, and what may be said of them."""
+"""Published ratios next to those of a replication."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def replication_table(found: pl.DataFrame) -> Table:
-    """Make the table of a replication: each published ratio, the replicated one, and what may be said of the two.
+    """Make the table of a replication: each published ratio, the replicated one, and how they compare.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def replication_table(found: pl.DataFrame) -> Table:
         Column("published [rounding]"),
         Column("replicated [95 % CI]"),
         Column("runs", "right"),
-        Column("the published ratio"),
+        Column("published ratio"),
         Column("notes"),
     )
     groups: dict[str, list[tuple[str, ...]]] = {}
@@ -57,11 +57,11 @@ def replication_table(found: pl.DataFrame) -> Table:
                 _with_ends(row["published_ratio"], row["published_low"], row["published_high"]),
                 _with_ends(row["ratio"], row["ci_low"], row["ci_high"]),
                 f"{row['n_baseline']} and {row['n_candidate']}",
-                REPLICATION_FINDINGS[row["finding"]],
+                _FINDINGS[row["finding"]][0],
                 " ".join(mark_of[note] for note in of_row),
             )
         )
-    caption = f"Published ratios and replicated ones ({cell_label(same, list(same))})"
+    caption = f"Published and replicated ratios ({cell_label(same, list(same))})"
     return Table(
         caption if groups else NO_RATIO,
         columns,
@@ -70,12 +70,12 @@ def replication_table(found: pl.DataFrame) -> Table:
     )
 
 
-NO_RATIO: Final = "No ratio is known both from the study and from its replication."
+NO_RATIO: Final = "No ratio is known from both the study and its replication."
 _CELL: Final = ("tool", "pattern", "operation", "block_size", "threads")
 
 
 def differences_table(found: pl.DataFrame) -> Table:
-    """Make the table of what was otherwise in a replication than in its study.
+    """Make the table of what differed between a study and its replication.
 
     Parameters
     ----------
@@ -90,14 +90,14 @@ def differences_table(found: pl.DataFrame) -> Table:
                 (
                     row["setting"].replace("_", " "),
                     row["filesystem"] or "all",
-                    *(_setting(row["setting"], row[side]) for side in ("published", "replicated")),
+                    *(_setting(row["setting"], row[origin]) for origin in ("published", "replicated")),
                 )
                 for row in rows.iter_rows(named=True)
             ),
         )
         for (kind,), rows in found.group_by("kind", maintain_order=True)
     )
-    return Table("What was different" if groups else "Nothing that is known was different.", columns, groups)
+    return Table("What was different" if groups else "No known setting was different.", columns, groups)
 
 
 _KINDS: Final = {"workload": "The workload", "system": "The machine", "target": "The filesystem"}
@@ -113,14 +113,26 @@ def _with_ends(value: float, low: float | None, high: float | None) -> str:
     return f"{ratio_text(value)} [{ratio_text(low)}, {ratio_text(high)}]"
 
 
-REPLICATION_FINDINGS: Final = {
-    "inside": "lies inside the replication's interval",
-    "inside, as 1": "lies inside the replication's interval, and so does 1",
-    "same direction": "lies outside the replication's interval, which is on the same side of 1",
-    "other direction": "lies outside the replication's interval, which is on the other side of 1",
-    "open": "lies outside the replication's interval, which holds 1",
-    "no interval": "has no interval beside it",
+_FINDINGS: Final = {
+    "inside": ("inside", "lies inside the replication's interval"),
+    "inside, as 1": ("inside, and so is 1", "lies inside the replication's interval, which includes 1"),
+    "same direction": (
+        "outside, same side of 1",
+        "lies outside the replication's interval, on the same side of 1",
+    ),
+    "other direction": (
+        "outside, other side of 1",
+        "lies outside the replication's interval, on the other side of 1",
+    ),
+    "open": ("outside; the interval includes 1", "lies outside the replication's interval, which includes 1"),
+    "no interval": ("no interval", "has no interval to compare with"),
 }
+"""Where a published ratio lies, as a cell of a table and in a sentence."""
+
+
+def replication_finding(finding: str) -> str:
+    """Say where a published ratio lies, after ``the published ratio``."""
+    return _FINDINGS[finding][1]
 
 
 def replication_place(replicated: Dataset, *, here: bool) -> str:
@@ -142,7 +154,7 @@ def replication_place(replicated: Dataset, *, here: bool) -> str:
 
 
 def replication_summary(found: pl.DataFrame) -> str:
-    """Say in a few sentences what may be said of a study by its replication: of each ratio of the first metric."""
+    """Say how each published ratio of the first metric compares with the replication."""
     if found.is_empty():
         return (
             f"{NO_RATIO} The replication may have had fewer than two of the study's filesystems, or no run that "
@@ -156,11 +168,11 @@ def replication_summary(found: pl.DataFrame) -> str:
         interval = (
             f"[{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]" if row["ci_low"] is not None else ""
         )
-        finding = REPLICATION_FINDINGS[row["finding"]].replace("'s interval", f"'s interval {interval}", 1)
+        finding = replication_finding(row["finding"]).replace("'s interval", f"'s interval {interval}", 1)
         said.append(f"{ratio_text(row['published_ratio'])} ({what}) {finding}")
-    sides = one_line(f"{first['level']} to {first['baseline']}")
+    groups = one_line(f"{first['level']} to {first['baseline']}")
     metric = metric_text(first["metric"], first["statistic"]).lower()
     return (
-        f"Published ratios of {sides}, {metric}: {'; '.join(said)}. "
+        f"Published ratios of {groups}, {metric}: {'; '.join(said)}. "
         "This neither confirms nor refutes them: the machine, the versions and the sizes differ."
     )

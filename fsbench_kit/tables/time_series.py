@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def over_time_table(found: OverTime) -> Table:
-    """Make the table of what each run did in its course: level, changes of it, steadiness, stalls.
+    """Make the table of each run over time: its level and changes of it, steady state, stalls.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ def over_time_table(found: OverTime) -> Table:
         What `fsbench_kit.analysis.time_series.over_time` returned.
     """
     columns = (
-        *map(Column, ("side", "run", "operation")),
+        *map(Column, ("group", "run", "operation")),
         Column("median", "right"),
-        Column("mean that it tends to", "right"),
+        Column("long-run mean", "right"),
         Column("changes", "right"),
-        Column("steady at its end"),
+        Column("steady at end"),
         Column("stalls", "right"),
-        Column("longest, s", "right"),
+        Column("longest stall, s", "right"),
     )
 
     def cells(row: dict[str, Any], scale: Prefix) -> Iterator[str]:
@@ -52,5 +52,5 @@ def over_time_table(found: OverTime) -> Table:
         scale = prefix(rows["median"], str(metric))
         head = metric_text(str(metric), str(statistic)) + (f", in {scale.unit}" if scale.unit else "")
         groups.append(Group(head, tuple(tuple(cells(row, scale)) for row in rows.iter_rows(named=True))))
-    caption = "Each run over time" if groups else "No run was logged over time."
+    caption = "Each run over time" if groups else "No run has figures over time."
     return Table(caption, columns, tuple(groups))

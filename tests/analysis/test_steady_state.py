@@ -8,7 +8,7 @@ from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Measurement, Run
-from fsbench_kit.tables import steadiness_table
+from fsbench_kit.tables import steady_state_table
 
 STEADY = (100, 102, 98, 101, 99)
 FALLING = (100, 95, 92, 90, 88)
@@ -90,7 +90,7 @@ def test_the_furthest_from_rest_is_so_by_its_own_limit(rise: float, jump: float,
 
 
 def test_table_has_what_is_not_steady_first() -> None:
-    table = steadiness_table(steadiness(launched(a=STEADY, b=FALLING)))
+    table = steady_state_table(steadiness(launched(a=STEADY, b=FALLING)))
     (group,) = table.groups
     assert [(row[0], row[-1]) for row in group.rows] == [("b", "not steady"), ("a", "steady")]
-    assert steadiness_table(steadiness(launched(a=STEADY)).filter(pl.lit(value=False))).groups[0].rows == ()
+    assert steady_state_table(steadiness(launched(a=STEADY)).filter(pl.lit(value=False))).groups[0].rows == ()

@@ -53,7 +53,7 @@ def test_the_title_names_the_runs_that_vary_most() -> None:
 
 def test_without_replicates_the_title_says_that_nothing_is_known() -> None:
     spec = spec_of(charts.run_order(_runs(("ext4", 1.0), ("xfs", 2.0))))
-    assert heading_of(spec) == "One run of each kind: nothing is known of how runs vary"
+    assert heading_of(spec) == "There is one run of each kind: how runs vary is unknown"
 
 
 def test_the_time_of_a_run_decides_where_no_order_was_recorded() -> None:
@@ -65,7 +65,7 @@ def test_the_time_of_a_run_decides_where_no_order_was_recorded() -> None:
 
 def test_runs_of_unknown_time_are_said_to_stand_in_the_order_of_their_files() -> None:
     spec = spec_of(charts.run_order(assemble([_run(1, "ext4", 5.0), _run(2, "ext4", 6.0)])))
-    assert "When the runs were made is not known" in explained_of(spec)
+    assert "The times of the runs are unknown" in explained_of(spec)
     assert spec["spec"]["encoding"]["x"]["title"] == "order in the files"
 
 
@@ -82,7 +82,7 @@ def test_the_cells_that_vary_most_are_kept() -> None:
     logs = [_run(i, "ext4", rate, block_size=size, order=i) for i, (size, rate) in enumerate(figures)]
     spec = spec_of(charts.run_order(assemble(logs), most=1))
     assert spec["facet"]["sort"] == ["block size 4 KiB, in B/s"]
-    assert "Drawn: 1 of 2 cells." in explained_of(spec)
+    assert "Shown: 1 of 2 cells." in explained_of(spec)
 
 
 def test_a_metric_that_no_run_has_is_an_error_that_names_those_there_are() -> None:

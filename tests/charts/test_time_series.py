@@ -67,7 +67,7 @@ def test_marks_that_are_not_there_are_not_explained() -> None:
 def test_the_first_runs_are_drawn_and_the_others_counted(found: OverTime) -> None:
     spec = spec_of(charts.over_time(found, most=1))
     assert {row["panel"] for row in data_of(spec)} == {"ext4, run 1"}
-    assert "Drawn: the first 1 of 2 runs." in explained_of(spec)
+    assert "Shown: the first 1 of 2 runs." in explained_of(spec)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -32,7 +32,7 @@ THREE = ((WITHIN, 0.2), (BETWEEN, 0.5), (LEVELS, 0.3))
 
 
 def test_shares_lie_end_to_end() -> None:
-    rows = data_of(spec_of(charts.noise_budget(_noise(*THREE))))
+    rows = data_of(spec_of(charts.variance_shares(_noise(*THREE))))
     assert [(row["source"], row["start"], row["end"]) for row in rows] == [
         (WITHIN, pytest.approx(0.0), pytest.approx(0.2)),
         (BETWEEN, pytest.approx(0.2), pytest.approx(0.7)),
@@ -42,17 +42,19 @@ def test_shares_lie_end_to_end() -> None:
 
 def test_the_title_says_where_most_of_it_lies() -> None:
     both = pl.concat([_noise(*THREE), _noise((BETWEEN, 0.1), (LEVELS, 0.9), operation="read")])
-    spec = spec_of(charts.noise_budget(both))
-    assert heading_of(spec) == "Most of the variation lies between runs in 1, between sides in 1 of 2 cells"
-    assert "nothing is known of the inside" not in explained_of(spec)
+    spec = spec_of(charts.variance_shares(both))
+    assert heading_of(spec) == "Most of the variation lies between runs in 1, between groups in 1 of 2 cells"
+    assert "variation within runs is unknown" not in explained_of(spec)
 
 
 def test_without_series_the_inside_of_runs_is_said_to_be_unknown() -> None:
-    assert "nothing is known of the inside" in explained_of(spec_of(charts.noise_budget(_noise((BETWEEN, 1.0)))))
+    assert "variation within runs is unknown" in explained_of(
+        spec_of(charts.variance_shares(_noise((BETWEEN, 1.0))))
+    )
 
 
 def test_sources_differ_in_lightness() -> None:
-    bars = spec_of(charts.noise_budget(_noise(*THREE)))["layer"][0]
+    bars = spec_of(charts.variance_shares(_noise(*THREE)))["layer"][0]
     colours = bars["encoding"]["color"]["scale"]["range"]
     lightness = [int(colour[1:3], 16) for colour in colours]
     assert lightness == sorted(lightness, reverse=True)
@@ -60,10 +62,10 @@ def test_sources_differ_in_lightness() -> None:
 
 
 def test_no_cell_with_repeats_is_said() -> None:
-    assert "No cell has two runs" in str(charts.noise_budget(_noise()).to_dict())
+    assert "No cell has two runs" in str(charts.variance_shares(_noise()).to_dict())
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_from_logs_are_data(name: str) -> None:
     rows = pl.concat([_noise(*THREE, study=name), _noise(*THREE)])
-    assert vl_convert.vegalite_to_svg(charts.noise_budget(rows).to_dict()).startswith("<svg")
+    assert vl_convert.vegalite_to_svg(charts.variance_shares(rows).to_dict()).startswith("<svg")

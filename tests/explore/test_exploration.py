@@ -111,7 +111,7 @@ def test_the_factor_can_be_whatever_has_several_levels_within_a_study(exploratio
         (
             State(factor="iodepth").choosing("study", ["one"]),
             State().choosing("study", ["one"]),
-            "Factor iodepth is not known of these runs; filesystem is compared instead.",
+            "Factor iodepth is unknown for these runs; filesystem is compared instead.",
         ),
         (State().choosing("block_size", ["4096"]), State().choosing("block_size", [4096]), None),
     ],
@@ -155,15 +155,16 @@ def test_a_view_shows_every_run_of_what_is_chosen(exploration: Exploration) -> N
     [
         (
             State().choosing("study", ["three"]),
-            "All these runs are of one filesystem, ext4: nothing can be compared. These have several: iodepth.",
+            "All these runs have one filesystem, ext4, so there is nothing to compare. "
+            "These have several values: iodepth.",
         ),
         (
             State(baseline="btrfs").choosing("tool", ["fio"]).choosing("filesystem", ["ext4", "btrfs"]),
-            "No cell has runs both of the baseline and of another level: nothing can be compared.",
+            "No cell has runs of both the baseline and another level, so there is nothing to compare.",
         ),
         (
             State().choosing("study", ["one"]).choosing("filesystem", ["zfs"]).choosing("operation", ["rewrite"]),
-            "All these runs are of one filesystem, zfs: nothing can be compared.",
+            "All these runs have one filesystem, zfs, so there is nothing to compare.",
         ),
     ],
 )
@@ -179,7 +180,7 @@ def test_more_than_an_eye_can_follow_is_refused_with_a_way_out() -> None:
     exploration = Exploration(assemble(_runs("one", "fio", many)))
     view = exploration.render(State())
     assert view.table is None
-    assert view.finding.startswith("2,392 comparisons are too many to look at: choose")
+    assert view.finding.startswith("2,392 comparisons are too many to show: select")
     fewer = exploration.render(State(metrics=("iops",)).choosing("operation", ["read"]))
     assert fewer.table is not None
     assert fewer.table.caption.endswith("; the first 200 of 598 rows")
@@ -200,7 +201,7 @@ def test_the_python_that_is_taken_away_runs_and_shows_the_same(
     exploration: Exploration, state: State, monkeypatch: pytest.MonkeyPatch, root: Path
 ) -> None:
     monkeypatch.chdir(root)
-    monkeypatch.setattr(fsb, "read", lambda *paths: {("a b", "c'"): _dataset()}[paths])
+    monkeypatch.setattr(fsb, "read", lambda paths: {("a b", "c'"): _dataset()}[tuple(paths)])
     made: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(as_python(state, ["a b", "c'"]), made)  # noqa: S102

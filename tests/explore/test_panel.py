@@ -80,15 +80,15 @@ def test_all_leaves_a_list_open_again(panel: Panel) -> None:
 def test_what_was_given_up_is_said(panel: Panel) -> None:
     panel.controls["operation"].value = ("write",)
     panel.controls["study"].value = ("two",)
-    assert "Operation write does not occur in what is chosen, and was given up." in panel._finding.value
+    assert "Operation write does not occur in the selection and was dropped." in panel._finding.value
     assert panel.controls["operation"].layout.display == "none"
     panel.controls["margin"].value = 1.1
-    assert "given up" not in panel._finding.value
+    assert "dropped" not in panel._finding.value
 
 
 def test_where_nothing_can_be_compared_a_sentence_stands_in_place_of_chart_and_table(panel: Panel) -> None:
     panel.controls["levels"].value = ("xfs",)
-    assert "All these runs are of one filesystem, xfs" in panel._finding.value
+    assert "All these runs have one filesystem, xfs" in panel._finding.value
     assert (panel._chart.outputs, panel._table.value) == ((), "")
     panel.controls["levels"].value = ("xfs", "ext4")
     assert len(panel._chart.outputs) == 1

@@ -263,12 +263,9 @@ def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
     found = side_by_side(sysbench, sysbench.filter(pl.col("filesystem") == "xfs"))
     assert found.is_empty()
     assert tables.replication_summary(found).startswith(
-        "No ratio is known both from the study and from its replication."
+        "No ratio is known from both the study and its replication."
     )
-    assert (
-        tables.replication_table(found).caption
-        == "No ratio is known both from the study and from its replication."
-    )
+    assert tables.replication_table(found).caption == "No ratio is known from both the study and its replication."
 
 
 @pytest.mark.parametrize("study", ["sysbench-rhel72", "fio-nvme-2021"])

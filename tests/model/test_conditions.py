@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fsbench_kit.data.archive import RunCondition
 
+from fsbench_kit.data.launched import RunCondition
 from fsbench_kit.model.conditions import CONDITIONS, Surroundings, conditions
 
 MIB = 2**20

@@ -81,7 +81,7 @@ def test_a_report_has_pages_for_what_succeeded_and_says_what_failed(project: Pat
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("title = ", "cannot be read"),
+        ("title = ", "cannot read"),
         ("title = 'a'", "notebook: Field required"),
         ("title = 'a'\n[[notebook]]\nname = '../b'\nfile = 'c'", "notebook.0.name: String should match"),
         ("title = 'a'\n[[notebook]]\nname = 'b'\nfiel = 'c'", "notebook.0.fiel: Extra inputs"),

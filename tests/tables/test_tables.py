@@ -112,7 +112,7 @@ def test_what_all_rows_share_is_in_the_caption_alone(comparison: Compare) -> Non
 def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare) -> None:
     (row,) = tables.comparison_table(comparison(SINGLE)).groups[0].rows
     assert _plain(row[3]) == "1.97 (one run each; break-even CV 25 %)"
-    assert row[4] == "none (single figures)"
+    assert row[4] == "none (single runs)"
     assert row[5] == "1+1"
 
 
@@ -126,19 +126,19 @@ def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare)
         (BOUND | {"rounding_low": None, "verdict": "not comparable"}, "–", "not comparable"),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
-            "1.97 (one run on a side; prediction 1.50 to 2.60)",
-            "none (single figures)",
+            "1.97 (one run in one group; prediction 1.50 to 2.60)",
+            "none (single runs)",
         ),
-        (MEANS, "1.97 (one mean of 3 runs each; break-even CV 25 %)", "none (single figures)"),
+        (MEANS, "1.97 (one mean of 3 runs each; break-even CV 25 %)", "none (single runs)"),
         (
             MEANS | {"averaged_over_baseline": None},
             "1.97 (one mean of 3 runs of xfs and one run of ext4; break-even CV 25 %)",
-            "none (single figures)",
+            "none (single runs)",
         ),
         (
             MEANS | {"n_baseline": 5, "break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
-            "1.97 (one mean of 3 runs on a side; prediction 1.50 to 2.60)",
-            "none (single figures)",
+            "1.97 (one mean of 3 runs in one group; prediction 1.50 to 2.60)",
+            "none (single runs)",
         ),
     ],
 )
@@ -251,8 +251,8 @@ def test_a_table_without_rows_is_its_caption() -> None:
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.05},
-            "xfs/ext4 = 1.03×, 95 % CI 1.01–1.05, 5 pairs of runs, paired t on logs: with the correction for all "
-            "rows together, no difference is shown.",
+            "xfs/ext4 = 1.03×, 95 % CI 1.01–1.05, 5 pairs of runs, paired t on logs: corrected for the "
+            "number of rows, no difference is shown.",
         ),
         (
             OPEN | {"ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
@@ -260,20 +260,20 @@ def test_a_table_without_rows_is_its_caption() -> None:
         ),
         (
             SINGLE,
-            "xfs/ext4 = 1.97× from one run each; no interval can be given. At a run-to-run CV of 25 % or more, "
-            "chance alone could give this at the 5 % level.",
+            "xfs/ext4 = 1.97× from one run each; no confidence interval is possible. If runs vary by 25 % (CV) "
+            "or more, chance alone could produce this at the 5 % level.",
         ),
         (
             MEANS,
-            "xfs/ext4 = 1.97× from one mean of 3 runs each; no interval can be given. At a run-to-run CV of 25 % "
-            "or more, chance alone could give this at the 5 % level.",
+            "xfs/ext4 = 1.97× from one mean of 3 runs each; no confidence interval is possible. If runs vary by "
+            "25 % (CV) or more, chance alone could produce this at the 5 % level.",
         ),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
-            "xfs/ext4 = 1.97× with one run on a side: 1.50–2.60 if that side is as noisy as the other, which "
-            "these runs cannot tell.",
+            "xfs/ext4 = 1.97× with one run in one group: 1.50–2.60 if that group varies as much as "
+            "the other, which these runs cannot show.",
         ),
-        (SINGLE | {"break_even_cv": None}, "xfs/ext4 = 1.97×; no interval can be given."),
+        (SINGLE | {"break_even_cv": None}, "xfs/ext4 = 1.97×; no confidence interval is possible."),
         (BOUND, "xfs/ext4: above 2.10."),
         (BOUND | {"rounding_low": None}, "xfs/ext4: no ratio."),
     ],
@@ -285,7 +285,7 @@ def test_a_row_in_words(comparison: Compare, change: dict[str, Any], said: str) 
 def test_a_summary_counts_verdicts_for_each_level(comparison: Compare) -> None:
     rows = [{"block_size": 2**n} for n in (12, 13)]
     summary = tables.summary(comparison(*rows, OPEN | {"block_size": 2**14}, SINGLE | {"level": "zfs"}))
-    assert summary[0] == "xfs against ext4, 3 comparisons: better in 2, not decided in 1."
+    assert summary[0] == "xfs against ext4, 3 comparisons: better in 2, inconclusive in 1."
     assert summary[1].startswith("zfs/ext4 = 1.97× from one run each")
 
 
@@ -295,7 +295,7 @@ def test_why_a_comparison_says_less(comparison: Compare) -> None:
         ("no interval", "2 of 3", "ONE_RUN_NO_REPLICATES"),
         ("verdict withheld", "1 of 3", "CACHED"),
     ]
-    assert repr(tables.reasons_table(comparison({}))).strip() == "No reason stands against these figures."
+    assert repr(tables.reasons_table(comparison({}))).strip() == "Nothing stands against these figures."
 
 
 # --- datasets ----------------------------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def test_equal_remarks_are_one_row_with_the_gravest_first(dataset: fsb.Dataset) 
         schema=dataset.diagnostics.schema,
     )
     table = tables.diagnostics_table(replace(dataset, diagnostics=remarks))
-    assert table.caption == "3 remarks about the logs"
+    assert table.caption == "3 diagnostics"
     assert [row[1] for row in table.groups[0].rows] == ["EMPTY", "REPAIRED"]
     assert table.groups[0].rows[1][3:5] == ("2", "b.txt:7")
     assert not _html(table).tags & {"script", "b"}
@@ -351,7 +351,7 @@ def test_remarks_about_the_machine_that_differ_in_their_figures_only_are_one_row
     )
     rows = tables.diagnostics_table(replace(dataset, diagnostics=remarks)).groups[0].rows
     assert [row[1:4] for row in rows] == [
-        ("MACHINE_LOADED", f"{busy[0]} In other runs the figures are others.", "2"),
+        ("MACHINE_LOADED", f"{busy[0]} The figures differ in other runs.", "2"),
         ("UNREAD_FIGURE", "1 is none.", "1"),
         ("UNREAD_FIGURE", "2 is none.", "1"),
     ]

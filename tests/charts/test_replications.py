@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from fsbench_kit import charts
-from fsbench_kit.charts.replication import PUBLISHED, REPLICATED
+from fsbench_kit.charts.replications import PUBLISHED, REPLICATED
 from fsbench_kit.launch.replicate import COLUMNS
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 
@@ -65,7 +65,7 @@ def test_the_title_counts_those_inside() -> None:
 
 def test_the_title_says_where_nothing_is_decided() -> None:
     spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside, as 1"})))
-    assert heading_of(spec).endswith("'s intervals, and in 1 of these intervals so does 1")
+    assert heading_of(spec).endswith("'s intervals, and 1 of these intervals include 1")
 
 
 def test_single_runs_of_ours_have_no_bar() -> None:
@@ -77,4 +77,4 @@ def test_single_runs_of_ours_have_no_bar() -> None:
 
 def test_nothing_to_draw_is_said() -> None:
     spec = spec_of(charts.replication(_found()))
-    assert spec["description"] == "No ratio is known both from the study and from its replication."
+    assert spec["description"] == "No ratio is known from both the study and its replication."

@@ -61,8 +61,8 @@ def test_a_panel_says_in_words_which_side_is_better(comparison: Compare) -> None
     latency = {"metric": "completion_latency", "statistic": "p99"}
     spec = spec_of(charts.forest(comparison(latency, {})))
     assert spec["facet"]["row"]["sort"] == [
-        "Bandwidth: higher is better, so right of 1",
-        "Completion latency, p99: lower is better, so left of 1",
+        "Bandwidth: higher is better (right of 1)",
+        "Completion latency, p99: lower is better (left of 1)",
     ]
 
 
@@ -70,7 +70,7 @@ def test_reasons_are_in_the_tooltip(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison(SINGLE)))
     assert data_of(spec)[0]["reasons"] == "ONE_RUN_NO_REPLICATES A side has a single run."
     tooltip = layer_of(spec, "point", x="hollow")["encoding"]["tooltip"]
-    assert {"words", "reasons"} <= {entry["field"] for entry in tooltip}
+    assert {"summary", "reasons"} <= {entry["field"] for entry in tooltip}
 
 
 def test_a_bound_points_to_where_the_ratio_can_be(comparison: Compare) -> None:
@@ -89,7 +89,7 @@ def test_a_bound_points_to_where_the_ratio_can_be(comparison: Compare) -> None:
 def test_a_verdict_withheld_is_seen(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({"verdict": "not comparable"})))
     assert data_of(spec)[0]["evidence"] == "verdict withheld"
-    assert "A pale diamond has an interval and no verdict" in explained_of(spec)
+    assert "A pale diamond has an interval but no verdict" in explained_of(spec)
 
 
 def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison: Compare) -> None:
@@ -106,7 +106,7 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
 
 def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
-    assert heading_of(spec) == "xfs against ext4, 2 comparisons: better in 1, no interval (single figures) in 1."
+    assert heading_of(spec) == "xfs against ext4, 2 comparisons: better in 1, no interval (single runs) in 1."
     assert "xfs/ext4 = 1.97× from one run each" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
 
@@ -115,17 +115,17 @@ def test_a_long_comparison_keeps_intervals_first_and_then_what_is_furthest_from_
     single = [SINGLE | {"block_size": 4096 * (i + 1), "ratio": ratio} for i, ratio in enumerate((1.1, 0.2, 3.0))]
     spec = spec_of(charts.forest(comparison(*single, {"ratio": 1.01, "ci_low": 0.9, "ci_high": 1.2}), most=2))
     assert {row["filled"] or row["hollow"] for row in data_of(spec)} == {1.01, 0.2}
-    assert "Of 4 rows, 2 are drawn: those with an interval, and those furthest from 1." in explained_of(spec)
+    assert "Shown: 2 of 4 rows, those with an interval, then those furthest from 1." in explained_of(spec)
 
 
 def test_rows_without_a_ratio_are_counted(comparison: Compare) -> None:
     nothing = {"ratio": None, "ci_low": None, "ci_high": None, "verdict": "not comparable"}
-    assert "Without a ratio to draw: 1." in explained_of(spec_of(charts.forest(comparison({}, nothing))))
+    assert "Rows without a ratio: 1." in explained_of(spec_of(charts.forest(comparison({}, nothing))))
     assert "No row of this comparison has a ratio or a bound." in str(charts.forest(comparison(nothing)).to_dict())
 
 
 def test_nothing_to_compare_is_said(comparison: Compare) -> None:
-    assert "nothing could be set side by side" in str(charts.forest(comparison({}).clear()).to_dict())
+    assert "no two groups to compare" in str(charts.forest(comparison({}).clear()).to_dict())
 
 
 def test_more_rows_than_a_chart_can_show_are_an_error(comparison: Compare) -> None:

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.style import REFERENCE, chart_title, check_size, description, nothing, panel_header
-from fsbench_kit.tables import NO_RATIO, REPLICATION_FINDINGS, cell_text, metric_text, one_line, ratio_text
+from fsbench_kit.tables import NO_RATIO, cell_text, metric_text, one_line, ratio_text, replication_finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ _WIDE: Final = 50.0
 _DECADES: Final = tuple(10.0**power for power in range(-6, 7))
 
 PUBLISHED: Final = "published"
-REPLICATED: Final = "replicated, with its interval"
+REPLICATED: Final = "replicated, with interval"
 _LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), REPLICATED: ("#0072b2", "circle")}
 
 
@@ -49,10 +49,10 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     )
     heading = [f"{inside.height} of {found.height} published ratios lie inside the replication's intervals"]
     if open_too.height:
-        heading[0] += f", and in {open_too.height} of these intervals so does 1"
+        heading[0] += f", and {open_too.height} of these intervals include 1"
     explained = (
         "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
-        "is what the rounding of its digits allows, and mostly too short to be seen."
+        "is what the rounding of its digits allows, mostly too short to see."
     )
     ends = data.select(
         low=pl.min_horizontal("place", "low").min(), high=pl.max_horizontal("place", "high").max()
@@ -101,15 +101,15 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         .resolve_scale(y="independent")
         .properties(
             title=chart_title(heading, explained),
-            description=description("Forest plot.", heading, explained, data["words"]),
+            description=description("Forest plot.", heading, explained, data["summary"]),
         )
     )
     return chart
 
 
-_SCHEMA: Final = dict.fromkeys(("group", "cell", "whose", "ratio", "finding", "words"), pl.String) | dict.fromkeys(
-    ("place", "low", "high"), pl.Float64
-)
+_SCHEMA: Final = dict.fromkeys(
+    ("group", "cell", "whose", "ratio", "finding", "summary"), pl.String
+) | dict.fromkeys(("place", "low", "high"), pl.Float64)
 
 
 def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -133,8 +133,8 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "cell": cell,
                 "whose": whose,
                 "ratio": ratio,
-                "finding": f"the published ratio {REPLICATION_FINDINGS[row['finding']]}",
-                "words": f"{group}, {cell}, {whose}: {ratio}.",
+                "finding": f"the published ratio {replication_finding(row['finding'])}",
+                "summary": f"{group}, {cell}, {whose}: {ratio}.",
                 "place": place,
                 "low": low,
                 "high": high,

@@ -16,6 +16,7 @@ from fsbench_kit.charts.style import (
     check_size,
     colour_scale,
     description,
+    explained_by,
     joined,
     nothing,
     panel_header,
@@ -127,7 +128,7 @@ def forest(
         "yOffset": alt.YOffset("level:N", sort=None),
         "color": alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
         "opacity": alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
-        "tooltip": [alt.Tooltip(f"{name}:N") for name in ("words", "cell", "ratio", "verdict", "reasons")],
+        "tooltip": [alt.Tooltip(f"{name}:N") for name in ("summary", "cell", "ratio", "verdict", "reasons")],
     }
     layers = [
         *({"mark": mark, "encoding": ends, "transform": once_a_panel} for mark, ends in of_panels),
@@ -142,7 +143,7 @@ def forest(
         alt.FacetMapping(row=alt.Row("group:N", sort=groups, header=panel_header(PLOT_WIDTH))),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(y="independent")),
         title=chart_title(heading, explained),
-        description=description("Forest plot.", heading, explained, data["words"]),
+        description=description("Forest plot.", heading, explained, data["summary"]),
     )
 
 
@@ -165,14 +166,14 @@ def _forest_data(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
             "ci_low": row["ci_low"],
             "ci_high": row["ci_high"],
             "evidence": _evidence(row),
-            "words": sentence(row),
+            "summary": sentence(row),
             "ratio": interval_text(row),
             "verdict": row["verdict"],
             "reasons": " ".join([*row["reasons"], *map(one_line, row["footnotes"])]),
         }
         for row in rows.iter_rows(named=True)
     ]
-    texts = ("group", "cell", "level", "evidence", "words", "ratio", "verdict", "reasons")
+    texts = ("group", "cell", "level", "evidence", "summary", "ratio", "verdict", "reasons")
     figures = ("place", "ci_low", "ci_high")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(figures, pl.Float64)
     return pl.DataFrame(drawn, schema=schema)
@@ -191,7 +192,7 @@ def _group_text(row: dict[str, Any]) -> str:
     better = METRICS[row["metric"]].better
     side = {"higher": "right", "lower": "left", None: None}[better]
     name = metric_text(row["metric"], row["statistic"])
-    return f"{name}: {better} is better, so {side} of 1" if side else name
+    return f"{name}: {better} is better ({side} of 1)" if side else name
 
 
 def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
@@ -224,19 +225,18 @@ def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame,
     seen = set(data["evidence"])
     confidences = rows["confidence"].drop_nulls().unique().to_list()
     level = f"{percent(confidences[0])} " if len(confidences) == 1 else ""
-    sentences = [
+    return explained_by(
         (
             bool(confidences),
-            f"Bars are {level}confidence intervals, each for its own row; verdicts allow for the number of rows.",
+            f"Bars are {level}confidence intervals, row by row; verdicts are corrected for the number of rows.",
         ),
         ("no interval" in seen, "A hollow point without a bar has no interval; its notes say why."),
-        ("verdict withheld" in seen, "A pale diamond has an interval and no verdict; its notes say why."),
+        ("verdict withheld" in seen, "A pale diamond has an interval but no verdict; its notes say why."),
         (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
-        (True, f"The dashed line is equality, the band ±{percent(margin - 1)}."),
-        (rows.height > every.height, f"Without a ratio to draw: {rows.height - every.height}."),
+        (True, f"The dashed line marks equality, the band ±{percent(margin - 1)}."),
+        (rows.height > every.height, f"Rows without a ratio: {rows.height - every.height}."),
         (
             every.height > data.height,
-            f"Of {every.height} rows, {data.height} are drawn: those with an interval, and those furthest from 1.",
+            f"Shown: {data.height} of {every.height} rows, those with an interval, then those furthest from 1.",
         ),
-    ]
-    return " ".join(text for holds, text in sentences if holds)
+    )

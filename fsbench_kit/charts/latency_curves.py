@@ -16,13 +16,15 @@ from fsbench_kit.charts.style import (
     colour_scale,
     dash_scale,
     description,
+    explained_by,
     log_scale,
+    one_word,
     panel_header,
     shape_scale,
     unit_axis,
 )
 from fsbench_kit.model.units import humanise
-from fsbench_kit.tables import CELL, cell_label, metric_text, one_line, ordered, varying
+from fsbench_kit.tables import CELL, cell_label, counted, metric_text, one_line, ordered, varying
 
 _HEIGHT: Final = 260
 _RANKS: Final = {0.5: "50 %", 0.9: "90 %", 0.99: "99 %", 0.999: "99.9 %", 0.9999: "99.99 %", 0.99999: "99.999 %"}
@@ -129,7 +131,7 @@ def _panel(cell: pl.DataFrame, names: list[str], *, named: bool) -> pl.DataFrame
     first = cell.row(0, named=True)
     label = cell_label(first, names)
     metric = metric_text(first["metric"], "value") if named or not label else ""
-    words = [
+    summaries = [
         f"{_share(share)} within {_time(low)} to {'an unknown time' if high is None else _time(high)}"
         for share, low, high in cell.select("share", "low", "high").rows()
     ]
@@ -146,7 +148,7 @@ def _panel(cell: pl.DataFrame, names: list[str], *, named: bool) -> pl.DataFrame
         high=pl.when(pl.col("high") > 0).then("high"),
         printed=pl.when(pl.col("high") > 0, known_from="percentiles").then("high"),
         nines=-(1 - pl.col("share")).log10(),
-        within=pl.Series(words, dtype=pl.String),
+        within=pl.Series(summaries, dtype=pl.String),
     )
 
 
@@ -164,13 +166,13 @@ def _finding(data: pl.DataFrame, rank: float | None = None) -> str:
         low, high = (_time(end) for end in rows["high"].drop_nulls().sort()[[0, -1]])
         runs = rows["runs"].sum()
         span = low if low == high else f"{low} to {high}"
-        told.append(f"{span} on {level} ({runs} run{'s' if runs > 1 else ''})")
+        told.append(f"{span} on {level} ({counted(int(runs), 'run')})")
     where = f"{cell['panel'][0]}: " if data["panel"].n_unique() > 1 else ""
-    return f"{where}{_share(rank)} of the requests were done within {', within '.join(told)}"
+    return f"{where}{_share(rank)} of the requests took at most {', at most '.join(told)}"
 
 
 def _time(seconds: float) -> str:
-    return humanise(seconds, "s").replace(" ", "\N{NO-BREAK SPACE}")
+    return one_word(humanise(seconds, "s"))
 
 
 def _share(rank: float) -> str:
@@ -205,8 +207,8 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
         data=data,
     )
     explained = _explain(data, every)
-    words = every.group_by("panel", maintain_order=True).map_groups(
-        lambda cell: pl.DataFrame({"words": _finding(cell)})
+    summaries = every.group_by("panel", maintain_order=True).map_groups(
+        lambda cell: pl.DataFrame({"summary": _finding(cell)})
     )
     chart: alt.FacetChart = (
         layers.properties(width=width, height=_HEIGHT)
@@ -214,7 +216,7 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
         .resolve_axis(x="independent")
         .properties(
             title=chart_title([heading], explained),
-            description=description(kind, [heading], explained, words["words"]),
+            description=description(kind, [heading], explained, summaries["summary"]),
         )
     )
     return chart
@@ -224,11 +226,10 @@ def _explain(data: pl.DataFrame, every: pl.DataFrame) -> str:
     """Say what a curve and its width are, and what was left out."""
     pooled = data["curve"].str.starts_with("pooled").any()
     bins, printed = ((data["known_from"] == source).any() for source in ("bins", "percentiles"))
-    sentences = [
+    return explained_by(
         (bins and not pooled, "Each curve is one run; runs are not averaged."),
-        (pooled, "The bins of all runs are added up: a run with more requests counts for more."),
-        (bins, "A curve is as wide as the tool's bins: where in its bin a time lies is not known."),
-        (printed, "Points are percentiles as printed, of one log each; the lines only join them."),
-        (every.height > data.height, f"Drawn: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
-    ]
-    return " ".join(text for holds, text in sentences if holds)
+        (pooled, "The bins of all runs are added up: a run with more requests counts more."),
+        (bins, "A curve is as wide as the tool's bins, within which times are unknown."),
+        (printed, "Points are printed percentiles, each of one log; the lines only join them."),
+        (every.height > data.height, f"Shown: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
+    )

@@ -1,4 +1,4 @@
-"""What a notebook can be given: the parameters of its first tagged cell, read without running it."""
+"""Notebooks as files: read without being run, and with them the parameters that they declare."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def load(notebook: Path) -> nbformat.NotebookNode:
     try:
         return nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call, no-any-return]
     except (OSError, ValueError) as error:
-        raise ReportError(f"the notebook cannot be read: {error}", file=notebook) from error
+        raise ReportError(f"cannot read the notebook: {error}", file=notebook) from error
 
 
 def _parameters_source(notebook: Path) -> str:

@@ -102,8 +102,7 @@ def test_the_title_names_the_last_percentile_with_requests_beyond_it(runs: Datas
     heading = heading_of(spec_of(charts.percentiles(curves(runs)))).replace("\N{NO-BREAK SPACE}", " ")
     # of 1000 requests, ten lie beyond 99 %, and one beyond 99.9 %
     assert (
-        heading
-        == "99 % of the requests were done within 2 ms to 5 ms on ext4 (2 runs), within 2 ms on xfs (1 run)"
+        heading == "99 % of the requests took at most 2 ms to 5 ms on ext4 (2 runs), at most 2 ms on xfs (1 run)"
     )
     assert heading_of(spec_of(charts.percentiles(curves(runs), title="Mine"))) == "Mine"
 
@@ -148,7 +147,7 @@ def test_printed_percentiles_are_points() -> None:
     rows = [row for row in data_of(spec) if row["level"] == "xfs"]
     assert [row["share"] for row in rows] == pytest.approx([0.5, 0.99, 0.999])
     assert [row["printed"] for row in rows] == pytest.approx([0.0011, 0.0044, 0.011])
-    assert "Points are percentiles as printed" in explained_of(spec)
+    assert "Points are printed percentiles" in explained_of(spec)
     assert "bins" not in explained_of(spec)
 
 
