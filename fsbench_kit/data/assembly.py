@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -22,9 +21,10 @@ from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, ORIGINS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.data.log import Log
+    from fsbench_kit.model.records import Bin, Measurement, Setting
 
 
 def assemble(logs: Iterable[Log]) -> Dataset:
@@ -37,7 +37,7 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     given = list(logs)
     found = [run for log in given for run in _found_runs(log)]
     frames = _frames(found)
-    sets, remarks = same_runs(found, frames.measurements)
+    sets, remarks = same_runs(found, frames.by_name["measurements"])
     runs, frames, more = _merged(found, frames, sets)
     said = [(runs[check.run].source, check.diagnostic) for check in _checks(frames)]
     said += [(log.source, item) for log in given for item in log.records if isinstance(item, Diagnostic)]
@@ -45,20 +45,18 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     order = {source: index for index, source in enumerate(dict.fromkeys(log.source for log in given))}
     said.sort(key=lambda item: order[item[0]])
     ids = pl.Series("run_id", _ids(runs), dtype=pl.String)
+    belonging = {**frames.by_name, "measurements": _primary_once(frames.by_name["measurements"])}
     return Dataset(
         runs=_runs_frame(runs, ids),
-        settings=_with_ids(frames.settings, ids),
-        measurements=_with_ids(_primary_once(frames.measurements), ids),
-        distributions=_with_ids(frames.distributions, ids),
-        series=_with_ids(frames.series, ids),
         diagnostics=diagnostics_of(said),
+        **{name: frame.select(ids.gather(frame[RUN]), pl.exclude(RUN)) for name, frame in belonging.items()},
     )
 
 
 def runs_of(log: Log) -> list[list[Run]]:
     """Return the runs of a file in their order, each with all its prints."""
     found = list(_found_runs(log))
-    sets, _ = same_runs(found, _frames(found).measurements)
+    sets, _ = same_runs(found, frame_of("measurements", [record.run.measurements for record in found])[0])
     runs = [sorted((found[number].run for number in numbers), key=lambda run: run.start) for numbers in sets]
     return sorted(runs, key=lambda printed: printed[0].start)
 
@@ -113,25 +111,44 @@ def _found_runs(log: Log) -> Iterator[FoundRun]:
 
 @dataclass(frozen=True, slots=True)
 class _Frames:
-    """What belongs to runs, in which these have numbers."""
+    """What belongs to runs: frames by name, in which runs have numbers, and the numbers too large for these."""
 
-    settings: pl.DataFrame
-    measurements: pl.DataFrame
-    distributions: pl.DataFrame
-    series: pl.DataFrame
+    by_name: Mapping[str, pl.DataFrame]
     too_large: Sequence[TooLarge]
+
+    def renumbered(self, numbers: Sequence[int | None]) -> _Frames:
+        """Give each run another number; what belongs to a run without one is left out."""
+        new = pl.Series(RUN, numbers, dtype=pl.Int64)
+        return _Frames(
+            {
+                name: frame.with_columns(new.gather(frame[RUN])).drop_nulls(RUN)
+                for name, frame in self.by_name.items()
+            },
+            [item._replace(run=run) for item in self.too_large if (run := numbers[item.run]) is not None],
+        )
+
+    def with_others(self, others: _Frames) -> _Frames:
+        """Put the frames of other runs among these, in the order of the numbers."""
+        return _Frames(
+            {
+                name: pl.concat([frame, others.by_name[name]]).sort(RUN, maintain_order=True)
+                for name, frame in self.by_name.items()
+            },
+            [*self.too_large, *others.too_large],
+        )
 
 
 def _frames(runs: Sequence[FoundRun]) -> _Frames:
-    settings, *of_settings = frame_of("settings", ((*found.run.settings, *found.settings) for found in runs))
-    measurements, *of_measurements = frame_of("measurements", (found.run.measurements for found in runs))
-    distributions, *of_bins = frame_of("distributions", (found.run.bins for found in runs))
+    records: dict[str, list[Sequence[Bin | Measurement | Setting]]] = {
+        "settings": [(*found.run.settings, *found.settings) for found in runs],
+        "measurements": [found.run.measurements for found in runs],
+        "distributions": [found.run.bins for found in runs],
+    }
+    made = {name: frame_of(name, of_runs) for name, of_runs in records.items()}
     return _Frames(
-        settings=settings,
-        measurements=measurements,
-        distributions=distributions,
-        series=series_of([found.blocks for found in runs]),
-        too_large=[*chain.from_iterable((*of_settings, *of_measurements, *of_bins))],
+        {name: frame for name, (frame, _) in made.items()}
+        | {"series": series_of([found.blocks for found in runs])},
+        [item for _, too_large in made.values() for item in too_large],
     )
 
 
@@ -146,36 +163,9 @@ def _merged(
     if not several:
         return runs, frames, []
     index_of = {numbers[0]: index for index, numbers in enumerate(sets) if index not in several}
-    made = _frames([run for run, _ in several.values()])
-
-    def renumbered(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-        kept = pl.Series([index_of.get(number) for number in range(len(found))], dtype=pl.Int64)
-        added = pl.Series(list(several), dtype=pl.Int64)
-        return pl.concat(
-            [
-                old.with_columns(kept.gather(old[RUN]).alias(RUN)).drop_nulls(RUN),
-                new.with_columns(added.gather(new[RUN]).alias(RUN)),
-            ]
-        ).sort(RUN, maintain_order=True)
-
-    return (
-        runs,
-        _Frames(
-            settings=renumbered(frames.settings, made.settings),
-            measurements=renumbered(frames.measurements, made.measurements),
-            distributions=renumbered(frames.distributions, made.distributions),
-            series=renumbered(frames.series, made.series),
-            too_large=[
-                *(item._replace(run=index_of[item.run]) for item in frames.too_large if item.run in index_of),
-                *(item._replace(run=list(several)[item.run]) for item in made.too_large),
-            ],
-        ),
-        [remark for _, remarks in several.values() for remark in remarks],
-    )
-
-
-def _with_ids(frame: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
-    return frame.select(ids.gather(frame[RUN]), pl.exclude(RUN))
+    alone = frames.renumbered([index_of.get(number) for number in range(len(found))])
+    made = _frames([run for run, _ in several.values()]).renumbered(list(several))
+    return runs, alone.with_others(made), [remark for _, remarks in several.values() for remark in remarks]
 
 
 def _ids(runs: Sequence[FoundRun]) -> Iterator[str]:
@@ -230,12 +220,13 @@ class _Check:
 
 def _checks(frames: _Frames) -> list[_Check]:
     """Check all runs at once, and return what was found, in the order of the runs."""
+    settings, measurements = frames.by_name["settings"], frames.by_name["measurements"]
     found = [
         *_uncountable(frames.too_large),
-        *_disagreements(frames.settings),
-        *_other_jobs(frames.settings, frames.measurements),
-        *_unnamed_latencies(frames.measurements),
-        *_repeated(frames.measurements),
+        *_disagreements(settings),
+        *_other_jobs(settings, measurements),
+        *_unnamed_latencies(measurements),
+        *_repeated(measurements),
     ]
     return sorted(found, key=lambda check: check.run)
 

@@ -40,7 +40,7 @@ def _at(rows: pl.DataFrame, share: float) -> list[tuple[float, float]]:
 
 
 def test_fio_s_own_percentiles_lie_in_the_bins_of_the_curve(root: Path) -> None:
-    dataset = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026").select(
+    dataset = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026").filter(
         pl.col("workload") == "randwrite-4k"
     )
     rows = curves(dataset)
