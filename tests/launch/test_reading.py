@@ -13,6 +13,7 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.launch import launch, resume
 from fsbench_kit.launch.progress import describe
+from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,9 +167,9 @@ def test_complete_study_with_failed_runs_is_found_by_itself(
 ) -> None:
     fake_fio("exit 1")
     launch(make_plan(workload=[fio], repeats=1), root=tmp_path, study="first")
-    with pytest.raises(fsb.errors.RequestError, match=r"no study is unfinished\nLaunch"):
+    with pytest.raises(RequestError, match=r"no study is unfinished\nLaunch"):
         resume(root=tmp_path)
     fake_fio("report")
     assert [run.name for run in resume(root=tmp_path, retry_failed=True).runs] == ["001-here-random"]
-    with pytest.raises(fsb.errors.RequestError, match="no study is unfinished or has failed runs"):
+    with pytest.raises(RequestError, match="no study is unfinished or has failed runs"):
         resume(root=tmp_path, retry_failed=True)
