@@ -43,9 +43,9 @@ def _left_to_plans(option: str) -> str:
     return option
 
 
-Option = Annotated[str, Field(pattern=r"^[a-z][\w:@.-]*=[\w:@.,+-]+$"), AfterValidator(_left_to_plans)]
-Options = Annotated[
-    tuple[Option, ...],
+ZfsOption = Annotated[str, Field(pattern=r"^[a-z][\w:@.-]*=[\w:@.,+-]+$"), AfterValidator(_left_to_plans)]
+ZfsOptions = Annotated[
+    tuple[ZfsOption, ...],
     Field(
         strict=False,
         description='a list of texts like "name=value", without ' + ", ".join(sorted(_OURS)),
@@ -78,8 +78,8 @@ class ZfsTarget(MembersTarget):
 
     kind: Literal["zfs"]
     mirror: Truth = False
-    pool_options: Options = ()
-    dataset_options: Options = ()
+    pool_options: ZfsOptions = ()
+    dataset_options: ZfsOptions = ()
 
     @property
     def member_count(self) -> int:

@@ -50,7 +50,7 @@ Engine = Annotated[
     ),
 ]
 Percentage = Annotated[int, Field(ge=0, le=100, description="a percentage from 0 to 100", examples=[70])]
-Options = Annotated[
+FioOptions = Annotated[
     dict[str, str | int | float | bool],
     Field(
         description="a table of fio's options, each with text, a number, true or false",
@@ -114,7 +114,7 @@ class Fio(BaseWorkload):
     runtime: Milliseconds | None = None
     time_based: Truth | None = None
     log_interval: Milliseconds | None = None
-    options: Options | None = None
+    options: FioOptions | None = None
 
     @model_validator(mode="before")
     @classmethod
