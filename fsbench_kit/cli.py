@@ -380,6 +380,7 @@ def report_command(
 ) -> None:
     """Run notebooks and publish them as pages that open offline."""
     with needs_extra("notebooks", "fsbench report"):
+        from fsbench_kit.notebooks import shown
         from fsbench_kit.report import report
     from fsbench_kit.data.project import is_project, start
 
