@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 import polars as pl
 
 from fsbench_kit.data.deduplication import Printing, figure_key, fold, same_runs
 from fsbench_kit.model.errors import InputError, RequestError
-from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Run, Setting
+from fsbench_kit.model.records import Bin, Bins, Block, Diagnostic, Distributions, Measurement, Run, Setting
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, ORIGINS, SCOPES, STAGES, STATES
 
 if TYPE_CHECKING:
@@ -442,6 +443,7 @@ class _Frames:
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
         self._frames: dict[str, list[Row]] = {frame.name: [] for frame in fields(Dataset)}
+        self._bins: list[tuple[str, Bins]] = []
         self._series: list[pl.DataFrame] = []
 
     def add_run(self, printing: Printing) -> None:
@@ -478,7 +480,8 @@ class _Frames:
             figures[index]["primary"] = False
         self._frames["settings"] += _rows(run_id, settings, uncountable)
         self._frames["measurements"] += figures
-        self._frames["distributions"] += _rows(run_id, run.bins, uncountable)
+        bins = run.bins if isinstance(run.bins, Distributions) else _countable(run.bins, uncountable)
+        self._bins += [(run_id, columns) for columns in Distributions.of(bins).columns]
         self._series += [_series_frame(run_id, block) for block in printing.blocks]
         self.add_diagnostics(printing.source, uncountable)
         self.add_diagnostics(printing.source, _disagreements(settings))
@@ -504,18 +507,18 @@ class _Frames:
             runs=frame("runs", RUNS),
             settings=frame("settings", SETTINGS),
             measurements=frame("measurements", MEASUREMENTS),
-            distributions=frame("distributions", DISTRIBUTIONS),
+            distributions=_distributions(self._bins),
             series=pl.concat([pl.DataFrame(schema=SERIES), *self._series]),
             diagnostics=frame("diagnostics", DIAGNOSTIC_COLUMNS),
         )
 
 
-def _row(item: Bin | Diagnostic | Measurement | Setting) -> Row:
+def _row(item: Diagnostic | Measurement | Setting) -> Row:
     """Return the columns that a record has of itself."""
     return {name: getattr(item, name) for name in _COLUMNS[type(item)]}
 
 
-def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting], uncountable: list[Diagnostic]) -> list[Row]:
+def _rows(run_id: str, items: Iterable[Measurement | Setting], uncountable: list[Diagnostic]) -> list[Row]:
     """Return the rows of records; whole numbers that no column holds are unknown, and said to be so once each."""
     rows = [{"run_id": run_id, **_row(item)} for item in items]
     known: set[tuple[str, int]] = set()
@@ -528,22 +531,70 @@ def _rows(run_id: str, items: Iterable[Bin | Measurement | Setting], uncountable
             row[name] = None
             if (name, number) not in known:
                 known.add((name, number))
-                message = f"The {name.replace('_', ' ')} is larger than anything that can be counted."
-                uncountable.append(
-                    Diagnostic(code="UNREAD_FIGURE", message=message, line=row["line"], excerpt=str(number))
-                )
+                uncountable.append(_too_large(name, number, row["line"]))
     return rows
 
 
+def _too_large(name: str, number: int, line: int | None) -> Diagnostic:
+    message = f"The {name.replace('_', ' ')} is larger than anything that can be counted."
+    return Diagnostic(code="UNREAD_FIGURE", message=message, line=line, excerpt=str(number))
+
+
+def _countable(bins: Iterable[Bin], uncountable: list[Diagnostic]) -> Iterator[Bin]:
+    """Yield bins; counts that no column holds are unknown, and said to be so once each."""
+    known: set[int] = set()
+    for item in bins:
+        if item.count is None or item.count <= _LARGEST:
+            yield item
+            continue
+        if item.count not in known:
+            known.add(item.count)
+            uncountable.append(_too_large("count", item.count, item.line))
+        yield replace(item, count=None)
+
+
+_OF_DISTRIBUTION: Final = ("run_id", "scope", "part", "operation", "metric")
+
+
+def _distributions(bins: Sequence[tuple[str, Bins]]) -> pl.DataFrame:
+    """Return the frame of distributions, made of the columns of each."""
+    if not bins:
+        return pl.DataFrame(schema=FRAMES["distributions"])
+    each = pl.DataFrame(
+        [(run_id, columns.scope, columns.part, columns.operation, columns.metric) for run_id, columns in bins],
+        schema={name: FRAMES["distributions"][name] for name in _OF_DISTRIBUTION},
+        orient="row",
+    )
+    sizes = [len(columns) for _, columns in bins]
+
+    def column(name: str, unknown: float) -> pl.Series:
+        known = (getattr(columns, name) for _, columns in bins)
+        values = [
+            np.full(size, unknown) if array is None else array for size, array in zip(sizes, known, strict=True)
+        ]
+        return pl.Series(name, np.concatenate(values))
+
+    return (
+        each[np.repeat(np.arange(len(bins)), sizes)]
+        .with_columns(
+            column("lows", np.nan).fill_nan(None).alias("low"),
+            column("highs", np.nan).fill_nan(None).alias("high"),
+            column("counts", -1).alias("count").cast(pl.Int64).replace(-1, None),
+            column("shares", np.nan).fill_nan(None).alias("share"),
+            column("lines", -1).alias("line").cast(pl.Int64).replace(-1, None),
+        )
+        .select(*DISTRIBUTIONS)
+    )
+
+
 _LARGEST: Final = 2**63 - 1
-_COUNTED: Final = {"block_size", "file_size", "threads", "samples", "count"}
+_COUNTED: Final = {"block_size", "file_size", "threads", "samples"}
 """Columns of whole numbers that logs print."""
 
 
 _COLUMNS: Final[dict[type, list[str]]] = {
     kind: [column.name for column in fields(kind) if column.name in schema]
     for kind, schema in (
-        (Bin, DISTRIBUTIONS),
         (Diagnostic, DIAGNOSTIC_COLUMNS),
         (Measurement, MEASUREMENTS),
         (Setting, SETTINGS),

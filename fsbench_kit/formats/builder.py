@@ -10,34 +10,49 @@ shortened it. The builder finds the value, the interval of true values, and the 
     run.add(reads, "iops", token.printed("iops"), unit="1/s", rounding="down")
     run.add(reads, "completion_latency", token.printed("max"), "max", unit="us", rounding="down")
     run.add_unmeasured(reads, "cpu", token.printed("cpu"), state="missing")
-    run.add_bin(reads, "depth", 0, 1, share=0.28, position=position)
+    run.add_bins(reads, "depth", [0, 1], [1, 3], shares=[0.28, 0.72], positions=positions)
     run.say("RUN_FAILED", "fio reports an error.", token.start, token.end)
     yield from run.records(TOOL, start, end, duration=1.5)
 
 What a log does not print is ``None`` in place of a `Printed`, and is passed over. A format never makes a
-measurement of its own, nor changes one that it holds: whatever is special about a print is an argument of
-`RunBuilder.add` (`number`, `bounds`, `zero`, `factor`). What turns out later is told by the number that
-`RunBuilder.add` returned, with `RunBuilder.amend`.
+measurement of its own, nor changes one that it holds: whatever is special about a print is an argument
+of `RunBuilder.add` (`number`, `bounds`, `zero`, `factor`). What turns out later is told by the number that
+`RunBuilder.add` returned, with `RunBuilder.amend`. Measurements are made of all that when they are asked for.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from fsbench_kit.formats.lexer import Token
-from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Origin, Run, Scope, Setting, State
+import numpy as np
+
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.records import (
+    Bins,
+    Block,
+    Diagnostic,
+    Distributions,
+    Measurement,
+    Origin,
+    Run,
+    Scope,
+    Setting,
+    State,
+)
 from fsbench_kit.model.units import Rounding, quantity
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fsbench_kit.formats.lexer import Printed
+    from numpy.typing import NDArray
+
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
 Bounds = tuple[float | None, float | None]
+_T = TypeVar("_T")
+Column: TypeAlias = "Sequence[_T] | NDArray[Any]"
 
 
 class Place(NamedTuple):
@@ -54,6 +69,22 @@ class Place(NamedTuple):
     threads: int | None = None
 
 
+class _Row(NamedTuple):
+    """A measurement as it was added, by its columns; what it is of and its print stay together."""
+
+    place: Place
+    metric: str
+    statistic: str
+    value: float | None
+    unit: str
+    state: State
+    low: float | None
+    high: float | None
+    samples: int | None
+    printed: Printed
+    primary: bool
+
+
 class RunBuilder:
     """What was read of one run so far.
 
@@ -64,18 +95,21 @@ class RunBuilder:
 
     Attributes
     ----------
-    measurements, settings, bins, series, diagnostics
-        What was kept, in its order. Settings, series and diagnostics that were made elsewhere are appended.
+    settings, series, diagnostics
+        What was kept, in its order. What was made elsewhere is appended.
     """
 
     def __init__(self, text: Text) -> None:
         self.text = text
-        self.measurements: list[Measurement] = []
         self.settings: list[Setting] = []
-        self.bins: list[Bin] = []
         self.series: list[Block] = []
         self.diagnostics: list[Diagnostic] = []
+        self._rows: list[_Row] = []
+        self._made: list[Measurement] = []
         self._first: dict[tuple[Place, str, str], int] = {}
+        self._indexed = 0
+        self._given: set[tuple[str, str, Scope, str | None, Origin]] = set()
+        self._bins: list[Bins] = []
 
     def add(
         self,
@@ -131,29 +165,21 @@ class RunBuilder:
         if printed is None:
             return None
         amount = quantity(printed.text if number is None else number, unit, rounding=rounding, digits=digits)
-        ends = amount.value, amount.low, amount.high
-        value, low, high = (end if end is None or factor is None else end * factor for end in ends)
+        value: float | None
+        value, base, low, high = amount
+        state: State = "measured"
         if bounds is not None:
             low, high = bounds
-        state: State = "measured"
-        if value == 0 and zero != "measured":
-            state, low = zero, None
-            high = high if zero == "censored" else None
-        elif bounds is not None and None in bounds:
-            state = "censored"
-        return self._keep(
-            place,
-            metric=metric,
-            statistic=statistic,
-            value=value if state == "measured" else None,
-            unit=amount.unit,
-            state=state,
-            low=low,
-            high=high,
-            samples=samples,
-            printed=printed,
-            primary=primary,
-        )
+            state = "censored" if None in bounds else "measured"
+        if factor is not None:
+            value, low, high = _scaled((value, low, high), factor)
+        if zero != "measured" and value == 0:
+            state, low, high = zero, None, high if zero == "censored" else None
+        if state != "measured":
+            value = None
+        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary)
+        self._rows.append(row)
+        return len(self._rows) - 1
 
     def add_unmeasured(
         self,
@@ -173,77 +199,94 @@ class RunBuilder:
         """
         if printed is None:
             return None
-        return self._keep(
-            place,
-            metric=metric,
-            statistic=statistic,
-            value=None,
-            unit=METRICS[metric].unit,
-            state=state,
-            low=low,
-            high=high,
-            samples=None,
-            printed=printed,
-            primary=primary,
-        )
+        unit = METRICS[metric].unit
+        self._rows.append(_Row(place, metric, statistic, None, unit, state, low, high, None, printed, primary))
+        return len(self._rows) - 1
 
-    def _keep(self, place: Place, *, metric: str, statistic: str, printed: Printed, **columns: Any) -> int:
-        number = len(self.measurements)
-        self.measurements.append(
-            Measurement(
-                **place._asdict(),
-                metric=metric,
-                statistic=statistic,
-                text=printed.text,
-                line=self.line(printed.position),
-                start=self.text.byte(printed.position) if printed.position is not None else None,
-                **columns,
-            )
-        )
-        if columns["primary"]:
-            self._first.setdefault((place, metric, statistic), number)
-        return number
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """The measurements that were added, by their numbers."""
+        new = self._rows[len(self._made) :]
+        positions = np.array([row.printed.position for row in new], np.intp)
+        lines, starts = self.text.lines(positions), self.text.bytes(positions)
+        self._made += map(_measurement, new, lines.tolist(), starts.tolist())
+        return self._made
 
     def first(self, place: Place, metric: str, statistic: str = "value") -> int | None:
         """Return the number of the first primary measurement of something, if there is one.
 
         Whatever is printed once more is added with ``primary=False``.
         """
+        for number in range(self._indexed, len(self._rows)):
+            row = self._rows[number]
+            if row.primary:
+                self._first.setdefault((row.place, row.metric, row.statistic), number)
+        self._indexed = len(self._rows)
         return self._first.get((place, metric, statistic))
 
-    def amend(self, numbers: Iterable[int], **columns: Any) -> None:
-        """Change columns of measurements, by what the log tells later on."""
+    def amend(
+        self,
+        numbers: Iterable[int],
+        *,
+        metric: str | None = None,
+        factor: float | None = None,
+        lacks_threads: bool = False,
+    ) -> None:
+        """Change measurements, by what the log tells later on.
+
+        Parameters
+        ----------
+        numbers
+            Which ones.
+        metric
+            What they are of, if it is something else.
+        factor
+            By what their unit is larger than it was taken for.
+        lacks_threads
+            Whether it is not known, after all, of how many processes they are.
+        """
         for number in numbers:
-            self.measurements[number] = replace(self.measurements[number], **columns)
+            row = self._rows[number]
+            if lacks_threads:
+                row = row._replace(place=row.place._replace(threads=None))
+            if factor is not None:
+                value, low, high = _scaled((row.value, row.low, row.high), factor)
+                row = row._replace(value=value, low=low, high=high)
+            self._rows[number] = row._replace(metric=metric or row.metric)
+        self._forget()
 
-    def rewind(self, measurements: int, bins: int) -> None:
-        """Forget the measurements and bins that were added since there were so many."""
-        del self.measurements[measurements:], self.bins[bins:]
-        self._first = {key: number for key, number in self._first.items() if number < measurements}
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Forget measurements, by what the log tells later on; those behind them get other numbers."""
+        dropped = set(numbers)
+        self._rows = [row for number, row in enumerate(self._rows) if number not in dropped]
+        self._forget()
 
-    def add_bin(
+    def _forget(self) -> None:
+        self._made, self._first, self._indexed = [], {}, 0
+
+    def add_bins(
         self,
         place: Place,
         metric: str,
-        low: float | None,
-        high: float | None,
+        lows: Column[float | None],
+        highs: Column[float | None],
         *,
-        position: int,
-        count: int | None = None,
-        share: float | None = None,
+        positions: Column[int],
+        counts: Column[int] | None = None,
+        shares: Column[float] | None = None,
     ) -> None:
-        """Add one bin of a distribution; see `fsbench_kit.model.records.Bin`."""
-        self.bins.append(
-            Bin(
+        """Add bins of a distribution; see `fsbench_kit.model.records.Bins`."""
+        self._bins.append(
+            Bins(
                 operation=place.operation,
                 metric=metric,
-                low=low,
-                high=high,
-                count=count,
-                share=share,
-                line=self.line(position),
                 scope=place.scope,
                 part=place.part,
+                lows=np.asarray(lows, float),  # which makes None NaN
+                highs=np.asarray(highs, float),
+                counts=np.asarray(counts, np.int64) if counts is not None else None,
+                shares=np.asarray(shares, float) if shares is not None else None,
+                lines=self.text.lines(np.asarray(positions, np.intp)),
             )
         )
 
@@ -281,11 +324,9 @@ class RunBuilder:
         origin: Origin = "log",
     ) -> None:
         """Add a setting, if the log tells its value and it is not known yet."""
-        if value is None or any(
-            (key, value, scope, part, origin) == (item.key, item.value, item.scope, item.part, item.origin)
-            for item in self.settings
-        ):
+        if value is None or (key, value, scope, part, origin) in self._given:
             return
+        self._given.add((key, value, scope, part, origin))
         line = self.line(position)
         self.settings.append(Setting(key=key, value=value, scope=scope, part=part, origin=origin, line=line))
 
@@ -316,6 +357,35 @@ class RunBuilder:
             line=self.text.line(start),
             settings=tuple(self.settings),
             measurements=tuple(self.measurements),
-            bins=tuple(self.bins),
+            bins=Distributions(self._bins),
             **facts,
         )
+
+
+def _scaled(ends: Iterable[float | None], factor: float) -> Iterator[float | None]:
+    return (end if end is None else end * factor for end in ends)
+
+
+def _measurement(row: _Row, line: int, start: int) -> Measurement:
+    place, metric, statistic, value, unit, state, low, high, samples, printed, primary = row
+    operation, scope, part, block_size, file_size, threads = place
+    return Measurement(
+        operation=operation,
+        metric=metric,
+        statistic=statistic,
+        value=value,
+        unit=unit,
+        state=state,
+        low=low,
+        high=high,
+        samples=samples,
+        text=printed.text,
+        line=line,
+        start=start,
+        scope=scope,
+        part=part,
+        block_size=block_size,
+        file_size=file_size,
+        threads=threads,
+        primary=primary,
+    )

@@ -33,10 +33,10 @@ _NO_WORD: Final = re.compile(r"\(\?P<\w+>|\\[a-zA-Z]|\[[^\]]*\]")
 
 
 class Printed(NamedTuple):
-    """A number, or what stands for one, as a log prints it, and where in the text it begins, if it is known."""
+    """A number, or what stands for one, as a log prints it, and where in the text it begins."""
 
     text: str
-    position: int | None
+    position: int
 
 
 @dataclass(frozen=True, slots=True)

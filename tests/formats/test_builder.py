@@ -61,7 +61,7 @@ def test_what_stands_for_the_same_thing_is_found() -> None:
     assert run.first(READS._replace(operation="write"), "iops") is None
     run.add(READS, "iops", Printed("13", 5), primary=False)
     assert run.first(READS, "iops") == first
-    run.rewind(0, 0)
+    run.drop([0])
     assert run.first(READS, "iops") is None
 
 

@@ -191,10 +191,16 @@ def job_name(token: Token) -> str:
     return " ".join((token["name"] or "").lstrip("|>`").split())
 
 
-def cells(token: Token, group: str, pattern: str) -> Iterator[Token]:
+PERCENTILE: Final = re.compile(r"(?P<rank>\d+(?:\.\d+)?)th=\s*\[\s*(?P<value>\d+)\s*\]")
+SHARE: Final = re.compile(r"(?P<label>(?:>=)?\d+)=\s*(?P<share>\d[\d.]*)%")
+IDLE: Final = re.compile(r"(?P<share>[\d.]+)%")
+"""What phrases hold several of."""
+
+
+def cells(token: Token, group: str, pattern: re.Pattern[str]) -> Iterator[Token]:
     """Yield what a pattern finds inside a group of a phrase."""
     if token.match is None or token[group] is None:
         return
     start, end = token.match.span(group)
-    for match in re.compile(pattern).finditer(token.text.chars, start, end):
+    for match in pattern.finditer(token.text.chars, start, end):
         yield Token(token.name, token.text, match.start(), match.end(), match)

@@ -1,0 +1,167 @@
+"""Reads latencies: their statistics, percentiles and bins."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from fsbench_kit.formats.fio import LAST_BIN, LATENCIES, bin_value, bin_widths, has_bin, percentile_bounds
+from fsbench_kit.formats.fio_json.contents import object_
+from fsbench_kit.formats.lexer import Printed
+from fsbench_kit.formats.loose_json import is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fsbench_kit.formats.builder import Bounds, Place
+    from fsbench_kit.formats.fio_json.figures import Figures
+    from fsbench_kit.formats.loose_json import Object
+    from fsbench_kit.model.units import Rounding
+
+_RANKS: Final = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""The percentiles that fio prints if none are asked for."""
+
+
+def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> None:
+    """Read a block of latencies; one without requests holds nothing but zeros."""
+    report = figures.report
+    if not report.is_work(block):
+        return
+    metric, unit = LATENCIES[kind], "us" if report.is_old else "ns"
+    samples = report.count(block.get("N"))
+    for key, statistic in (("min", "min"), ("max", "max"), ("mean", "mean"), ("stddev", "stdev")):
+        # µs were cut from a finer clock, ns are the clock's own
+        whole: Rounding = "down" if report.is_old else "exact"
+        figures.add(place, block, key, metric, statistic, unit=unit, whole=whole, samples=samples)
+    wrong: list[int] = []
+    for name, number in object_(block.get("percentile")).items():
+        value, rank = report.count(number), _rank(name)
+        if value is None or rank is None:
+            continue
+        if _is_bin(value, is_old=report.is_old):
+            report.mark(number)
+            _add_percentile(figures, place, metric, rank, figures.printed(number))
+        else:
+            wrong.append(number)
+            text = report.text(number)
+            message = f"{text} is no value of p{rank:g} that fio can print."
+            figures.contradict("UNREAD_FIGURE", message, number, f"{name}: {text}")
+    _read_bins(figures, block, place, metric)
+    for number in wrong:
+        report.mark(number)  # it was named, and its bins had to tell it first
+
+
+@lru_cache(maxsize=2**10)
+def _rank(text: str) -> float | None:
+    """Return the rank that a percentile's key names; old versions fill their list of percentiles up with 0.00."""
+    rank = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text) else 0.0
+    return rank if 0 < rank <= 100 else None
+
+
+def _is_bin(value: int, *, is_old: bool) -> bool:
+    """Whether a bin has this value in the middle; fio 2.x has printed others."""
+    return is_old or has_bin(value, value)
+
+
+def _add_percentile(
+    figures: Figures, place: Place, metric: str, rank: float, printed: Printed, *, primary: bool = True
+) -> None:
+    bounds = _bin_bounds(int(printed.text), 10**6 if figures.report.is_old else 10**9)
+    unit = "us" if figures.report.is_old else "ns"
+    figures.run.add(
+        place, metric, printed, f"p{rank:g}", unit=unit, rounding="exact", bounds=bounds, primary=primary
+    )
+
+
+@lru_cache(maxsize=2**12)
+def _bin_bounds(value: int, per_second: int) -> Bounds:
+    low, high = percentile_bounds(value, value)
+    return low / per_second, high / per_second if high is not None else None
+
+
+def _read_bins(figures: Figures, block: Object, place: Place, metric: str) -> None:
+    """Read the bins, and the percentiles that they make: figures of their own where fio printed none."""
+    report = figures.report
+    named, requests = object_(block.get("bins")), report.count(block.get("N"))
+    if not named:
+        return
+    values, counts, numbers = _bins(figures, named)
+    widths = bin_widths(values)
+    starts = values - values % widths
+    are_bins = (starts + widths // 2 == values) | report.is_old
+    if requests is not None:
+        are_bins &= counts <= requests  # others are named with the numbers that were not read
+    for number in numbers[are_bins].tolist():
+        report.document.is_read[number] = True
+    kept = are_bins & (counts > 0)
+    values, counts, numbers, starts, widths = (
+        column[kept] for column in (values, counts, numbers, starts, widths)
+    )
+    total = int(counts.sum())
+    if len(values):
+        per_second = 10**6 if report.is_old else 10**9
+        highs = (starts + np.where(widths > 1, widths, 0)) / per_second
+        highs[values >= LAST_BIN] = np.nan
+        positions = np.array(report.document.positions)[numbers]
+        figures.run.add_bins(place, metric, starts / per_second, highs, counts=counts, positions=positions)
+    if not len(values) or requests is None:
+        return
+    if total != requests:
+        if all(report.document.is_read[number] for number in named.values() if is_number(number)):
+            message = f"The bins count {total} requests of {place.operation}, and N is {requests}."
+            figures.contradict("FIGURES_DISAGREE", message, int(numbers[0]))
+        return
+    printed = {
+        rank: bool(report.document.is_read[number])
+        for key, number in object_(block.get("percentile")).items()
+        if is_number(number) and (rank := _rank(key)) is not None
+    }
+    order = np.argsort(values, kind="stable")
+    found = order[_at_ranks(counts[order], list(printed or _RANKS))]
+    ranks = (printed or dict.fromkeys(_RANKS, False)).items()
+    for (rank, is_read), value, number in zip(ranks, values[found].tolist(), numbers[found].tolist(), strict=True):
+        position = report.document.positions[number]
+        _add_percentile(figures, place, metric, rank, Printed(str(value), position), primary=not is_read)
+
+
+def _at_ranks(counts: NDArray[np.int64], ranks: Sequence[float]) -> NDArray[np.intp]:
+    """Return which bins hold the requests of some ranks, as fio finds them: those that reach the share."""
+    total = int(counts.sum())
+    shares = (float(rank).as_integer_ratio() for rank in ranks)
+    wanted = [-(-share * total // (100 * of)) for share, of in shares]  # rounded up, in whole numbers
+    return np.searchsorted(np.cumsum(counts), wanted)
+
+
+def _bins(figures: Figures, named: Object) -> tuple[NDArray[np.int64], ...]:
+    """Return the values of bins, their counts, and the numbers that these are."""
+    texts = figures.report.document.texts
+    names, numbers = list(named), list(named.values())
+    are_plain = set(map(type, numbers)) == {int}
+    counts = [texts[number] for number in numbers] if are_plain else []
+    if not (are_plain and _are_whole(names) and _are_whole(counts)):
+        names = [name for name, value in named.items() if is_number(value) and _are_whole([name, texts[value]])]
+        numbers = [named[name] for name in names]
+        counts = [texts[number] for number in numbers]
+    values = list(map(int, names))
+    if "FIO_IO_U_PLAT_BITS" in named:  # up to fio 3.0 bins go by their index
+        values = [bin_value(min(index, _MOST_BINS)) for index in values]
+    return np.array(values, np.int64), np.array(list(map(int, counts)), np.int64), np.array(numbers, np.intp)
+
+
+_MOST_BINS: Final = 2**12
+_MOST_DIGITS: Final = 18
+
+
+def _are_whole(words: Sequence[str]) -> bool:
+    """Whether all words are whole numbers that fio's counters can hold."""
+    together = "".join(words)
+    return (
+        together.isascii()
+        and together.isdecimal()
+        and 0 < min(map(len, words)) <= max(map(len, words)) <= _MOST_DIGITS
+    )
