@@ -43,9 +43,8 @@ def over_requests(run: RunBuilder) -> list[Diagnostic]:
     return [
         Diagnostic(
             code="NOT_OVER_INTERVALS",
-            message=(
-                f"The mean {metric} of {mean.operation}, {mean.text}, is taken over {mean.samples} single requests."
-            ),
+            message=f"The mean {metric} of {mean.operation}, {mean.text}, "
+            f"is taken over {mean.samples} single requests.",
             line=mean.line,
             excerpt=mean.text,
         )

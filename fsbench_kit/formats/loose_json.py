@@ -28,7 +28,7 @@ class Document:
     texts, positions
         Each number as printed, and where it begins.
     is_read
-        Whether each number found its place.
+        Whether each number found its place, as a byte.
     is_whole
         Whether the object was closed.
     repeated

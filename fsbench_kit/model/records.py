@@ -42,9 +42,11 @@ class Setting:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Measurement:
     """One figure: what it is of, how large it is, and what its print allows.
+
+    Nobody changes one. It is not frozen all the same, which would take three times as long to make.
 
     Attributes
     ----------

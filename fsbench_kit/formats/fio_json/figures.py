@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.lexer import Printed
-from fsbench_kit.formats.loose_json import is_number
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fsbench_kit.formats.builder import Bounds, Place
     from fsbench_kit.formats.fio_json.contents import Report
     from fsbench_kit.formats.loose_json import Object
@@ -33,6 +36,9 @@ class Figures:
         self.text, self.report = text, report
         self.run = RunBuilder(text)
         self.contradictions: list[Diagnostic] = []
+        document = report.document
+        self._texts, self._positions, self._is_read = document.texts, document.positions, document.is_read
+        self._places = np.array(document.positions, np.intp)
 
     def add(
         self,
@@ -56,16 +62,16 @@ class Figures:
         What is no number is left, to be named with the numbers that were not read.
         """
         number = block.get(key)
-        if not is_number(number):
+        if type(number) is not int:
             return
-        printed = self.printed(number)
+        text = self._texts[number]
         if rounding is None:
-            rounding = "nearest" if _has_fraction(printed.text) else whole
+            rounding = "nearest" if _has_fraction(text) else whole
         try:
             self.run.add(
                 place,
                 metric,
-                printed,
+                Printed(text, self._positions[number]),
                 statistic,
                 unit=unit,
                 rounding=rounding,
@@ -75,7 +81,7 @@ class Figures:
             )
         except ValueError:
             return
-        self.report.mark(number)
+        self._is_read[number] = True
 
     def amount(self, block: Object, key: str, unit: str, whole: Rounding = "exact") -> Quantity | None:
         """Return the figure that a block has under a key, if there is one, as `add` understands it."""
@@ -87,8 +93,15 @@ class Figures:
 
     def printed(self, number: int) -> Printed:
         """Return how and where a number is printed."""
-        document = self.report.document
-        return Printed(document.texts[number], document.positions[number])
+        return Printed(self._texts[number], self._positions[number])
+
+    def places(self, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return where numbers are printed."""
+        return self._places[numbers]
+
+    def mark(self, numbers: NDArray[np.intp]) -> None:
+        """Take numbers for read."""
+        np.frombuffer(self._is_read, np.uint8)[numbers] = True
 
     def contradict(self, code: str, message: str, number: int, excerpt: str | None = None) -> None:
         """Say that a number cannot be right."""

@@ -96,8 +96,7 @@ def _read_bins(figures: Figures, block: Object, place: Place, metric: str) -> No
     are_bins = (starts + widths // 2 == values) | report.is_old
     if requests is not None:
         are_bins &= counts <= requests  # others are named with the numbers that were not read
-    for number in numbers[are_bins].tolist():
-        report.document.is_read[number] = True
+    figures.mark(numbers[are_bins])
     kept = are_bins & (counts > 0)
     values, counts, numbers, starts, widths = (
         column[kept] for column in (values, counts, numbers, starts, widths)
@@ -107,8 +106,8 @@ def _read_bins(figures: Figures, block: Object, place: Place, metric: str) -> No
         per_second = 10**6 if report.is_old else 10**9
         highs = (starts + np.where(widths > 1, widths, 0)) / per_second
         highs[values >= LAST_BIN] = np.nan
-        positions = np.array(report.document.positions)[numbers]
-        figures.run.add_bins(place, metric, starts / per_second, highs, counts=counts, positions=positions)
+        lows, positions = starts / per_second, figures.places(numbers)
+        figures.run.add_bins(place, metric, lows, highs, counts=counts, positions=positions)
     if not len(values) or requests is None:
         return
     if total != requests:
