@@ -53,9 +53,8 @@ def cross_checks(
     depths
         How many requests a process may have in flight, by part, where that is known.
     """
-    measurements = list(measurements)
-    parts = figures_by_part(measurements)
-    yield from _second_printings(measurements, parts)
+    parts, repeats = _grouped(measurements)
+    yield from _contradicting(repeats, parts)
     for (_, part, _), figures in parts.items():
         yield from _rates(figures, (depths or {}).get(part))
         yield from _order(figures)
@@ -64,14 +63,14 @@ def cross_checks(
 
 def second_printings(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each second printing that is not what the first one is."""
-    measurements = list(measurements)
-    yield from _second_printings(measurements, figures_by_part(measurements))
+    parts, repeats = _grouped(measurements)
+    yield from _contradicting(repeats, parts)
 
 
-def _second_printings(measurements: Iterable[Measurement], parts: Mapping[Part, Figures]) -> Iterator[Diagnostic]:
-    for repeat in measurements:
+def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]) -> Iterator[Diagnostic]:
+    for repeat in repeats:
         first = parts[part_of(repeat)].get((repeat.metric, repeat.statistic))
-        if first is not None and first is not repeat and not can_be_alike(first, repeat):
+        if first is not None and not can_be_alike(first, repeat):
             message = f"{name_of(first)} is printed as {first.text}, and again as {repeat.text}."
             yield contradiction("SECOND_PRINTING_DIFFERS", message, first, repeat)
 
@@ -93,15 +92,21 @@ def part_of(item: Measurement) -> Part:
 
 def figures_by_part(measurements: Iterable[Measurement]) -> dict[Part, Figures]:
     """Return the primary figures of each part, in their order."""
+    return _grouped(measurements)[0]
+
+
+def _grouped(measurements: Iterable[Measurement]) -> tuple[dict[Part, Figures], list[Measurement]]:
+    """Return the primary figures of each part, and all other figures."""
     parts: dict[Part, Figures] = {}
+    repeats: list[Measurement] = []
     last, figures = None, {}
     for item in measurements:
         part = item.scope, item.part, item.operation
         if part != last:  # those of one part follow each other
             last, figures = part, parts.setdefault(part, {})
-        if item.primary:
-            figures.setdefault((item.metric, item.statistic), item)
-    return parts
+        if not item.primary or figures.setdefault((item.metric, item.statistic), item) is not item:
+            repeats.append(item)
+    return parts, repeats
 
 
 def _rates(figures: Figures, depth: int | None) -> Iterator[Diagnostic]:

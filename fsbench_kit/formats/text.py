@@ -106,7 +106,8 @@ class Text:
         Control characters, which could drive the terminal that shows it, are replaced.
         """
         words = " ".join(self.chars[start:end].split())
-        words = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
+        if not words.isprintable():
+            words = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
         if len(words) <= EXCERPT_LENGTH:
             return words
         half = EXCERPT_LENGTH // 2

@@ -24,18 +24,17 @@ MARKS: Final = Marks(
 )
 
 
-_KINDS: Final = (
-    ("I", re.compile(r"\d{1,20}")),
-    ("N", re.compile(r"-\d{1,20}")),
-    ("F", re.compile(r"\d{1,20}\.\d{1,9}|-?(?:nan|inf)")),
-    ("P", re.compile(r"(?:\d{1,20}\.\d{1,9}|-?(?:nan|inf))%")),
-    ("Q", re.compile(r"\d{1,3}(?:\.\d{1,9})?%=\d{1,20}")),
+_NUMBER: Final = r"\d{1,20}\.\d{1,9}|-?(?:nan|inf)"
+_KIND: Final = re.compile(
+    rf"(?P<I>\d{{1,20}})|(?P<N>-\d{{1,20}})|(?P<F>{_NUMBER})|(?P<P>(?:{_NUMBER})%)"
+    r"|(?P<Q>\d{1,3}(?:\.\d{1,9})?%=\d{1,20})"
 )
 _OTHER: Final = "X"
 
 
 def _kind(text: str) -> str:
-    return next((kind for kind, pattern in _KINDS if pattern.fullmatch(text)), _OTHER)
+    found = _KIND.fullmatch(text)
+    return found.lastgroup or _OTHER if found is not None else _OTHER
 
 
 def statistics(name: str, words: Iterable[str] = ("min", "max", "mean", "stdev")) -> tuple[str, ...]:

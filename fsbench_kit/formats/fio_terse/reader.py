@@ -27,7 +27,7 @@ from fsbench_kit.formats.fio_terse.lines import (
     split,
     statistics,
 )
-from fsbench_kit.formats.lexer import Printed
+from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.model.records import Block, Diagnostic
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
@@ -135,15 +135,7 @@ class Reader:
             yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
 
     def _diagnostic(self, code: str, message: str, lines: Sequence[Line]) -> Diagnostic:
-        start, end = lines[0].start, lines[-1].end
-        return Diagnostic(
-            code=code,
-            message=message,
-            line=self.text.line(start),
-            start=self.text.byte(start),
-            end=self.text.byte(end),
-            excerpt=self.text.excerpt(start, end),
-        )
+        return Token("", self.text, lines[0].start, lines[-1].end).diagnostic(code, message)
 
     # How figures are kept
 
