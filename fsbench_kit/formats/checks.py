@@ -7,6 +7,7 @@ determine each other cannot both be right.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from math import inf, isclose
 from typing import TYPE_CHECKING, Final
@@ -175,7 +176,7 @@ def _order(figures: Figures) -> Iterator[Diagnostic]:
         by_metric.setdefault(metric, {})[statistic] = item
     for of_metric in by_metric.values():
         extent = [of_metric[statistic] for statistic in ("min", "mean", "max") if statistic in of_metric]
-        ranks = {float(match[1]): of_metric[match[0]] for match in map(_PERCENTILE.fullmatch, of_metric) if match}
+        ranks = {rank: item for statistic, item in of_metric.items() if (rank := _rank(statistic)) is not None}
         for chain in (extent, [ranks[rank] for rank in sorted(ranks)]):
             for smaller, larger in pairwise(chain):
                 if smaller.low is None or smaller.high is None or larger.low is None or larger.high is None:
@@ -183,6 +184,13 @@ def _order(figures: Figures) -> Iterator[Diagnostic]:
                 if smaller.low > larger.high:
                     message = f"{name_of(smaller)} {smaller.text} is above {name_of(larger)} {larger.text}."
                     yield contradiction("FIGURES_DISAGREE", message, smaller, larger)
+
+
+@lru_cache(maxsize=2**10)
+def _rank(statistic: str) -> float | None:
+    """Return the rank of a percentile, or ``None`` for any other statistic."""
+    match = _PERCENTILE.fullmatch(statistic)
+    return float(match[1]) if match is not None else None
 
 
 def name_of(item: Measurement) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.loose_json import Object, is_number
@@ -10,6 +9,9 @@ from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.loose_json import Document
+
+MOST_DIGITS: Final = 18
+"""fio's counters cannot hold a number that has more."""
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
 
@@ -72,7 +74,7 @@ class Report:
     def count(self, value: object) -> int | None:
         """Return a whole number, unless fio's own counters could not hold it."""
         text = self.document.texts[value] if is_number(value) else ""
-        return int(text) if re.fullmatch(r"\d{1,18}", text) else None
+        return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
     def is_work(self, block: Object) -> bool:
         """Whether a block holds anything but zeros."""

@@ -50,7 +50,7 @@ def read_job(figures: Figures, job: Object, place: Place, options: Mapping[str, 
     for key, per_second in (("latency_ns", 10**9), ("latency_us", 10**6), ("latency_ms", 10**3)):
         first = 0 if key == "latency_ns" or (key == "latency_us" and figures.report.is_old) else 1
         shares = object_(job.get(key)).items()
-        buckets = {label: share for label, share in shares if figures.report.is_work({label: share})}
+        buckets = {label: share for label, share in shares if figures.report.text(share).strip("-0.")}
         bounds = partial(latency_bounds, per_second=per_second, first=first)
         _read_shares(figures, place, "completion_latency", buckets, bounds)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit.formats.fio import LAST_BIN, LATENCIES, bin_value, bin_widths, has_bin, percentile_bounds
-from fsbench_kit.formats.fio_json.contents import object_
+from fsbench_kit.formats.fio_json.contents import MOST_DIGITS, object_
 from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.formats.loose_json import is_number
 
@@ -43,9 +43,10 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
         value, rank = report.count(number), _rank(name)
         if value is None or rank is None:
             continue
-        if _is_bin(value, is_old=report.is_old):
+        bounds = _bin_bounds(value, is_old=report.is_old)
+        if bounds is not None:
             report.mark(number)
-            _add_percentile(figures, place, metric, rank, figures.printed(number))
+            _add_percentile(figures, place, figures.printed(number), metric, rank, bounds=bounds)
         else:
             wrong.append(number)
             text = report.text(number)
@@ -63,25 +64,28 @@ def _rank(text: str) -> float | None:
     return rank if 0 < rank <= 100 else None
 
 
-def _is_bin(value: int, *, is_old: bool) -> bool:
-    """Whether a bin has this value in the middle; fio 2.x has printed others."""
-    return is_old or has_bin(value, value)
+@lru_cache(maxsize=2**14)
+def _bin_bounds(value: int, *, is_old: bool) -> Bounds | None:
+    """Return the bounds of the bin that has a value in its middle, if there is one; fio 2.x has printed others."""
+    if not is_old and not has_bin(value, value):
+        return None
+    per_second = 10**6 if is_old else 10**9
+    low, high = percentile_bounds(value, value)
+    return low / per_second, high / per_second if high is not None else None
 
 
 def _add_percentile(
-    figures: Figures, place: Place, metric: str, rank: float, printed: Printed, *, primary: bool = True
+    figures: Figures,
+    place: Place,
+    printed: Printed,
+    metric: str,
+    rank: float,
+    *,
+    bounds: Bounds,
+    primary: bool = True,
 ) -> None:
-    bounds = _bin_bounds(int(printed.text), 10**6 if figures.report.is_old else 10**9)
-    unit = "us" if figures.report.is_old else "ns"
-    figures.run.add(
-        place, metric, printed, f"p{rank:g}", unit=unit, rounding="exact", bounds=bounds, primary=primary
-    )
-
-
-@lru_cache(maxsize=2**12)
-def _bin_bounds(value: int, per_second: int) -> Bounds:
-    low, high = percentile_bounds(value, value)
-    return low / per_second, high / per_second if high is not None else None
+    statistic, unit = f"p{rank:g}", "us" if figures.report.is_old else "ns"
+    figures.run.add(place, metric, printed, statistic, unit=unit, rounding="exact", bounds=bounds, primary=primary)
 
 
 def _read_bins(figures: Figures, block: Object, place: Place, metric: str) -> None:
@@ -124,8 +128,10 @@ def _read_bins(figures: Figures, block: Object, place: Place, metric: str) -> No
     found = order[_at_ranks(counts[order], list(printed or _RANKS))]
     ranks = (printed or dict.fromkeys(_RANKS, False)).items()
     for (rank, is_read), value, number in zip(ranks, values[found].tolist(), numbers[found].tolist(), strict=True):
-        position = report.document.positions[number]
-        _add_percentile(figures, place, metric, rank, Printed(str(value), position), primary=not is_read)
+        bounds = _bin_bounds(value, is_old=report.is_old)
+        if bounds is not None:
+            text = Printed(str(value), report.document.positions[number])
+            _add_percentile(figures, place, text, metric, rank, bounds=bounds, primary=not is_read)
 
 
 def _at_ranks(counts: NDArray[np.int64], ranks: Sequence[float]) -> NDArray[np.intp]:
@@ -140,27 +146,28 @@ def _bins(figures: Figures, named: Object) -> tuple[NDArray[np.int64], ...]:
     """Return the values of bins, their counts, and the numbers that these are."""
     texts = figures.report.document.texts
     names, numbers = list(named), list(named.values())
-    are_plain = set(map(type, numbers)) == {int}
-    counts = [texts[number] for number in numbers] if are_plain else []
-    if not (are_plain and _are_whole(names) and _are_whole(counts)):
-        names = [name for name, value in named.items() if is_number(value) and _are_whole([name, texts[value]])]
+    are_numbers = set(map(type, numbers)) == {int}
+    values, counts = _whole(names), _whole([texts[number] for number in numbers]) if are_numbers else None
+    if values is None or counts is None:
+        names = [name for name, number in named.items() if is_number(number) and _are_whole(name, texts[number])]
         numbers = [named[name] for name in names]
-        counts = [texts[number] for number in numbers]
-    values = list(map(int, names))
+        values = np.array(list(map(int, names)), np.int64)
+        counts = np.array([int(texts[number]) for number in numbers], np.int64)
     if "FIO_IO_U_PLAT_BITS" in named:  # up to fio 3.0 bins go by their index
-        values = [bin_value(min(index, _MOST_BINS)) for index in values]
-    return np.array(values, np.int64), np.array(list(map(int, counts)), np.int64), np.array(numbers, np.intp)
+        values = np.array([bin_value(min(index, _MOST_BINS)) for index in values.tolist()], np.int64)
+    return values, counts, np.array(numbers, np.intp)
 
 
 _MOST_BINS: Final = 2**12
-_MOST_DIGITS: Final = 18
 
 
-def _are_whole(words: Sequence[str]) -> bool:
-    """Whether all words are whole numbers that fio's counters can hold."""
+def _whole(words: Sequence[str]) -> NDArray[np.int64] | None:
+    """Return whole numbers that fio's counters can hold, or ``None`` where one of the words is none."""
     together = "".join(words)
-    return (
-        together.isascii()
-        and together.isdecimal()
-        and 0 < min(map(len, words)) <= max(map(len, words)) <= _MOST_DIGITS
-    )
+    if not (together.isascii() and together.isdecimal() and all(words)):
+        return None
+    return np.array(list(map(int, words)), np.int64) if max(map(len, words)) <= MOST_DIGITS else None
+
+
+def _are_whole(*words: str) -> bool:
+    return all(word.isascii() and word.isdecimal() and len(word) <= MOST_DIGITS for word in words)
