@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -88,49 +88,71 @@ def _add_percentile(
     figures.run.add(place, metric, printed, statistic, unit=unit, rounding="exact", bounds=bounds, primary=primary)
 
 
+class _Bins(NamedTuple):
+    """The bins of a block as columns: their middles, their counts, and which numbers of the document these are."""
+
+    values: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    numbers: NDArray[np.intp]
+
+    def where(self, which: NDArray[Any]) -> _Bins:
+        """Return some of the bins, in an order."""
+        return _Bins(*(column[which] for column in self))
+
+
 def _read_bins(figures: Figures, block: Object, place: Place, metric: str) -> None:
     """Read the bins, and the percentiles that they make: figures of their own where fio printed none."""
     report = figures.report
     named, requests = object_(block.get("bins")), report.count(block.get("N"))
     if not named:
         return
-    values, counts, numbers = _bins(figures, named)
-    widths = bin_widths(values)
-    starts = values - values % widths
-    are_bins = (starts + widths // 2 == values) | report.is_old
+    bins = _bins(figures, named)
+    widths = bin_widths(bins.values)
+    are_bins = (bins.values % widths == widths // 2) | report.is_old
     if requests is not None:
-        are_bins &= counts <= requests  # others are named with the numbers that were not read
-    figures.mark(numbers[are_bins])
-    kept = are_bins & (counts > 0)
-    values, counts, numbers, starts, widths = (
-        column[kept] for column in (values, counts, numbers, starts, widths)
-    )
-    total = int(counts.sum())
-    if len(values):
-        per_second = 10**6 if report.is_old else 10**9
-        highs = (starts + np.where(widths > 1, widths, 0)) / per_second
-        highs[values >= LAST_BIN] = np.nan
-        lows, positions = starts / per_second, figures.places(numbers)
-        figures.run.add_bins(place, metric, lows, highs, counts=counts, positions=positions)
-    if not len(values) or requests is None:
+        are_bins &= bins.counts <= requests  # others are named with the numbers that were not read
+    figures.mark(bins.numbers[are_bins])
+    bins = bins.where(are_bins & (bins.counts > 0))
+    if not len(bins.values):
         return
-    if total != requests:
-        if all(report.document.is_read[number] for number in named.values() if is_number(number)):
-            message = f"The bins count {total} requests of {place.operation}, and N is {requests}."
-            figures.contradict("FIGURES_DISAGREE", message, int(numbers[0]))
-        return
+    _add_bins(figures, place, metric, bins)
+    total = int(bins.counts.sum())
+    if total == requests:
+        _add_percentiles_of_bins(figures, place, metric, bins, object_(block.get("percentile")))
+    elif requests is not None and all(
+        report.document.is_read[number] for number in named.values() if is_number(number)
+    ):
+        message = f"The bins count {total} requests of {place.operation}, and N is {requests}."
+        figures.contradict("FIGURES_DISAGREE", message, int(bins.numbers[0]))
+
+
+def _add_bins(figures: Figures, place: Place, metric: str, bins: _Bins) -> None:
+    per_second = 10**6 if figures.report.is_old else 10**9
+    widths = bin_widths(bins.values)
+    starts = bins.values - bins.values % widths
+    highs = (starts + np.where(widths > 1, widths, 0)) / per_second
+    highs[bins.values >= LAST_BIN] = np.nan
+    lows, positions = starts / per_second, figures.places(bins.numbers)
+    figures.run.add_bins(place, metric, lows, highs, counts=bins.counts, positions=positions)
+
+
+def _add_percentiles_of_bins(
+    figures: Figures, place: Place, metric: str, bins: _Bins, percentiles: Object
+) -> None:
+    document = figures.report.document
     printed = {
-        rank: bool(report.document.is_read[number])
-        for key, number in object_(block.get("percentile")).items()
+        rank: bool(document.is_read[number])
+        for key, number in percentiles.items()
         if is_number(number) and (rank := _rank(key)) is not None
-    }
-    order = np.argsort(values, kind="stable")
-    found = order[_at_ranks(counts[order], list(printed or _RANKS))]
-    ranks = (printed or dict.fromkeys(_RANKS, False)).items()
-    for (rank, is_read), value, number in zip(ranks, values[found].tolist(), numbers[found].tolist(), strict=True):
-        bounds = _bin_bounds(value, is_old=report.is_old)
+    } or dict.fromkeys(_RANKS, False)
+    found = bins.where(np.argsort(bins.values, kind="stable"))
+    found = found.where(_at_ranks(found.counts, list(printed)))
+    for (rank, is_read), value, number in zip(
+        printed.items(), found.values.tolist(), found.numbers.tolist(), strict=True
+    ):
+        bounds = _bin_bounds(value, is_old=figures.report.is_old)
         if bounds is not None:
-            text = Printed(str(value), report.document.positions[number])
+            text = Printed(str(value), document.positions[number])
             _add_percentile(figures, place, text, metric, rank, bounds=bounds, primary=not is_read)
 
 
@@ -142,12 +164,13 @@ def _at_ranks(counts: NDArray[np.int64], ranks: Sequence[float]) -> NDArray[np.i
     return np.searchsorted(np.cumsum(counts), wanted)
 
 
-def _bins(figures: Figures, named: Object) -> tuple[NDArray[np.int64], ...]:
-    """Return the values of bins, their counts, and the numbers that these are."""
+def _bins(figures: Figures, named: Object) -> _Bins:
     texts = figures.report.document.texts
     names, numbers = list(named), list(named.values())
-    are_numbers = set(map(type, numbers)) == {int}
-    values, counts = _whole(names), _whole([texts[number] for number in numbers]) if are_numbers else None
+    values = counts = None
+    if set(map(type, numbers)) == {int} and numbers[-1] - numbers[0] == len(numbers) - 1:
+        # Nothing but numbers, one after the other.
+        values, counts = _whole(names), _whole(texts[numbers[0] : numbers[-1] + 1])
     if values is None or counts is None:
         names = [name for name, number in named.items() if is_number(number) and _are_whole(name, texts[number])]
         numbers = [named[name] for name in names]
@@ -155,7 +178,7 @@ def _bins(figures: Figures, named: Object) -> tuple[NDArray[np.int64], ...]:
         counts = np.array([int(texts[number]) for number in numbers], np.int64)
     if "FIO_IO_U_PLAT_BITS" in named:  # up to fio 3.0 bins go by their index
         values = np.array([bin_value(min(index, _MOST_BINS)) for index in values.tolist()], np.int64)
-    return values, counts, np.array(numbers, np.intp)
+    return _Bins(values, counts, np.array(numbers, np.intp))
 
 
 _MOST_BINS: Final = 2**12
@@ -166,7 +189,8 @@ def _whole(words: Sequence[str]) -> NDArray[np.int64] | None:
     together = "".join(words)
     if not (together.isascii() and together.isdecimal() and all(words)):
         return None
-    return np.array(list(map(int, words)), np.int64) if max(map(len, words)) <= MOST_DIGITS else None
+    numbers = np.fromstring(" ".join(words), np.int64, sep=" ")
+    return numbers if numbers.max() < 10**MOST_DIGITS else None
 
 
 def _are_whole(*words: str) -> bool:
