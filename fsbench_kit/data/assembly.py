@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from fsbench_kit.data.columns import RUN, TooLarge, diagnostics_of, frame_of, series_of
+from fsbench_kit.data.columns import RUN, TooLarge, diagnostics_of, distributions_of, frame_of, series_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import FoundRun, Remark, merged, same_runs
 from fsbench_kit.model.records import Block, Diagnostic, Run
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.data.log import Log
-    from fsbench_kit.model.records import Bin, Measurement, Setting
 
 
 def assemble(logs: Iterable[Log]) -> Dataset:
@@ -139,12 +138,11 @@ class _Frames:
 
 
 def _frames(runs: Sequence[FoundRun]) -> _Frames:
-    records: dict[str, list[Sequence[Bin | Measurement | Setting]]] = {
-        "settings": [(*found.run.settings, *found.settings) for found in runs],
-        "measurements": [found.run.measurements for found in runs],
-        "distributions": [found.run.bins for found in runs],
+    made = {
+        "settings": frame_of("settings", ((*found.run.settings, *found.settings) for found in runs)),
+        "measurements": frame_of("measurements", (found.run.measurements for found in runs)),
+        "distributions": distributions_of(found.run.bins for found in runs),
     }
-    made = {name: frame_of(name, of_runs) for name, of_runs in records.items()}
     return _Frames(
         {name: frame for name, (frame, _) in made.items()}
         | {"series": series_of([found.blocks for found in runs])},

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 import polars as pl
 
+from fsbench_kit.model.records import Distributions
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Setting
+    from fsbench_kit.model.records import Bin, Bins, Block, Diagnostic, Measurement, Setting
 
 RUN: Final = "run"
 """The column that says by its number which run a row belongs to, before runs have their ids."""
@@ -28,9 +31,7 @@ class TooLarge(NamedTuple):
     line: int | None
 
 
-def frame_of(
-    name: str, of_runs: Iterable[Sequence[Bin | Measurement | Setting]]
-) -> tuple[pl.DataFrame, list[TooLarge]]:
+def frame_of(name: str, of_runs: Iterable[Sequence[Measurement | Setting]]) -> tuple[pl.DataFrame, list[TooLarge]]:
     """Return the records of some runs as the frame of a name, in which `RUN` stands for the ``run_id``.
 
     A number that is too large for its column becomes null there, and is returned beside the frame.
@@ -61,6 +62,43 @@ def _is_too_large(value: int | None) -> bool:
 
 
 _LARGEST: Final = 2**63 - 1
+
+
+def distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, list[TooLarge]]:
+    """Return the bins of some runs as a frame, as `frame_of` does with other records."""
+    too_large: list[TooLarge] = []
+    groups = [_columns_of(number, bins, too_large) for number, bins in enumerate(of_runs)]
+    each = list(chain.from_iterable(groups))
+    sizes = [len(bins) for bins in each]
+
+    def column(name: str, unknown: float) -> pl.Series:
+        known = (getattr(bins, name) for bins in each)
+        arrays = (np.full(n, unknown) if array is None else array for n, array in zip(sizes, known, strict=True))
+        return pl.Series(np.concatenate([np.array([], dtype=type(unknown)), *arrays]))
+
+    schema = SCHEMAS["distributions"]
+    places = {name: list(map(attrgetter(name), each)) for name in ("scope", "part", "operation", "metric")}
+    frame = pl.DataFrame({RUN: _numbers(groups)} | {k: pl.Series(v, dtype=schema[k]) for k, v in places.items()})
+    return (
+        frame[np.repeat(np.arange(len(each)), sizes)].with_columns(
+            column("lows", np.nan).fill_nan(None).alias("low"),
+            column("highs", np.nan).fill_nan(None).alias("high"),
+            column("counts", -1).cast(pl.Int64).replace(-1, None).alias("count"),
+            column("shares", np.nan).fill_nan(None).alias("share"),
+            column("lines", -1).cast(pl.Int64).replace(-1, None).alias("line"),
+        ),
+        too_large,
+    )
+
+
+def _columns_of(run: int, bins: Sequence[Bin], too_large: list[TooLarge]) -> Sequence[Bins]:
+    """Return bins as columns; counts that no column holds are unknown."""
+    if isinstance(bins, Distributions):
+        return bins.columns
+    large = [item for item in bins if _is_too_large(item.count)]
+    too_large += (TooLarge(run, "count", item.count, item.line) for item in large if item.count is not None)
+    held = (replace(item, count=None) if item in large else item for item in bins) if large else bins
+    return Distributions.of(held).columns
 
 
 def series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:

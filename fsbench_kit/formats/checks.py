@@ -7,6 +7,7 @@ determine each other cannot both be right.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from math import inf, isclose
 from typing import TYPE_CHECKING, Final
@@ -53,9 +54,9 @@ def cross_checks(
     depths
         How many requests a process may have in flight, by part, where that is known.
     """
-    measurements = list(measurements)
-    yield from second_printings(measurements)
-    for (_, part, _), figures in figures_by_part(measurements).items():
+    parts, repeats = _grouped(measurements)
+    yield from _contradicting(repeats, parts)
+    for (_, part, _), figures in parts.items():
         yield from _rates(figures, (depths or {}).get(part))
         yield from _order(figures)
         yield from _sums_of_latencies(figures)
@@ -63,11 +64,14 @@ def cross_checks(
 
 def second_printings(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each second printing that is not what the first one is."""
-    measurements = list(measurements)
-    parts = figures_by_part(measurements)
-    for repeat in measurements:
-        first = parts.get(part_of(repeat), {}).get((repeat.metric, repeat.statistic))
-        if first is not None and first is not repeat and not can_be_alike(first, repeat):
+    parts, repeats = _grouped(measurements)
+    yield from _contradicting(repeats, parts)
+
+
+def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]) -> Iterator[Diagnostic]:
+    for repeat in repeats:
+        first = parts[part_of(repeat)].get((repeat.metric, repeat.statistic))
+        if first is not None and not can_be_alike(first, repeat):
             message = f"{name_of(first)} is printed as {first.text}, and again as {repeat.text}."
             yield contradiction("SECOND_PRINTING_DIFFERS", message, first, repeat)
 
@@ -89,12 +93,21 @@ def part_of(item: Measurement) -> Part:
 
 def figures_by_part(measurements: Iterable[Measurement]) -> dict[Part, Figures]:
     """Return the primary figures of each part, in their order."""
+    return _grouped(measurements)[0]
+
+
+def _grouped(measurements: Iterable[Measurement]) -> tuple[dict[Part, Figures], list[Measurement]]:
+    """Return the primary figures of each part, and all other figures."""
     parts: dict[Part, Figures] = {}
+    repeats: list[Measurement] = []
+    last, figures = None, {}
     for item in measurements:
-        figures = parts.setdefault(part_of(item), {})
-        if item.primary:
-            figures.setdefault((item.metric, item.statistic), item)
-    return parts
+        part = item.scope, item.part, item.operation
+        if part != last:  # those of one part follow each other
+            last, figures = part, parts.setdefault(part, {})
+        if not item.primary or figures.setdefault((item.metric, item.statistic), item) is not item:
+            repeats.append(item)
+    return parts, repeats
 
 
 def _rates(figures: Figures, depth: int | None) -> Iterator[Diagnostic]:
@@ -158,23 +171,26 @@ def _sums_of_latencies(figures: Figures) -> Iterator[Diagnostic]:
 
 
 def _order(figures: Figures) -> Iterator[Diagnostic]:
-    for metric in dict.fromkeys(metric for metric, _ in figures):
-        extent = [figures.get((metric, statistic)) for statistic in ("min", "mean", "max")]
-        for chain in ([item for item in extent if item is not None], _percentiles(figures, metric)):
+    by_metric: dict[str, dict[str, Measurement]] = {}
+    for (metric, statistic), item in figures.items():
+        by_metric.setdefault(metric, {})[statistic] = item
+    for of_metric in by_metric.values():
+        extent = [of_metric[statistic] for statistic in ("min", "mean", "max") if statistic in of_metric]
+        ranks = {rank: item for statistic, item in of_metric.items() if (rank := _rank(statistic)) is not None}
+        for chain in (extent, [ranks[rank] for rank in sorted(ranks)]):
             for smaller, larger in pairwise(chain):
-                low, high = _interval(smaller), _interval(larger)
-                if low and high and low[0] > high[1]:
+                if smaller.low is None or smaller.high is None or larger.low is None or larger.high is None:
+                    continue
+                if smaller.low > larger.high:
                     message = f"{name_of(smaller)} {smaller.text} is above {name_of(larger)} {larger.text}."
                     yield contradiction("FIGURES_DISAGREE", message, smaller, larger)
 
 
-def _percentiles(figures: Mapping[tuple[str, str], Measurement], metric: str) -> list[Measurement]:
-    found = [
-        (float(match[1]), item)
-        for (name, statistic), item in figures.items()
-        if name == metric and (match := _PERCENTILE.fullmatch(statistic))
-    ]
-    return [item for _, item in sorted(found, key=lambda pair: pair[0])]
+@lru_cache(maxsize=2**10)
+def _rank(statistic: str) -> float | None:
+    """Return the rank of a percentile, or ``None`` for any other statistic."""
+    match = _PERCENTILE.fullmatch(statistic)
+    return float(match[1]) if match is not None else None
 
 
 def name_of(item: Measurement) -> str:

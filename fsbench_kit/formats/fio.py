@@ -10,19 +10,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from fsbench_kit.formats.commands import GOES_ON
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
+from fsbench_kit.model.records import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from fsbench_kit.formats.builder import Bounds
     from fsbench_kit.formats.signatures import Marks
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Measurement
+    from fsbench_kit.model.units import Quantity
 
 TOOL: Final = "fio"
 
@@ -46,7 +52,7 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 _TIME: Final = re.compile(r"([A-Z][a-z]{2})\s*(\d{1,2})\s*(\d\d):(\d\d):(\d\d)\s*(\d{4})")
 
 _BIN_BITS: Final = 6
-_LAST_BIN: Final = 2**33 + 127 * 2**26
+LAST_BIN: Final = 2**33 + 127 * 2**26
 """Middle of the last bin, in ns, which holds all values above it as well."""
 
 
@@ -70,7 +76,7 @@ def percentile_bounds(smallest: int, largest: int) -> tuple[int, int | None]:
     ((2432, 2464), (100, 100), (17045651456, None))
     """
     low = smallest - smallest % _bin_width(smallest)
-    if largest >= _LAST_BIN:
+    if largest >= LAST_BIN:
         return low, None
     width = _bin_width(largest)
     return low, largest - largest % width + (width if width > 1 else 0)
@@ -78,6 +84,13 @@ def percentile_bounds(smallest: int, largest: int) -> tuple[int, int | None]:
 
 def _bin_width(value: int) -> int:
     return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
+
+
+def bin_widths(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the widths of the bins that hold some values."""
+    octaves = np.frexp(values.astype(float))[1].astype(np.int64)
+    widths: NDArray[np.int64] = np.left_shift(np.int64(1), np.maximum(octaves - 1 - _BIN_BITS, 0))
+    return widths
 
 
 def has_bin(smallest: int, largest: int) -> bool:
@@ -157,22 +170,22 @@ def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     return (0 if end <= 4 else end // 2), end
 
 
-def uncut_share(measurements: list[Measurement]) -> None:
-    """Let the share of a group's bandwidth that was read last be what fio cut of it.
+def uncut_share(share: Quantity | None, mean: Quantity | None) -> Bounds | None:
+    """Return the bounds of a job's share of its group's bandwidth, by what fio cut off before it divided.
 
-    It divides the mean before, cut to whole KiB/s (``convert_agg_kbytes_percent`` in its ``stat.c``).
+    That is the mean of the bandwidth, which it cuts to whole KiB/s (``convert_agg_kbytes_percent`` in its
+    ``stat.c``). ``None`` where one of the two is not known.
     """
-    share = measurements[-1]
-    mean = next((item for item in measurements[-4:-1] if item.statistic == "mean"), None)
-    if share.metric == "group_share" and share.high is not None and mean is not None and mean.low is not None:
-        whole = mean.low // 1024
-        measurements[-1] = replace(share, high=min(1.0, share.high * (whole + 1) / whole) if whole else 1.0)
+    if share is None or share.high is None or mean is None or mean.low is None:
+        return None
+    whole = mean.low // 1024
+    return share.low, min(1.0, share.high * (whole + 1) / whole) if whole else 1.0
 
 
 _RATES: Final = {"bandwidth", "iops", *LATENCIES.values()}
 
 
-def statistic_so_far(item: Measurement) -> str | None:
+def _statistic_so_far(item: Measurement) -> str | None:
     """Return what a figure of a report on a run that goes on is in the run's series, or ``None`` if nothing.
 
     fio reports on all of the run up to then: amounts grow, and rates and latencies are those since its start,
@@ -183,6 +196,31 @@ def statistic_so_far(item: Measurement) -> str | None:
     if item.metric in {"bytes", "operations"}:
         return item.statistic
     return f"cumulative_{item.statistic}" if item.metric in _RATES else None
+
+
+def series_so_far(reports: Iterable[Sequence[Measurement]]) -> Iterator[Block]:
+    """Yield what had been done by when, as the figures of a run's reports have it."""
+    points: dict[tuple[str | None, str, str, str], dict[float, Measurement]] = {}
+    for measurements in reports:
+        times = {
+            (m.part, m.operation): m.value for m in measurements if m.metric == "runtime" and m.scope != "group"
+        }
+        for item in measurements:
+            time = times.get((item.part, item.operation))
+            statistic = _statistic_so_far(item)
+            if statistic is not None and time is not None:
+                points.setdefault((item.part, item.operation, item.metric, statistic), {})[time] = item
+    for (part, operation, metric, statistic), at in points.items():
+        ends = sorted(at)
+        yield Block(
+            operation=operation,
+            metric=metric,
+            statistic=statistic,
+            part=part,
+            times=ends,
+            values=[value for end in ends if (value := at[end].value) is not None],
+            lines=[at[end].line for end in ends],
+        )
 
 
 def report_time(text: str) -> datetime:

@@ -8,51 +8,55 @@ reports are then those of the rates of single requests, in kB/s of 1000 whatever
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.checks import figures_by_part, part_of
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from fsbench_kit.formats.builder import RunBuilder
     from fsbench_kit.formats.checks import Figures, Part
     from fsbench_kit.model.records import Measurement
 
-_METRICS: Final = {"bandwidth", "iops"}
+_METRICS: Final = ("bandwidth", "iops")
 _OVER_INTERVALS: Final = {"mean", "min", "max", "stdev"}
 _SHORTEST: Final = 0.1
 """In s: intervals are longer, on average; fio takes 0.5 s unless told otherwise."""
 
 
-def over_requests(measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[Diagnostic]]:
-    """Return a report's figures with those over single requests told from those over intervals.
+def over_requests(run: RunBuilder) -> list[Diagnostic]:
+    """Tell a report's figures over single requests from those over intervals.
 
     Bandwidths become ``request_bandwidth``; what is said of IOPS then says nothing, and is left out.
     """
-    sampled = dict(_sampled(measurements))
-    kept, diagnostics = [], []
-    for item in measurements:
-        if (part_of(item), item.metric) not in sampled or item.statistic not in _OVER_INTERVALS:
-            kept.append(item)
-        elif item.metric == "bandwidth":
-            kept.append(_of_requests(item))
-    for (_, metric), mean in sampled.items():
-        message = (
-            f"The mean {metric} of {mean.operation}, {mean.text}, is taken over {mean.samples} single requests."
+    sampled = dict(_sampled(run))
+    if not sampled:
+        return []
+    of_requests: dict[str, list[int]] = {metric: [] for metric in _METRICS}
+    for number, item in enumerate(run.measurements):
+        if (part_of(item), item.metric) in sampled and item.statistic in _OVER_INTERVALS:
+            of_requests[item.metric].append(number)
+    run.amend(of_requests["bandwidth"], metric="request_bandwidth", factor=1000 / 1024)
+    run.drop(of_requests["iops"])
+    return [
+        Diagnostic(
+            code="NOT_OVER_INTERVALS",
+            message=f"The mean {metric} of {mean.operation}, {mean.text}, "
+            f"is taken over {mean.samples} single requests.",
+            line=mean.line,
+            excerpt=mean.text,
         )
-        diagnostics.append(
-            Diagnostic(code="NOT_OVER_INTERVALS", message=message, line=mean.line, excerpt=mean.text)
-        )
-    return kept, diagnostics
+        for (_, metric), mean in sampled.items()
+    ]
 
 
-def _sampled(measurements: Sequence[Measurement]) -> Iterator[tuple[tuple[Part, str], Measurement]]:
+def _sampled(run: RunBuilder) -> Iterator[tuple[tuple[Part, str], Measurement]]:
     """Yield of what, and of which metric, there are as many samples as requests, with the mean."""
-    for part, figures in figures_by_part(measurements).items():
+    for part, figures in figures_by_part(run.measurements).items():
         done, runtime = _done(figures), figures.get(("runtime", "value"))
-        for metric in sorted(_METRICS):
+        for metric in _METRICS:
             mean = figures.get((metric, "mean"))
             if done is None or runtime is None or mean is None or not mean.samples or runtime.value is None:
                 continue
@@ -67,10 +71,3 @@ def _done(figures: Figures) -> float | None:
         return operations.value
     moved = figures.get(("bytes", "value"))
     return moved.value / moved.block_size if moved is not None and moved.value and moved.block_size else None
-
-
-def _of_requests(item: Measurement) -> Measurement:
-    value, low, high = (
-        end * 1000 / 1024 if end is not None else None for end in (item.value, item.low, item.high)
-    )
-    return replace(item, metric="request_bandwidth", value=value, low=low, high=high)

@@ -30,7 +30,7 @@ A time that prints as 0 is below its last digit, and is censored.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -289,4 +289,4 @@ def _memory(amount: Quantity) -> Quantity:
     """Return how much memory a command had, which may be a quarter of what is printed."""
     if amount.value % (_TIMES * _PAGE):
         return amount
-    return replace(amount, low=amount.value / _TIMES)
+    return amount._replace(low=amount.value / _TIMES)

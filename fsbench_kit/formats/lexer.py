@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.model.records import Diagnostic, Measurement, Scope
 from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.text import Text
 
 UNREAD: Final = "UNREAD"
+REACH: Final = 800
 
 _FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
 
@@ -30,6 +32,13 @@ _PROSE_WORDS_PER_DIGIT: Final = 1.5
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _PUNCTUATION: Final = ",.;:!?)\"'"
 _NO_WORD: Final = re.compile(r"\(\?P<\w+>|\\[a-zA-Z]|\[[^\]]*\]")
+
+
+class Printed(NamedTuple):
+    """A number, or what stands for one, as a log prints it, and where in the text it begins."""
+
+    text: str
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,12 @@ class Token:
     def line_of(self, group: str) -> int:
         """Return the line on which a group stands."""
         return self.text.line(self.match.start(group)) if self.match is not None else self.line
+
+    def printed(self, group: str) -> Printed | None:
+        """Return a group's text, and where it stands; ``None`` where the group took no part."""
+        if self.match is None or self.match[group] is None:
+            return None
+        return Printed(self.match[group], self.match.start(group))
 
     def measurement(
         self,
@@ -125,6 +140,10 @@ class Lexer:
 
     Parameters
     ----------
+    words
+        Name of a phrase -> words of which one stands in each of its matches, within `REACH` characters of where
+        the match begins. Where none of them is, the text is not searched for the phrase, which costs far more
+        than to look for words.
     phrases
         Name -> regular expression. A space in an expression stands for any white space, also none (``\s*+``,
         all that there is), because copies lose and gain it; write ``\s+`` where some is needed, and ``\s`` in
@@ -132,7 +151,8 @@ class Lexer:
         Where two phrases match at one place, the one that is declared first wins.
     """
 
-    def __init__(self, **phrases: str) -> None:
+    def __init__(self, words: Mapping[str, Sequence[str]] | None = None, /, **phrases: str) -> None:
+        self._marks = [(words or {}).get(name, ()) for name in phrases]
         self._phrases = {
             name: re.compile(pattern.replace(" ", r"\s*+"), re.MULTILINE) for name, pattern in phrases.items()
         }
@@ -146,21 +166,34 @@ class Lexer:
         """
         position = start
         limit = len(text.chars) if end is None else end
-        upcoming = {name: p.search(text.chars, start, limit) for name, p in self._phrases.items()}
-        while True:
-            for name, match in upcoming.items():
-                if match is not None and match.start() < position:
-                    upcoming[name] = self._phrases[name].search(text.chars, position, limit)
-            found = [(match.start(), name, match) for name, match in upcoming.items() if match is not None]
-            if not found:
-                yield from self._unread(text, position, limit)
-                return
-            at, name, match = min(found, key=lambda candidate: candidate[0])
-            yield from self._unread(text, position, at)
-            yield Token(name, text, at, match.end(), match)
-            if match.end() == position == at:
-                raise ValueError(f"the phrase {name} matches nothing at all")
-            position = match.end()
+        names, patterns = list(self._phrases), list(self._phrases.values())
+        upcoming: list[tuple[int, int, re.Match[str]]] = []
+
+        def look_for(index: int) -> None:
+            first = self._next_word(text.chars, index, position, limit)
+            if first is not None and (match := patterns[index].search(text.chars, first, limit)):
+                heappush(upcoming, (match.start(), index, match))
+
+        for index in range(len(patterns)):
+            look_for(index)
+        while upcoming:
+            at, index, match = heappop(upcoming)
+            if at >= position:
+                yield from self._unread(text, position, at)
+                yield Token(names[index], text, at, match.end(), match)
+                if match.end() == position == at:
+                    raise ValueError(f"the phrase {names[index]} matches nothing at all")
+                position = match.end()
+            look_for(index)
+        yield from self._unread(text, position, limit)
+
+    def _next_word(self, chars: str, index: int, position: int, limit: int) -> int | None:
+        """Return from where on a phrase can stand, or ``None`` where it cannot."""
+        marks = self._marks[index]
+        if not marks:
+            return position
+        found = [at for mark in marks if (at := chars.find(mark, position, limit)) >= 0]
+        return max(position, min(found) - REACH) if found else None
 
     def _unread(self, text: Text, start: int, end: int) -> Iterator[Token]:
         stretch = text.chars[start:end]

@@ -10,30 +10,27 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeGuard
 
 Object = dict[str, Any]
 
 
-@dataclass(slots=True, eq=False)
-class Number:
-    """A number of a document: its text, where that stands, and whether it found its place."""
-
-    text: str
-    position: int
-    is_read: bool = False
-
-
 @dataclass(slots=True)
-class Decoded:
-    """An object, as far as it goes.
+class Document:
+    """A decoded object, as far as it goes, in which each number is its own ordinal.
 
     Attributes
     ----------
     start, end
         Where in the text it stands.
+    content
+        What it holds. Whole numbers (`bool` apart) are ordinals of its numbers.
+    texts, positions
+        Each number as printed, and where it begins.
+    is_read
+        Whether each number found its place, as a byte.
     is_whole
-        Whether it was closed.
+        Whether the object was closed.
     repeated
         Numbers that stand under a key a second time, and differ from the first one, which counts.
     strange
@@ -43,10 +40,21 @@ class Decoded:
     start: int
     end: int
     content: Object
-    numbers: list[Number] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    is_read: bytearray = field(default_factory=bytearray)
     is_whole: bool = False
-    repeated: list[Number] = field(default_factory=list)
+    repeated: list[int] = field(default_factory=list)
     strange: list[tuple[int, int]] = field(default_factory=list)
+
+    def text(self, value: object) -> str:
+        """Return a string, or a number as it is printed."""
+        return self.texts[value] if is_number(value) else value if isinstance(value, str) else ""
+
+
+def is_number(value: object) -> TypeGuard[int]:
+    """Whether a value of a document is a number."""
+    return type(value) is int
 
 
 _TOKEN: Final = re.compile(
@@ -65,27 +73,34 @@ _DEEPEST: Final = 24
 """Levels of a document; those of fio are 8 deep."""
 
 
-def decode(chars: str, start: int) -> Decoded:
-    """Decode the object that begins at a position.
+def decode(chars: str, start: int, first: int = 0) -> Document:
+    """Decode the object that begins at a position; its numbers count from `first`.
 
-    Numbers of the result are of `Number`; of a key that is repeated the first number counts, and the last of
-    anything else.
+    Of a key that is repeated the first number counts, and the last of anything else.
     """
-    return _Decoder(chars, start).decode()
+    return _Decoder(chars, start, first).decode()
+
+
+class _Held(NamedTuple):
+    """A number that waits for what follows it."""
+
+    text: str
+    position: int
 
 
 class _Decoder:
     """Where the decoding of one object has come to."""
 
-    def __init__(self, chars: str, start: int) -> None:
+    def __init__(self, chars: str, start: int, first: int) -> None:
         self.chars = chars
+        self.first = first
         self.position = start + 1
-        self.decoded = Decoded(start, start + 1, {})
+        self.decoded = Document(start, start + 1, {})
         self.open: list[Object | list[Any]] = [self.decoded.content]
         self.keys: list[str | None] = [None]
         self.held: list[Any] = []  # the value that waits for what follows it
 
-    def decode(self) -> Decoded:
+    def decode(self) -> Document:
         expected = "key"
         while expected:
             self.position = _SPACE.match(self.chars, self.position).end()  # type: ignore[union-attr]
@@ -140,7 +155,7 @@ class _Decoder:
 
     def _scalar(self, match: re.Match[str]) -> Any:
         if match["number"]:
-            return Number(match["number"], match.start())
+            return _Held(match["number"], match.start())
         if match["string"]:
             return _unquoted(match["string"])
         return {"true": True, "false": False, "null": None}[match["word"]]
@@ -152,18 +167,24 @@ class _Decoder:
             return
         value = self.held.pop()
         inside, key = self.open[-1], self.keys[-1] or ""
-        if isinstance(value, Number):
-            self.decoded.numbers.append(value)
+        if isinstance(value, _Held):
+            value = self._number(value)
         if isinstance(inside, list):
             inside.append(value)
             return
         first = inside.get(key)
-        if isinstance(first, Number) and isinstance(value, Number):
-            value.is_read = True
-            if value.text != first.text:
+        if is_number(first) and is_number(value):
+            self.decoded.is_read[value - self.first] = True
+            if self.decoded.texts[value - self.first] != self.decoded.texts[first - self.first]:
                 self.decoded.repeated.append(value)
         else:
             inside[key] = value
+
+    def _number(self, held: _Held) -> int:
+        self.decoded.texts.append(held.text)
+        self.decoded.positions.append(held.position)
+        self.decoded.is_read.append(False)
+        return self.first + len(self.decoded.texts) - 1
 
     def _skip_strange_line(self) -> bool:
         match = _STRANGE.match(self.chars, self.position)

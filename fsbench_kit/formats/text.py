@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
+from codecs import lookup
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
 EXCERPT_LENGTH = 120
 
-_STEP = 1024
+_NEWLINE: Final = ord("\n")
+_STEP: Final = 1024
 """So many characters lie between two whose offsets are kept."""
 
 
@@ -73,9 +79,17 @@ class Text:
         """Return the number of the line of the file in which a position stands, counted from 1."""
         return self._file.line(self._origin(position))
 
+    def lines(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the lines on which positions stand: the same as `line`, far faster."""
+        return self._file.lines(self._origins(positions))
+
     def byte(self, position: int) -> int:
         """Return the offset in the file of the character at a position."""
         return self._file.byte(self._origin(position))
+
+    def bytes(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the offsets of the characters at positions: the same as `byte`, far faster."""
+        return self._file.bytes(self._origins(positions))
 
     def position(self, byte: int) -> int:
         """Return where the character stands that the file has at an offset; the inverse of `byte`."""
@@ -92,7 +106,8 @@ class Text:
         Control characters, which could drive the terminal that shows it, are replaced.
         """
         words = " ".join(self.chars[start:end].split())
-        words = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
+        if not words.isprintable():
+            words = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
         if len(words) <= EXCERPT_LENGTH:
             return words
         half = EXCERPT_LENGTH // 2
@@ -154,9 +169,30 @@ class Text:
     def _at(self, position: int) -> int:
         return bisect_right(self._stretches, position, key=lambda stretch: stretch.start) - 1
 
+    def _origins(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
+        first, *others = self._stretches
+        if len(others) == 1 and first.kept:
+            return positions + (first.origin - first.start)
+        return np.array([self._origin(position) for position in positions.tolist()], np.intp)
+
     def _origin(self, position: int) -> int:
         stretch = self._stretches[self._at(position)]
         return stretch.origin + (position - stretch.start if stretch.kept else 0)
+
+
+LAST_CODE: Final = 127
+
+
+def codes(chars: str) -> NDArray[np.uint8]:
+    """Return the characters of a text as numbers: their ASCII codes, and `LAST_CODE` for all others."""
+    if chars.isascii():
+        return np.frombuffer(chars.encode("ascii"), np.uint8)
+    wide = np.frombuffer(chars.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.minimum(wide, LAST_CODE).astype(np.uint8)
+
+
+_LIKE_ASCII: Final = {"ascii", "utf-8", "iso8859-1", "cp1252"}
+"""Encodings in which ASCII characters are a byte each."""
 
 
 class _File:
@@ -166,20 +202,39 @@ class _File:
         self._chars = chars
         self._encoding, self._errors = encoding, errors
         # str.splitlines also splits at form feeds and the like, which editors do not count as lines.
-        self._line_starts = [0, *(match.end() for match in re.finditer("\n", chars))]
+        self._ends = np.flatnonzero(codes(chars) == _NEWLINE)
+        self._line_starts = [0, *(self._ends + 1).tolist()]
         self._lines_before = first_line - 1
-        self._bytes = [first_byte]
-        for start in range(0, len(chars), _STEP):
-            self._bytes.append(self._bytes[-1] + self._length(start, start + _STEP))
+        self._first_byte = first_byte
+        self._is_ascii = chars.isascii() and lookup(encoding).name in _LIKE_ASCII
+
+    @cached_property
+    def _bytes(self) -> list[int]:
+        found = [self._first_byte]
+        for start in range(0, len(self._chars), _STEP):
+            found.append(found[-1] + self._length(start, start + _STEP))
+        return found
 
     def line(self, character: int) -> int:
         return self._lines_before + bisect_right(self._line_starts, character)
 
+    def lines(self, characters: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.searchsorted(self._ends, characters) + (self._lines_before + 1)
+
+    def bytes(self, characters: NDArray[np.intp]) -> NDArray[np.intp]:
+        if self._is_ascii:
+            return characters + self._first_byte
+        return np.array(list(map(self.byte, characters.tolist())), np.intp)
+
     def byte(self, character: int) -> int:
+        if self._is_ascii:
+            return self._first_byte + character
         step, rest = divmod(character, _STEP)
         return self._bytes[step] + self._length(character - rest, character)
 
     def character(self, byte: int) -> int:
+        if self._is_ascii:
+            return min(max(byte - self._first_byte, 0), len(self._chars))
         step = min(bisect_right(self._bytes, byte) - 1, len(self._chars) // _STEP)
         candidates = range(step * _STEP, min((step + 1) * _STEP, len(self._chars) + 1))
         return candidates.start + max(bisect_right(candidates, byte, key=self.byte) - 1, 0)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.checks import Figures, Interval
     from fsbench_kit.model.records import Diagnostic, Measurement
 
-    Place = tuple[str, str | None]
-    """Scope and part of figures."""
-    Wholes = Mapping[Place, Sequence[Place]]
+    Part = tuple[str, str | None]
+    """Scope and name of a part."""
+    Wholes = Mapping[Part, Sequence[Part]]
     """Of which parts each whole is made."""
 
 _SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[float]], float]]]] = {
@@ -58,7 +58,7 @@ def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts
 
 
 def _sums(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
-    printings: dict[tuple[Place, str], dict[tuple[str, str], list[Measurement]]] = defaultdict(dict)
+    printings: dict[tuple[Part, str], dict[tuple[str, str], list[Measurement]]] = defaultdict(dict)
     for item in measurements:
         figures = printings[(item.scope, item.part), item.operation]
         figures.setdefault((item.metric, item.statistic), []).append(item)

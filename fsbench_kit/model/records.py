@@ -6,14 +6,20 @@ counted from 1.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from itertools import chain, groupby
+from math import isnan
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
 
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
+
+    from numpy.typing import NDArray
 
 Scope = Literal["all", "group", "job", "client", "thread", "disk"]
 State = Literal["measured", "censored", "missing"]
@@ -36,9 +42,11 @@ class Setting:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Measurement:
     """One figure: what it is of, how large it is, and what its print allows.
+
+    Nobody changes one. It is not frozen all the same, which would take three times as long to make.
 
     Attributes
     ----------
@@ -102,6 +110,119 @@ class Bin:
     part: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bins:
+    """The bins of one distribution, or of a stretch of it, as columns.
+
+    Attributes
+    ----------
+    lows, highs
+        Bounds in the metric's base unit; an open end is NaN.
+    counts, shares, lines
+        ``None`` where they are not known.
+    """
+
+    operation: str
+    metric: str
+    scope: Scope = "all"
+    part: str | None = None
+    lows: NDArray[np.float64]
+    highs: NDArray[np.float64]
+    counts: NDArray[np.int64] | None = None
+    shares: NDArray[np.float64] | None = None
+    lines: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.lows)
+
+    def __iter__(self) -> Iterator[Bin]:
+        unknown = [None] * len(self)
+        columns = (self.counts, self.shares, self.lines)
+        known = (unknown if column is None else column.tolist() for column in columns)
+        for low, high, count, share, line in zip(self.lows.tolist(), self.highs.tolist(), *known, strict=True):
+            yield Bin(
+                operation=self.operation,
+                metric=self.metric,
+                low=None if isnan(low) else low,
+                high=None if isnan(high) else high,
+                count=count,
+                share=share,
+                line=line,
+                scope=self.scope,
+                part=self.part,
+            )
+
+
+class Distributions(Sequence[Bin]):
+    """The bins of a run: a sequence of `Bin` that is held as columns.
+
+    Parameters
+    ----------
+    columns
+        The bins in their order, by distribution.
+    """
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: Iterable[Bins] = ()) -> None:
+        self.columns = tuple(columns)
+
+    @classmethod
+    def of(cls, bins: Iterable[Bin]) -> Distributions:
+        """Return bins as columns, unless they are held so already."""
+        if isinstance(bins, Distributions):
+            return bins
+        alike = groupby(
+            bins,
+            lambda item: (
+                (item.operation, item.metric, item.scope, item.part),
+                (item.count is None, item.share is None, item.line is None),
+            ),
+        )
+        return cls(_columns(*place, list(items)) for (place, _), items in alike)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.columns))
+
+    def __iter__(self) -> Iterator[Bin]:
+        return chain.from_iterable(self.columns)
+
+    @overload
+    def __getitem__(self, index: int) -> Bin: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Bin]: ...
+    def __getitem__(self, index: int | slice) -> Bin | Sequence[Bin]:
+        return tuple(self)[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Distributions({list(self)!r})"
+
+
+def _columns(operation: str, metric: str, scope: Scope, part: str | None, items: Sequence[Bin]) -> Bins:
+    """Return bins of one distribution as columns; what is not known of one is not known of any."""
+
+    def known(values: list[Any], kind: type) -> NDArray[Any] | None:
+        return None if values[0] is None else np.array(values, kind)
+
+    return Bins(
+        operation=operation,
+        metric=metric,
+        scope=scope,
+        part=part,
+        lows=np.array([item.low for item in items], float),  # which makes None NaN
+        highs=np.array([item.high for item in items], float),
+        counts=known([item.count for item in items], np.int64),
+        shares=known([item.share for item in items], np.float64),
+        lines=known([item.line for item in items], np.int64),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One execution of one tool on one target, as far as its log tells.
@@ -139,7 +260,7 @@ class Run:
     identity: tuple[tuple[str, str], ...] = ()
     settings: tuple[Setting, ...] = ()
     measurements: tuple[Measurement, ...] = ()
-    bins: tuple[Bin, ...] = ()
+    bins: Sequence[Bin] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,9 @@ Base units are ``B``, ``B/s``, ``s``, ``1/s`` and ``1`` (for counts and shares).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Rounding = Literal["nearest", "down", "up", "exact", "unknown"]
 """How a tool shortened a figure for printing.
@@ -45,14 +44,15 @@ _UNITS: Final[dict[str, tuple[str, Decimal]]] = {
 """Unit -> (base unit, factor). A tool's own spelling (``Mb/sec``, ``usec``, ``msec``) is translated by
 the module that knows that tool, because the same letters mean different things to different tools."""
 
+_RATIOS: Final = {name: (base, *factor.as_integer_ratio()) for name, (base, factor) in _UNITS.items()}
 _COUNT_SUFFIXES: Final = {"": 1, "K": 10**3, **_DECIMAL}
+_PLAIN: Final = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?")
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)([kKMGTPE]?)")
 MOST_DIGITS: Final = 150
 """A number with as many, before or behind its point, measures nothing, and comes near what a float cannot hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A figure in a base unit, with the true values that print like it.
 
     Attributes
@@ -103,11 +103,14 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
     >>> quantity("864.7", "MiB/s", digits=5).high / 2**20
     864.705
     """
+    if unit not in _UNITS:
+        raise ValueError(f"{unit!r} is not a unit that this package knows")
+    plain = _PLAIN.fullmatch(text)
+    if plain is not None and digits is None:
+        return _plain_quantity(plain[1], plain[2] or "", unit, rounding)
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a number")
-    if unit not in _UNITS:
-        raise ValueError(f"{unit!r} is not a unit that this package knows")
     number = Decimal(match[1])
     if abs(number.adjusted()) >= MOST_DIGITS:
         raise ValueError(f"{text!r} is far too large or too small to be a figure")
@@ -133,6 +136,29 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
         low=float(low * factor) if known else None,
         high=float((number + above) * factor) if known else None,
     )
+
+
+def _plain_quantity(whole: str, fraction: str, unit: str, rounding: Rounding) -> Quantity:
+    """Return the quantity of a number without sign, exponent and suffix, as most are, in whole numbers.
+
+    The quotient of two of these is rounded once, as that of decimal numbers is, and found in a tenth of the time.
+    """
+    base, factor, divisor = _RATIOS[unit]
+    divisor *= 10 ** len(fraction)
+    number = int(whole + fraction)
+    value = number * factor / divisor
+    match rounding:
+        case "exact":
+            return Quantity(value, base, value, value)
+        case "down":
+            return Quantity(value, base, value, (number + 1) * factor / divisor)
+        case "up":
+            return Quantity(value, base, max(number - 1, 0) * factor / divisor, value)
+        case "nearest":
+            low, high = max(2 * number - 1, 0), 2 * number + 1
+            return Quantity(value, base, low * factor / (2 * divisor), high * factor / (2 * divisor))
+        case "unknown":
+            return Quantity(value, base, None, None)
 
 
 def _last_place(number: Decimal, digits: int | None) -> Decimal:

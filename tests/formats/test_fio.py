@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsbench_kit.formats.fio import depth_bounds, latency_bounds, part_names, percentile_bounds, uncut_share
-from fsbench_kit.model.records import Measurement
+from fsbench_kit.model.units import quantity
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,10 @@ def test_names_of_parts_are_unique() -> None:
 
 def test_a_share_is_that_of_a_mean_without_its_fraction() -> None:
     """fio 3.33 printed a mean of 221403.5 KiB/s and 49.77192 %; the share of the whole mean is 49.772032 %."""
-    place = {"operation": "read", "unit": "1", "text": "", "line": 1}
-    mean, share = 221403.5 * 1024, 0.4977192
-    figures = [
-        Measurement(metric="bandwidth", statistic="mean", value=mean, low=mean, high=mean, **place),
-        Measurement(metric="group_share", value=share, low=share - 5e-9, high=share + 5e-9, **place),
-    ]
-    uncut_share(figures)
-    assert figures[1].low == share - 5e-9
-    assert figures[1].high is not None
-    assert 0.49772032 <= figures[1].high < 0.497722
+    share, mean = quantity("49.77192", "%"), quantity("221403.5", "KiB/s", rounding="exact")
+    bounds = uncut_share(share, mean)
+    assert bounds is not None
+    low, high = bounds
+    assert low == share.low
+    assert high is not None
+    assert 0.49772032 <= high < 0.497722

@@ -697,3 +697,15 @@ def test_idle_processors() -> None:
     assert idle == {None: "33.714222", "cpu-0": "5.564132", "cpu-1": "61.864313"}
     units = {m.statistic: m.value for m in run.measurements if m.metric == "idle_unit_time"}
     assert units == {"mean": pytest.approx(29.346e-6), "stdev": pytest.approx(9.038239e-6)}
+
+
+def test_what_is_json_costs_no_object_for_each_bin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the tolerant decoder nor an object for each bin is paid for by a document that is whole."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("this is for damaged documents, and for who asks for a bin")
+
+    monkeypatch.setattr("fsbench_kit.formats.loose_json.decode", refuse)
+    monkeypatch.setattr("fsbench_kit.model.records.Bin.__init__", refuse)
+    data = fsb.read(DATA / "fio_json" / "3.33-grouped.json")
+    assert data.distributions.filter(pl.col("count").is_not_null()).height > 100

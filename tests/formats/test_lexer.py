@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.text import Text
 
-LEXER = Lexer(
-    rate=r"rate: (?P<rate>\d+(?:\.\d+)?)(?: \((?P<note>\w+)\))?",
-    any_rate=r"rate\b[^\n]*",
-    unit=r"\bunit\s+(?P<unit>\w+)",
-)
+PHRASES = {
+    "rate": r"rate: (?P<rate>\d+(?:\.\d+)?)(?: \((?P<note>\w+)\))?",
+    "any_rate": r"rate\b[^\n]*",
+    "unit": r"\bunit\s+(?P<unit>\w+)",
+}
+LEXER = Lexer(**PHRASES)
 
 
 def _tokens(chars: str, start: int = 0, end: int | None = None) -> list[Token]:
@@ -166,3 +167,11 @@ def test_many_phrases_take_time_in_proportion() -> None:
     lexer._phrases = {name: Counting(p) for name, p in lexer._phrases.items()}  # type: ignore[misc]
     assert len(list(lexer.tokens(Text("ab" * 100)))) == 200
     assert searches == 3 + 200
+
+
+@given(st.lists(st.sampled_from(["rate: 3 ", "rate ", "unit s ", "7 ", "word " * 400, "\n"]), max_size=12))
+def test_words_of_phrases_change_nothing_but_the_time(pieces: list[str]) -> None:
+    text = Text("".join(pieces))
+    words = Lexer({"rate": ("rate:",), "unit": ("uni", "nit")}, **PHRASES)
+    places = [[(token.name, token.start, token.end) for token in lexer.tokens(text)] for lexer in (LEXER, words)]
+    assert places[0] == places[1]

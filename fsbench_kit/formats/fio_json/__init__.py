@@ -38,8 +38,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import TOOL, beside
-from fsbench_kit.formats.fio_json.documents import MARKS, documents, runs
-from fsbench_kit.formats.fio_json.reader import Reader, series
+from fsbench_kit.formats.fio_json.documents import MARKS, reports, runs
+from fsbench_kit.formats.fio_json.reader import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,12 +66,11 @@ def marks(chars: str) -> Iterator[int]:
 def parse(text: Text) -> Iterator[Record]:
     """Yield the run of each document in a text, and diagnostics for figures that have no place in one."""
     end = 0
-    for of_run in runs(documents(text)):
-        for document in of_run:
-            yield from _beside(text, end, document.start)
-            end = document.end
-        yield from Reader(text, of_run[-1], of_run[0].start).records()
-        yield from series(text, of_run)
+    for of_run in runs(reports(text)):
+        for report in of_run:
+            yield from _beside(text, end, report.document.start)
+            end = report.document.end
+        yield from records(text, of_run)
     yield from _beside(text, end, len(text.chars))
 
 

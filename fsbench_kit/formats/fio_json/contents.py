@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.loose_json import Number, Object
+from fsbench_kit.formats.loose_json import Object, is_number
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from fsbench_kit.model.units import Quantity, Rounding
+    from fsbench_kit.formats.loose_json import Document
+
+MOST_DIGITS: Final = 18
+"""fio's counters cannot hold a number that has more."""
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
-
-
-def jobs_of(document: Object) -> list[Object]:
-    """Return the jobs of a document, or in client mode those of its clients."""
-    return objects(document.get("jobs", document.get("client_stats")))
-
-
-def has_worked(job: Object) -> bool:
-    """Whether a job made a request."""
-    return any(is_work(work(object_(job.get(operation)))) for operation in DIRECTIONS)
-
-
-def version_of(document: Object) -> str | None:
-    """Return fio's version, if the document names it."""
-    return text_of(document.get("fio version")).removeprefix("fio-") or None
-
-
-def is_sum(job: Object) -> bool:
-    """Whether the figures are those of all clients together, which client mode adds to them."""
-    return text_of(job.get("jobname")) == "All clients"
 
 
 def object_(value: object) -> Object:
@@ -44,29 +26,82 @@ def objects(value: object) -> list[Object]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def text_of(value: object) -> str:
-    """Return a string, or a number as it is printed."""
-    return value.text if isinstance(value, Number) else value if isinstance(value, str) else ""
-
-
-def count_of(value: object) -> int | None:
-    """Return a whole number, unless fio's own counters could not hold it."""
-    return int(value.text) if isinstance(value, Number) and re.fullmatch(r"\d{1,18}", value.text) else None
-
-
-def amount_of(number: Number, unit: str = "", rounding: Rounding = "nearest") -> Quantity | None:
-    """Return a number as a quantity, or ``None`` where it is none: NaN, Infinity, 1e999."""
+def is_amount(text: str) -> bool:
+    """Whether it is a number that can be held, and not NaN, Infinity or 1e999."""
     try:
-        return quantity(number.text, unit, rounding=rounding)
+        quantity(text)
     except ValueError:
-        return None
+        return False
+    return True
 
 
-def is_work(block: Object) -> bool:
-    """Whether a block holds anything but zeros."""
-    return any(isinstance(value, Number) and value.text.strip("-0.") for value in block.values())
+class Report:
+    """A document of fio, and what it says of itself.
 
+    Attributes
+    ----------
+    is_client
+        Whether its jobs are those of the clients of a server.
+    is_old
+        Whether it is fio 2.x, whose latencies are in µs and have keys that do not name their unit.
+    """
 
-def work(direction: Object) -> Object:
-    """Return what tells whether there were requests."""
-    return {key: direction.get(key) for key in ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")}
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.content = document.content
+        self.jobs = objects(self.content.get("jobs", self.content.get("client_stats")))
+        self.is_client = not isinstance(self.content.get("jobs"), list)
+        self.version = self.text(self.content.get("fio version")).removeprefix("fio-") or None
+        self.is_old = self._is_old()
+
+    def _is_old(self) -> bool:
+        if self.version is not None:
+            return self.version.startswith(("1.", "2.")) and not self.version.startswith("2.99")
+        directions = (object_(job.get(operation)) for job in self.jobs for operation in DIRECTIONS)
+        return not any(key.endswith("_ns") for block in directions for key in block)
+
+    @property
+    def is_of_fio(self) -> bool:
+        """Whether this is a document of fio at all."""
+        content = self.content
+        is_list = isinstance(content.get("jobs", content.get("client_stats")), list)
+        return is_list and ("fio version" in content or any("jobname" in job for job in self.jobs))
+
+    def text(self, value: object) -> str:
+        """Return a string, or a number as it is printed."""
+        return self.document.text(value)
+
+    def count(self, value: object) -> int | None:
+        """Return a whole number, unless fio's own counters could not hold it."""
+        text = self.document.texts[value] if is_number(value) else ""
+        return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+    def is_work(self, block: Object) -> bool:
+        """Whether a block holds anything but zeros."""
+        texts = self.document.texts
+        return any(texts[value].strip("-0.") for value in block.values() if is_number(value))
+
+    def has_requests(self, direction: Object) -> bool:
+        """Whether there were requests in a direction."""
+        telling = ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")
+        return self.is_work({key: direction[key] for key in telling if key in direction})
+
+    def has_worked(self, job: Object) -> bool:
+        """Whether a job made a request."""
+        return any(self.has_requests(object_(job.get(operation))) for operation in DIRECTIONS)
+
+    def is_sum(self, job: Object) -> bool:
+        """Whether the figures are those of all clients together, which client mode adds to them."""
+        return self.text(job.get("jobname")) == "All clients"
+
+    def options(self, job: Object) -> dict[str, str]:
+        """Return the options of a job; those of its own go before the global ones."""
+        options = {**object_(self.content.get("global options")), **object_(job.get("job options"))}
+        for value in options.values():
+            self.mark(value)
+        return {name: self.text(value) for name, value in options.items()}
+
+    def mark(self, value: object) -> None:
+        """Take a number for read, if a value is one."""
+        if is_number(value):
+            self.document.is_read[value] = True

@@ -62,7 +62,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.commands import parses
 from fsbench_kit.formats.fio import TOOL, undescribed
 from fsbench_kit.formats.fio_normal.phrases import LEXER, MARKS
-from fsbench_kit.formats.fio_normal.reader import Reader
+from fsbench_kit.formats.fio_normal.reader import records
 from fsbench_kit.formats.fio_normal.reports import reports, runs
 from fsbench_kit.formats.lexer import UNREAD
 
@@ -86,7 +86,7 @@ def marks(chars: str) -> Iterator[int]:
 def parse(text: Text) -> Iterator[Record]:
     """Yield each run of a text, and diagnostics for what is odd in it or was not understood."""
     for of_run in runs(reports(map(_without_sentences, LEXER.tokens(text)))):
-        yield from Reader(of_run).records()
+        yield from records(of_run)
 
 
 def _without_sentences(token: Token) -> Token:

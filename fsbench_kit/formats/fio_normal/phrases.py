@@ -47,7 +47,24 @@ _STATISTICS: Final = (
 )
 _TO: Final = "[-–]"
 
+_WORDS: Final = {
+    "command": ("fio",),
+    "header": ("(g=",),
+    "banner": ("fio",),
+    "layout": ("Laying",),
+    "progress": ("Jobs", "Cbs"),
+    "trouble": ("fio:", "client", "specify", "error:", "bad", "verify"),
+    "job": ("(groupid=",),
+    "latency": ("min=",),
+    "percentiles": ("percentiles",),
+    "disk": ("ios=",),
+    "idleness": ("idleness", "system:", "percpu:", "work"),
+    "said": ("fio:",),
+}
+"""Words of the phrases that are slow to search for."""
+
 LEXER: Final = Lexer(
+    _WORDS,
     command=(
         r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
         rf"{COMMAND}(?:{GOES_ON}|(?!\S{{1,100}}: \(g(?:=|roupid)|fio-\d)[^\n`])*"
@@ -191,10 +208,16 @@ def job_name(token: Token) -> str:
     return " ".join((token["name"] or "").lstrip("|>`").split())
 
 
-def cells(token: Token, group: str, pattern: str) -> Iterator[Token]:
+PERCENTILE: Final = re.compile(r"(?P<rank>\d+(?:\.\d+)?)th=\s*\[\s*(?P<value>\d+)\s*\]")
+SHARE: Final = re.compile(r"(?P<label>(?:>=)?\d+)=\s*(?P<share>\d[\d.]*)%")
+IDLE: Final = re.compile(r"(?P<share>[\d.]+)%")
+"""What phrases hold several of."""
+
+
+def cells(token: Token, group: str, pattern: re.Pattern[str]) -> Iterator[Token]:
     """Yield what a pattern finds inside a group of a phrase."""
     if token.match is None or token[group] is None:
         return
     start, end = token.match.span(group)
-    for match in re.compile(pattern).finditer(token.text.chars, start, end):
+    for match in pattern.finditer(token.text.chars, start, end):
         yield Token(token.name, token.text, match.start(), match.end(), match)

@@ -7,139 +7,105 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.commands import command_settings
-from fsbench_kit.formats.fio_normal.builder import Kept
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, job_name
+from fsbench_kit.formats.fio_normal.sizes import canonical_sizes
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
-from fsbench_kit.model.units import size
 
 if TYPE_CHECKING:
+    from fsbench_kit.formats.fio_normal.state import State
     from fsbench_kit.model.records import Origin
 
 _PROMPT: Final = re.compile(r"[#$%>❯»]\s*$")
 
 
-class SetUp(Kept):
-    """Reads a run's set-up."""
-
-    _read_unread = Kept._not_understood
-
-    def _read_command(self, token: Token) -> None:
-        words = token.text.chars[token.start : token.end]
-        made = list(command_settings(words, origin=self._origin(token), line=token.line))
-        self.is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
-        self.settings += made
-
-    def _origin(self, command: Token) -> Origin:
-        """Tell what was typed at a prompt, or stands right before the report, from what a text says was run."""
-        chars = command.text.chars
-        before = chars[chars.rfind("\n", 0, command.start) + 1 : command.start]
-        tokens = self.report.tokens
-        follower = tokens[tokens.index(command) + 1 :][:1]
-        has_prompt = command["host"] is not None or _PROMPT.search(before) is not None
-        return "command" if has_prompt or not follower or follower[0].name != UNREAD else "stated"
-
-    def _read_hello(self, token: Token) -> None:
-        self._set("os", token["os"], token)
-
-    def _read_client(self, token: Token) -> None:
-        if not self.has_clients:
-            self._not_understood(token)
-
-    def _read_header(self, token: Token) -> None:
-        name = job_name(token)
-        self._set("job_name", name, token, name)
-        self._set("pattern", token["pattern"], token, name)
-        self._set("block_size", _canonical_sizes(token["sizes"] or ""), token, name)
-        self._set("engine", token["engine"], token, name)
-        self._set("iodepth", token["iodepth"], token, name)
-
-    def _read_capped(self, token: Token) -> None:
-        self.diagnostics.append(
-            token.diagnostic("QUALIFIED", "The engine is synchronous: it keeps one request in flight.")
-        )
-
-    def _read_started(self, token: Token) -> None:
-        self._set("fio.started", " ".join((token["what"] or "").split()), token)
-
-    def _read_layout(self, token: Token) -> None:
-        # Cut to MiB, so a command line that states the size knows it better.
-        if not any((item.key, item.origin) == ("file_size", "command") for item in self.settings):
-            self._set("file_size", str(int(token["size"] or "") * 2**20), token, job_name(token))
-
-    def _read_progress(self, token: Token) -> None:
-        self.diagnostics.append(token.diagnostic("PROGRESS", "Momentary figures are not the run's result."))
-
-    def _read_trouble(self, token: Token) -> None:
-        self.failed = True
-        self.diagnostics.append(token.diagnostic("RUN_FAILED", "fio reports an error."))
-
-    def _read_said(self, token: Token) -> None:
-        if unread_figure(token) is not None:
-            self.diagnostics.append(
-                token.diagnostic("OTHER_TEXT", "fio says more of the run than its report has.")
-            )
-
-    def _read_stopped(self, token: Token) -> None:
-        self.stopped = True
-        self.diagnostics.append(token.diagnostic("RUN_STOPPED", "fio was stopped before the run's end."))
-
-    def _read_threads(self) -> None:
-        total = Counter[str]()
-        for job in self.jobs:
-            if job["jobs"] is not None and job_name(job) != ALL_CLIENTS:
-                total[job_name(job)] += int(job["jobs"])
-        for name, jobs in total.items():
-            self._set("threads", str(jobs), self.jobs[0], name)
-
-    def _block_sizes(self, group: str | None = None, name: str | None = None) -> dict[str, int | None]:
-        """Return the block size of each operation of a job, as far as the headers leave no doubt.
-
-        A job's figures may be those of a whole group, in which case they go by the name of its first job.
-        """
-        if (group, name) not in self.sizes:
-            headers = self.headers
-            if name is not None:
-                others = self.names_of_jobs - {name}
-                headers = [h for h in headers if h["group"] == group and job_name(h) not in others]
-            known = [one_size(header["sizes"] or "") for header in headers]
-            is_clear = bool(known) and all(sizes == known[0] for sizes in known)
-            self.sizes[group, name] = known[0] if is_clear else {}
-        return self.sizes[group, name]
+def read_unread(state: State, token: Token) -> None:
+    """Take what no phrase covers."""
+    state.not_understood(token)
 
 
-_SIZE_RANGE: Final = re.compile(r"(\d[\d.]*[kKMGT]?i?B?)-\s*(\d[\d.]*[kKMGT]?i?B?)")
-_DECIMAL_SIZE: Final = re.compile(r"[\d.]+[kMGT]B")
+def read_command(state: State, token: Token) -> None:
+    """Read the settings of a command line."""
+    words = token.text.chars[token.start : token.end]
+    made = list(command_settings(words, origin=_origin(state, token), line=token.line))
+    state.figures.is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
+    state.run.settings += made
 
 
-def _ranges(sizes: str) -> list[tuple[str, str]]:
-    """Return the smallest and largest block size of reads, writes and trims, in bytes where they are exact."""
-    return [(_bytes(low), _bytes(high)) for low, high in _SIZE_RANGE.findall(sizes)]
+def _origin(state: State, command: Token) -> Origin:
+    """Tell what was typed at a prompt, or stands right before the report, from what a text says was run."""
+    chars = command.text.chars
+    before = chars[chars.rfind("\n", 0, command.start) + 1 : command.start]
+    tokens = state.report.tokens
+    follower = tokens[tokens.index(command) + 1 :][:1]
+    has_prompt = command["host"] is not None or _PROMPT.search(before) is not None
+    return "command" if has_prompt or not follower or follower[0].name != UNREAD else "stated"
 
 
-def _bytes(text: str) -> str:
-    try:
-        return text if _DECIMAL_SIZE.fullmatch(text) else str(size(text))
-    except ValueError:
-        return text  # "16.2KiB" was rounded
+def read_hello(state: State, token: Token) -> None:
+    """Read what a client says of itself."""
+    state.set("os", token["os"], token)
 
 
-def _canonical_sizes(sizes: str) -> str:
-    """Write block sizes as fio's own option ``bs`` would have them, in bytes.
-
-    >>> _canonical_sizes("(R) 128KiB-128KiB, (W) 128KiB-128KiB, (T) 128KiB-128KiB")
-    '131072'
-    >>> _canonical_sizes("4K-64K/8K-8K")
-    '4096-65536,8192'
-    """
-    words = [low if low == high else f"{low}-{high}" for low, high in _ranges(sizes)]
-    return words[0] if len(set(words)) == 1 else ",".join(words) or sizes.strip()
+def read_client(state: State, token: Token) -> None:
+    """Take the name of the client whose report follows, which is known."""
+    if not state.has_clients:
+        state.not_understood(token)
 
 
-def one_size(sizes: str) -> dict[str, int | None]:
-    """Return the block size of each operation, or ``None`` where there are several."""
-    one = [int(low) if low == high and low.isdigit() else None for low, high in _ranges(sizes)]
-    if len(one) == 1:
-        one *= 3
-    known = dict(zip(("read", "write", "trim"), one, strict=False))
-    known["mixed"] = one[0] if one and len(set(one)) == 1 else None
-    return known
+def read_header(state: State, token: Token) -> None:
+    """Read the settings of a job."""
+    name = job_name(token)
+    state.set("job_name", name, token, name)
+    state.set("pattern", token["pattern"], token, name)
+    state.set("block_size", canonical_sizes(token["sizes"] or ""), token, name)
+    state.set("engine", token["engine"], token, name)
+    state.set("iodepth", token["iodepth"], token, name)
+
+
+def read_capped(state: State, token: Token) -> None:
+    """Take fio's warning about a synchronous engine."""
+    state.say(token, "QUALIFIED", "The engine is synchronous: it keeps one request in flight.")
+
+
+def read_started(state: State, token: Token) -> None:
+    """Read how many processes there were."""
+    state.set("fio.started", " ".join((token["what"] or "").split()), token)
+
+
+def read_layout(state: State, token: Token) -> None:
+    """Read the size of a file that is made; it is cut to MiB, so that a command line knows it better."""
+    if not any((item.key, item.origin) == ("file_size", "command") for item in state.run.settings):
+        state.set("file_size", str(int(token["size"] or "") * 2**20), token, job_name(token))
+
+
+def read_progress(state: State, token: Token) -> None:
+    """Take the line that fio overwrites while it runs."""
+    state.say(token, "PROGRESS", "Momentary figures are not the run's result.")
+
+
+def read_trouble(state: State, token: Token) -> None:
+    """Take an error."""
+    state.failed = True
+    state.say(token, "RUN_FAILED", "fio reports an error.")
+
+
+def read_said(state: State, token: Token) -> None:
+    """Take whatever else fio says."""
+    if unread_figure(token) is not None:
+        state.say(token, "OTHER_TEXT", "fio says more of the run than its report has.")
+
+
+def read_stopped(state: State, token: Token) -> None:
+    """Take a stop by a signal."""
+    state.stopped = True
+    state.say(token, "RUN_STOPPED", "fio was stopped before the run's end.")
+
+
+def read_threads(state: State) -> None:
+    """Read the number of processes of each job from the jobs' lines."""
+    total = Counter[str]()
+    for job in state.jobs:
+        if job["jobs"] is not None and job_name(job) != ALL_CLIENTS:
+            total[job_name(job)] += int(job["jobs"])
+    for name, jobs in total.items():
+        state.set("threads", str(jobs), state.jobs[0], name)

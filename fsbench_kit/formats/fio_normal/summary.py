@@ -2,103 +2,112 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from fsbench_kit.formats.fio_normal.builder import is_in_bytes_per_ms, scaled, unit_of
-from fsbench_kit.formats.fio_normal.jobs import JobLines
-from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, cells, job_name
+from fsbench_kit.formats.builder import Place
+from fsbench_kit.formats.fio_normal.figures import SHORTER, unit_of
+from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, IDLE, cells, job_name
 
 if TYPE_CHECKING:
+    from fsbench_kit.formats.fio_normal.state import State
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.model.units import Rounding
 
 
-class Summary(JobLines):
-    """Reads the end of a report."""
+def read_group(state: State, token: Token) -> None:
+    """Read which group's status follows."""
+    state.group = token["group"]
 
-    def _read_group(self, token: Token) -> None:
-        self.group = token["group"]
 
-    def _group_place(self, token: Token) -> dict[str, Any]:
-        if not self.jobs:
-            self.wholes["group", self._of_client(self.group)]["job", None] = None
-        jobs = [job["jobs"] for job in self.jobs if job["group"] == self.group and job_name(job) != ALL_CLIENTS]
-        is_known = jobs and None not in jobs and len(self.results) == 1
-        return {
-            "operation": (token["operation"] or "").lower(),
-            "scope": "group",
-            "part": self._of_client(self.group),
-            "threads": sum(int(count or "") for count in jobs) if is_known else None,
-        }
+def _group_place(state: State, token: Token) -> Place:
+    part = state.of_client(state.group)
+    if not state.jobs:
+        state.wholes["group", part]["job", None] = None
+    jobs = [job["jobs"] for job in state.jobs if job["group"] == state.group and job_name(job) != ALL_CLIENTS]
+    is_known = jobs and None not in jobs and len(state.results) == 1
+    threads = sum(int(count or "") for count in jobs) if is_known else None
+    return Place((token["operation"] or "").lower(), scope="group", part=part, threads=threads)
 
-    def _read_total(self, token: Token) -> None:
-        place = self._group_place(token)
-        for name, statistic in (("rate", "value"), ("min", "min"), ("max", "max")):
-            self._amount_twice(token, place, name, statistic)
-        self._amount_twice(token, place, "bytes")
-        self._figure(token, place, "shortest", "runtime", "min", unit="ms", rounding="exact")
-        self._figure(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
 
-    def _read_old_total(self, token: Token) -> None:
-        place = self._group_place(token)
-        self._amount(token, place, "rate", counted_in="K")
-        for name in ("min", "max"):
-            self._amount(token, place, name, name, counted_in="K")
-            item = self.measurements[-1]
-            in_thousands = scaled(item, 1000 / 1024)
-            if self.version_number is not None and self.version_number < (2, 0) and not self.counts_bytes_per_ms:
-                self.measurements[-1] = in_thousands
-            elif not self._min_is_in_kib(token):
-                self.measurements[-1] = replace(item, low=in_thousands.low)
-        self._amount(token, place, "bytes", counted_in="K")
-        self._figure(token, place, "shortest", "runtime", "min", unit="ms", rounding="exact")
-        self._figure(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
-        if "old_rate" not in self.report.names and unit_of(token, "rate")[1]:
-            self._read_bytes_per_ms()
+def read_total(state: State, token: Token) -> None:
+    """Read what a group did in one direction."""
+    place = _group_place(state, token)
+    for name, statistic in (("rate", "value"), ("min", "min"), ("max", "max")):
+        state.figures.add_amount_twice(token, place, name, statistic)
+    state.figures.add_amount_twice(token, place, "bytes")
+    state.figures.add(token, place, "shortest", "runtime", "min", unit="ms", rounding="exact")
+    state.figures.add(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
 
-    def _read_bytes_per_ms(self) -> None:
-        """Scale the rates of a group that are bytes per ms, where no job's line told it before."""
-        *rates, moved, _, longest = self.measurements[-6:]
-        if is_in_bytes_per_ms(rates[0], moved, longest):
-            self.measurements[-6:-3] = [scaled(rate, 1000 / 1024) for rate in rates]
 
-    def _min_is_in_kib(self, total: Token) -> bool:
-        """Whether ``minb`` and ``maxb`` are surely of the unit of ``aggrb``: a lone job's are equal to it."""
-        is_new = self.version_number is not None and self.version_number >= (2, 1)
-        return is_new or total["rate"] in {total["min"], total["max"]}
+def read_old_total(state: State, token: Token) -> None:
+    """Read the same in the layout of fio 1.x and 2.x, whose rates may be bytes per ms."""
+    place = _group_place(state, token)
+    is_1 = (
+        state.version_number is not None
+        and state.version_number < (2, 0)
+        and not state.figures.counts_bytes_per_ms
+    )
+    ends = partial(
+        state.figures.add_amount,
+        token,
+        place,
+        counted_in="K",
+        is_shorter=is_1,
+        may_be_shorter=not is_1 and not _min_is_in_kib(state, token),
+    )
+    rate = state.figures.add_amount(token, place, "rate", counted_in="K")
+    rates = rate, ends("min", "min"), ends("max", "max")
+    moved = state.figures.add_amount(token, place, "bytes", counted_in="K")
+    state.figures.add(token, place, "shortest", "runtime", "min", unit="ms", rounding="exact")
+    longest = state.figures.add(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
+    is_told_by_jobs = "old_rate" in state.report.names or not unit_of(token, "rate")[1]
+    if not is_told_by_jobs and state.figures.is_in_bytes_per_ms(rate, moved, longest):
+        state.figures.run.amend([number for number in rates if number is not None], factor=SHORTER)
 
-    def _read_disk(self, token: Token) -> None:
-        name = self._of_client(token["name"]) or ""
-        self._disk(token, "", part=name, statistic="value", most="value", rounding="exact")
-        if token["members"] is not None:
-            self._disk(token, "all_", part=f"{name}/members", statistic="mean", most="max", rounding="down")
 
-    def _read_idleness(self, token: Token) -> None:
-        place: dict[str, Any] = {"operation": "all"}
-        self._figure(token, place, "system", "cpu_idle", unit="%")
-        for number, cell in enumerate(cells(token, "each", r"(?P<share>[\d.]+)%")):
-            self._figure(cell, place | {"part": f"cpu-{number}"}, "share", "cpu_idle", unit="%")
-        for statistic in ("mean", "stdev"):
-            self._figure(token, place, statistic, "idle_unit_time", statistic, unit="us")
+def _min_is_in_kib(state: State, total: Token) -> bool:
+    """Whether ``minb`` and ``maxb`` are surely of the unit of ``aggrb``: a lone job's are equal to it."""
+    is_new = state.version_number is not None and state.version_number >= (2, 1)
+    return is_new or total["rate"] in {total["min"], total["max"]}
 
-    def _read_lifetimes(self, token: Token) -> None:
-        self.diagnostics.append(
-            token.diagnostic("OTHER_TEXT", "How often blocks were trimmed is no figure of speed, and is not kept.")
-        )
 
-    def _disk(
-        self, token: Token, prefix: str, *, part: str, statistic: str, most: str, rounding: Rounding
-    ) -> None:
-        def disk(operation: str, group: str, metric: str, **how: Any) -> None:
-            place = {"scope": "disk", "part": part, "operation": operation}
-            self._figure(token, place, prefix + group, metric, **how)
+def read_disk(state: State, token: Token) -> None:
+    """Read what a disk did, and the means over the disks of which it is made."""
+    name = state.of_client(token["name"]) or ""
+    _read_disk(state, token, "", name, statistic="value", most="value", rounding="exact")
+    if token["members"] is not None:
+        _read_disk(state, token, "all_", f"{name}/members", statistic="mean", most="max", rounding="down")
 
-        how = {"statistic": statistic, "rounding": rounding}
-        for operation in ("read", "write"):
-            disk(operation, f"ios_{operation}", "disk_ios", **how)
-            disk(operation, f"sectors_{operation}", "disk_sectors", **how)
-            disk(operation, f"merge_{operation}", "disk_merges", **how)
-            disk(operation, f"ticks_{operation}", "disk_ticks", unit="ms", **how)
-        disk("all", "queue", "disk_queue_time", unit="ms", **how)
-        disk("all", "util", "disk_utilisation", unit="%", statistic=most)
+
+def _read_disk(
+    state: State, token: Token, prefix: str, part: str, *, statistic: str, most: str, rounding: Rounding
+) -> None:
+    for operation in ("read", "write"):
+        place = Place(operation, scope="disk", part=part)
+        for name, metric, unit in (
+            ("ios", "disk_ios", ""),
+            ("sectors", "disk_sectors", ""),
+            ("merge", "disk_merges", ""),
+            ("ticks", "disk_ticks", "ms"),
+        ):
+            group = f"{prefix}{name}_{operation}"
+            state.figures.add(token, place, group, metric, statistic, unit=unit, rounding=rounding)
+    place = Place("all", scope="disk", part=part)
+    state.figures.add(token, place, f"{prefix}queue", "disk_queue_time", statistic, unit="ms", rounding=rounding)
+    state.figures.add(token, place, f"{prefix}util", "disk_utilisation", most, unit="%")
+
+
+def read_idleness(state: State, token: Token) -> None:
+    """Read which share of the processors' time was left."""
+    place = Place("all")
+    state.figures.add(token, place, "system", "cpu_idle", unit="%")
+    for number, cell in enumerate(cells(token, "each", IDLE)):
+        state.figures.add(cell, place._replace(part=f"cpu-{number}"), "share", "cpu_idle", unit="%")
+    for statistic in ("mean", "stdev"):
+        state.figures.add(token, place, statistic, "idle_unit_time", statistic, unit="us")
+
+
+def read_lifetimes(state: State, token: Token) -> None:
+    """Take what is said of trimmed blocks."""
+    state.say(token, "OTHER_TEXT", "How often blocks were trimmed is no figure of speed, and is not kept.")

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import undescribed
+from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.formats.signatures import Marks
 
 if TYPE_CHECKING:
@@ -23,26 +24,17 @@ MARKS: Final = Marks(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of a line: what it says, and where in the text it stands."""
-
-    text: str
-    position: int
-
-
-_KINDS: Final = (
-    ("I", re.compile(r"\d{1,20}")),
-    ("N", re.compile(r"-\d{1,20}")),
-    ("F", re.compile(r"\d{1,20}\.\d{1,9}|-?(?:nan|inf)")),
-    ("P", re.compile(r"(?:\d{1,20}\.\d{1,9}|-?(?:nan|inf))%")),
-    ("Q", re.compile(r"\d{1,3}(?:\.\d{1,9})?%=\d{1,20}")),
+_NUMBER: Final = r"\d{1,20}\.\d{1,9}|-?(?:nan|inf)"
+_KIND: Final = re.compile(
+    rf"(?P<I>\d{{1,20}})|(?P<N>-\d{{1,20}})|(?P<F>{_NUMBER})|(?P<P>(?:{_NUMBER})%)"
+    r"|(?P<Q>\d{1,3}(?:\.\d{1,9})?%=\d{1,20})"
 )
 _OTHER: Final = "X"
 
 
 def _kind(text: str) -> str:
-    return next((kind for kind, pattern in _KINDS if pattern.fullmatch(text)), _OTHER)
+    found = _KIND.fullmatch(text)
+    return found.lastgroup or _OTHER if found is not None else _OTHER
 
 
 def statistics(name: str, words: Iterable[str] = ("min", "max", "mean", "stdev")) -> tuple[str, ...]:
@@ -117,13 +109,13 @@ class Line:
     name: str
     group: int
     error: int
-    directions: dict[str, dict[str, Field]]
-    cpu: list[Field]
-    depths: list[Field]
-    us: list[Field]
-    ms: list[Field]
-    disks: list[list[Field]]
-    errors: list[Field]
+    directions: dict[str, dict[str, Printed]]
+    cpu: list[Printed]
+    depths: list[Printed]
+    us: list[Printed]
+    ms: list[Printed]
+    disks: list[list[Printed]]
+    errors: list[Printed]
     description: str | None
     is_whole: bool
     is_mended: bool
@@ -169,7 +161,7 @@ def lines(text: Text) -> Iterator[Line]:
 
 def _line(text: Text, start: int, limit: int) -> Line | None:
     """Read the line that begins at a position, put together from pieces if that makes more of it."""
-    fields: list[Field] = []
+    fields: list[Printed] = []
     best: Line | None = None
     for count, (piece_start, piece_end) in enumerate(_pieces(text.chars, start, limit)):
         fields = _joined(fields, text.chars[piece_start:piece_end], piece_start)
@@ -197,22 +189,22 @@ def _pieces(chars: str, start: int, limit: int) -> Iterator[tuple[int, int]]:
         start = prefix.end() if prefix is not None else end
 
 
-def _joined(fields: list[Field], piece: str, position: int) -> list[Field]:
+def _joined(fields: list[Printed], piece: str, position: int) -> list[Printed]:
     """Append the fields of a piece; its first one continues the last one so far."""
     added = []
     for text in piece.split(";"):
-        added.append(Field(text, position + len(text) - len(text.lstrip())))
+        added.append(Printed(text, position + len(text) - len(text.lstrip())))
         position += len(text) + 1
     if fields:
         last = fields[-1]
-        added[0] = Field(last.text + added[0].text, last.position if last.text.strip() else added[0].position)
+        added[0] = Printed(last.text + added[0].text, last.position if last.text.strip() else added[0].position)
     return [*fields[:-1], *added]
 
 
-def _match(fields: list[Field], *, is_mended: bool) -> Line | None:
+def _match(fields: list[Printed], *, is_mended: bool) -> Line | None:
     """Tell the fields of a line by their kinds, as its layout has them."""
     fields, end = _without_other_text(fields)
-    words = [Field("".join(field.text.split()), field.position) for field in fields]
+    words = [Printed("".join(field.text.split()), field.position) for field in fields]
     kinds = "".join(_kind(word.text) for word in words)
     layout = words[0].text
     for names in _LAYOUTS[layout][0]:
@@ -253,16 +245,16 @@ def _match(fields: list[Field], *, is_mended: bool) -> Line | None:
     return None
 
 
-def _without_other_text(fields: list[Field]) -> tuple[list[Field], int]:
+def _without_other_text(fields: list[Printed]) -> tuple[list[Printed], int]:
     """Cut off what follows the last field on its line, and return where the line ends then."""
     *others, last = fields
     first, *more = last.text.split() or [""]
     if more and _kind("".join(last.text.split())) == _OTHER and _kind(first) != _OTHER:
-        last = Field(first, last.position)
+        last = Printed(first, last.position)
     return [*others, last], last.position + len(last.text.strip())
 
 
-def split(fields: list[Field], size: int) -> list[list[Field]]:
+def split(fields: list[Printed], size: int) -> list[list[Printed]]:
     """Return fields by so many at a time."""
     return [fields[start : start + size] for start in range(0, len(fields), size)]
 
@@ -292,11 +284,11 @@ def _with_description(line: Line, text: Text, limit: int) -> Line:
     return replace(line, description=match[1].strip() or None, end=match.end())
 
 
-def is_work(fields: Iterable[Field]) -> bool:
+def is_work(fields: Iterable[Printed]) -> bool:
     """Whether any of the fields is not a zero."""
     return any(field.text.strip("-0.%") for field in fields)
 
 
-def count(fields: list[Field]) -> int:
+def count(fields: list[Printed]) -> int:
     """Return the whole number that the first of the fields holds, or 0 where there is none."""
     return int(fields[0].text) if fields else 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.formats import totals
+from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.fio import (
     LATENCIES,
@@ -21,25 +21,26 @@ from fsbench_kit.formats.fio_terse.lines import (
     INTERVAL_STATISTICS,
     PERCENTILES,
     RATES,
-    Field,
     Line,
     count,
     is_work,
     split,
     statistics,
 )
-from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Run, Setting
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.records import Block, Diagnostic
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from fsbench_kit.formats.builder import Bounds
     from fsbench_kit.formats.fio_terse.reports import Report
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.formats.totals import Place
-    from fsbench_kit.model.records import Record
-    from fsbench_kit.model.units import Rounding
+    from fsbench_kit.formats.totals import Part
+    from fsbench_kit.model.records import Record, Run
+    from fsbench_kit.model.units import Quantity, Rounding
 
 
 class Reader:
@@ -51,10 +52,7 @@ class Reader:
         self.lines = reports[-1]
         self.parts = list(part_names_with_idle((line.name, line.has_worked()) for line in self.lines))
         self.has_several = len({line.name for line in self.lines}) > 1
-        self.settings: list[Setting] = []
-        self.measurements: list[Measurement] = []
-        self.bins: list[Bin] = []
-        self.diagnostics: list[Diagnostic] = []
+        self.run = RunBuilder(text)
         version = self.lines[0].version
         self.version = version
         # Since 3.0 latencies are taken in ns. Layout 2 does not name the version.
@@ -70,25 +68,21 @@ class Reader:
         yield self._run()
         yield from self._series()
         yield from self._remarks()
-        yield from self.diagnostics
-        yield from cross_checks(self.measurements)
-        yield from totals.checks(self.measurements, self._groups(), has_all_parts=self._is_one_run())
+        yield from self.run.diagnostics
+        yield from cross_checks(self.run.measurements)
+        yield from totals.checks(self.run.measurements, self._groups(), has_all_parts=self._is_one_run())
 
     def _run(self) -> Run:
         is_whole = all(line.is_whole for line in self.lines)
         has_failed = any(line.error or count(line.errors) for line in self.lines)
-        runtimes = [item.value for item in self.measurements if item.metric == "runtime" and item.value]
-        return Run(
-            tool=TOOL,
+        runtimes = [item.value for item in self.run.measurements if item.metric == "runtime" and item.value]
+        return self.run.build(
+            TOOL,
+            self.reports[0][0].start,
+            self.lines[-1].end,
             tool_version=self.version,
-            start=self.text.byte(self.reports[0][0].start),
-            end=self.text.byte(self.lines[-1].end),
-            line=self.text.line(self.reports[0][0].start),
             duration=max(runtimes, default=None),
             status="failed" if has_failed else "ok" if is_whole else "partial",
-            settings=tuple(self.settings),
-            measurements=tuple(self.measurements),
-            bins=tuple(self.bins),
         )
 
     def _series(self) -> Iterator[Record]:
@@ -111,9 +105,9 @@ class Reader:
                     lines=[self.text.line(fields["bytes"].position) for fields in points],
                 )
 
-    def _groups(self) -> dict[Place, list[Place]]:
+    def _groups(self) -> dict[Part, list[Part]]:
         """Return the jobs of each group."""
-        groups: dict[Place, list[Place]] = {}
+        groups: dict[Part, list[Part]] = {}
         for line, part in zip(self.lines, self.parts, strict=True):
             groups.setdefault(("group", str(line.group)), []).append(("job", part))
         return groups
@@ -141,61 +135,28 @@ class Reader:
             yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
 
     def _diagnostic(self, code: str, message: str, lines: Sequence[Line]) -> Diagnostic:
-        start, end = lines[0].start, lines[-1].end
-        return Diagnostic(
-            code=code,
-            message=message,
-            line=self.text.line(start),
-            start=self.text.byte(start),
-            end=self.text.byte(end),
-            excerpt=self.text.excerpt(start, end),
-        )
+        return Token("", self.text, lines[0].start, lines[-1].end).diagnostic(code, message)
 
     # How figures are kept
 
-    def _figure(
-        self,
-        place: dict[str, Any],
-        field: Field | None,
-        metric: str,
-        statistic: str = "value",
-        *,
-        unit: str = "",
-        rounding: Rounding = "nearest",
-        samples: int | None = None,
-    ) -> None:
-        """Keep a figure, if the line holds it."""
+    def _add(self, place: Place, field: Printed | None, metric: str, statistic: str = "value", **how: Any) -> None:
+        """Add a figure, if the line holds it; `how` is that of `RunBuilder.add`."""
         if field is None:
             return
         try:
-            amount = quantity(field.text.removesuffix("%"), unit, rounding=rounding)
+            self.run.add(place, metric, field._replace(text=field.text.removesuffix("%")), statistic, **how)
         except ValueError:
-            message = f"{field.text} is no figure."
-            self.diagnostics.append(
-                Diagnostic(code="UNREAD_FIGURE", message=message, line=self.text.line(field.position))
-            )
-            return
-        self.measurements.append(
-            Measurement(
-                metric=metric,
-                statistic=statistic,
-                value=amount.value,
-                unit=amount.unit,
-                low=amount.low,
-                high=amount.high,
-                samples=samples,
-                text=field.text.removesuffix("%"),
-                line=self.text.line(field.position),
-                **place,
-            )
-        )
+            self._not_understood(field, f"{field.text} is no figure.")
+
+    def _not_understood(self, field: Printed, message: str) -> None:
+        line = self.text.line(field.position)
+        self.run.diagnostics.append(Diagnostic(code="UNREAD_FIGURE", message=message, line=line))
 
     def _set(self, key: str, value: str, line: Line) -> None:
         """Keep a setting; one of a job belongs to the whole run where the run has no others."""
-        where: dict[str, Any] = {"scope": "job", "part": line.name} if self.has_several else {}
-        setting = Setting(key=key, value=value, line=self.text.line(line.start), **where)
-        if setting not in (replace(item, line=setting.line) for item in self.settings):
-            self.settings.append(setting)
+        is_of_job = self.has_several
+        part = line.name if is_of_job else None
+        self.run.set(key, value, line.start, scope="job" if is_of_job else "all", part=part)
 
     # A job
 
@@ -203,25 +164,25 @@ class Reader:
         self._set("job_name", line.name, line)
         if line.description is not None:
             self._set("description", line.description, line)
-        place = {"scope": "job", "part": part}
+        place = Place("all", scope="job", part=part)
         told = [self._latency_of_percentiles(fields) for fields in line.directions.values()]
         percentiles = next(filter(None, told), EITHER_LATENCY)
         for operation, fields in line.directions.items():
-            self._read_direction(place | {"operation": operation}, fields, percentiles)
+            self._read_direction(place._replace(operation=operation), fields, percentiles)
         if line.cpu:
-            self._read_cpu(place | {"operation": "all"}, line)
+            self._read_cpu(place, line)
         if line.errors:
-            self._figure(place | {"operation": "all"}, line.errors[0], "errors", rounding="exact")
+            self._add(place, line.errors[0], "errors", rounding="exact")
         self._read_shares(place, line)
 
-    def _read_direction(self, place: dict[str, Any], fields: dict[str, Field], percentiles: str) -> None:
+    def _read_direction(self, place: Place, fields: dict[str, Printed], percentiles: str) -> None:
         if is_work(fields[name] for name in RATES[:3] if name in fields):
             # The oldest layout divides bytes by ms.
             unit = "KiB/s" if "iops" in fields else "kB/s"
-            self._figure(place, fields["bytes"], "bytes", unit="KiB", rounding="down")
-            self._figure(place, fields["bandwidth"], "bandwidth", unit=unit, rounding="down")
-            self._figure(place, fields.get("iops"), "iops", unit="1/s", rounding="down")
-            self._figure(place, fields["runtime"], "runtime", unit="ms", rounding="exact")
+            self._add(place, fields["bytes"], "bytes", unit="KiB", rounding="down")
+            self._add(place, fields["bandwidth"], "bandwidth", unit=unit, rounding="down")
+            self._add(place, fields.get("iops"), "iops", unit="1/s", rounding="down")
+            self._add(place, fields["runtime"], "runtime", unit="ms", rounding="exact")
         for kind in ("slat", "clat", "lat"):
             self._read_statistics(place, fields, kind, LATENCIES[kind], "us")
         self._read_percentiles(place, fields, percentiles)
@@ -229,7 +190,7 @@ class Reader:
         self._read_statistics(place, fields, "iops", "iops", "1/s")
 
     def _read_statistics(
-        self, place: dict[str, Any], fields: dict[str, Field], kind: str, metric: str, unit: str
+        self, place: Place, fields: dict[str, Printed], kind: str, metric: str, unit: str
     ) -> None:
         """Keep the statistics over requests or intervals, if there were any."""
         named = {word: fields[f"{kind}_{word}"] for word in INTERVAL_STATISTICS if f"{kind}_{word}" in fields}
@@ -241,18 +202,18 @@ class Reader:
             if word == "share":
                 self._read_group_share(place, field, named["mean"])
             else:
-                self._figure(place, field, metric, word, unit=unit, rounding=rounding, samples=samples)
+                self._add(place, field, metric, word, unit=unit, rounding=rounding, samples=samples)
 
-    def _read_group_share(self, place: dict[str, Any], share: Field, mean: Field) -> None:
-        """Keep the share of the group's bandwidth, which fio cut to whole KiB/s before it divided by it."""
-        known = len(self.measurements)
-        self._figure(place, share, "group_share", unit="%")
-        for item in self.measurements[known:]:
-            if item.value and item.low is not None:
-                group = float(mean.text) / item.value
-                self.measurements[known] = replace(item, low=item.low * group / (group + 1))
+    def _read_group_share(self, place: Place, share: Printed, mean: Printed) -> None:
+        """Read the share of the group's bandwidth, which fio cut to whole KiB/s before it divided by it."""
+        bounds: Bounds | None = None
+        part = _amount(share.text.removesuffix("%"), "%")
+        if part is not None and part.value and part.low is not None:
+            group = float(mean.text) / part.value
+            bounds = part.low * group / (group + 1), part.high
+        self._add(place, share, "group_share", unit="%", bounds=bounds)
 
-    def _read_percentiles(self, place: dict[str, Any], fields: dict[str, Field], metric: str) -> None:
+    def _read_percentiles(self, place: Place, fields: dict[str, Printed], metric: str) -> None:
         kinds = [kind for kind in ("clat", "lat") if metric in {LATENCIES[kind], EITHER_LATENCY}]
         if not is_work(fields[name] for kind in kinds for name in statistics(kind)):
             return  # over no samples
@@ -263,28 +224,13 @@ class Reader:
             if float(rank) == 0:
                 continue
             if self.clocks == (10**9,) and not has_bin(int(value) * 1000, int(value) * 1000 + 999):
-                message = f"{fields[name].text} is no percentile that fio can print."
-                self.diagnostics.append(
-                    Diagnostic(code="UNREAD_FIGURE", message=message, line=self.text.line(fields[name].position))
-                )
+                self._not_understood(fields[name], f"{fields[name].text} is no percentile that fio can print.")
                 continue
-            low, high = _percentile_bounds(int(value), self.clocks)
-            self.measurements.append(
-                Measurement(
-                    metric=metric,
-                    statistic=f"p{float(rank):g}",
-                    value=int(value) / 10**6 if high is not None else None,
-                    unit="s",
-                    state="measured" if high is not None else "censored",
-                    low=low,
-                    high=high,
-                    text=value,
-                    line=self.text.line(fields[name].position),
-                    **place,
-                )
-            )
+            bounds = _percentile_bounds(int(value), self.clocks)
+            printed = Printed(value, fields[name].position)
+            self.run.add(place, metric, printed, f"p{float(rank):g}", unit="us", rounding="exact", bounds=bounds)
 
-    def _latency_of_percentiles(self, fields: dict[str, Field]) -> str | None:
+    def _latency_of_percentiles(self, fields: dict[str, Printed]) -> str | None:
         """Return which latency the percentiles are of, if it is certain.
 
         They are of the total one where ``lat_percentiles`` was on, which fio 2.x does not have.
@@ -299,41 +245,38 @@ class Reader:
         possible = [kind for kind in ("clat", "lat") if _lie_between(spans, fields, kind)]
         return LATENCIES[possible[0]] if len(possible) == 1 else None
 
-    def _read_cpu(self, place: dict[str, Any], line: Line) -> None:
+    def _read_cpu(self, place: Place, line: Line) -> None:
         user, system, switches, major, minor = line.cpu
-        self._figure(place, user, "cpu_user", unit="%")
-        self._figure(place, system, "cpu_system", unit="%")
-        self._figure(place, switches, "context_switches", rounding="exact")
-        self._figure(place, major, "major_faults", rounding="exact")
-        self._figure(place, minor, "minor_faults", rounding="exact")
+        self._add(place, user, "cpu_user", unit="%")
+        self._add(place, system, "cpu_system", unit="%")
+        self._add(place, switches, "context_switches", rounding="exact")
+        self._add(place, major, "major_faults", rounding="exact")
+        self._add(place, minor, "minor_faults", rounding="exact")
 
-    def _read_shares(self, place: dict[str, Any], line: Line) -> None:
-        for label, field in zip(_DEPTH_LABELS, line.depths, strict=False):
-            self._share(place, field, "depth", depth_bounds("depth", label))
+    def _read_shares(self, place: Place, line: Line) -> None:
+        depths = [depth_bounds("depth", label) for label in _DEPTH_LABELS]
+        self._add_shares(place, "depth", zip(depths, line.depths, strict=False))
         for labels, fields, per_second, first in (
             (_US_LABELS, line.us, 10**6, 0),  # the first bucket holds all below it
             (_MS_LABELS, line.ms, 10**3, 1),
         ):
-            for label, field in zip(labels, fields, strict=False):
-                if is_work([field]):
-                    bounds = latency_bounds(label, per_second, first=first)
-                    self._share(place, field, "completion_latency", bounds)
+            latencies = [latency_bounds(label, per_second, first=first) for label in labels]
+            held = [(bounds, field) for bounds, field in zip(latencies, fields, strict=False) if is_work([field])]
+            self._add_shares(place, "completion_latency", held)
 
-    def _share(
-        self, place: dict[str, Any], field: Field, metric: str, bounds: tuple[float | None, float | None]
-    ) -> None:
-        try:
-            share = quantity(field.text.removesuffix("%"), "%").value
-        except ValueError:
-            return  # of no requests at all
-        line = self.text.line(field.position)
-        self.bins.append(
-            Bin(operation="all", metric=metric, low=bounds[0], high=bounds[1], share=share, line=line, **place)
-        )
+    def _add_shares(self, place: Place, metric: str, buckets: Iterable[tuple[Bounds, Printed]]) -> None:
+        known = [
+            (*bounds, amount.value, field.position)
+            for bounds, field in buckets
+            if (amount := _amount(field.text.removesuffix("%"), "%")) is not None  # of no requests at all
+        ]
+        if known:
+            lows, highs, shares, positions = zip(*known, strict=True)
+            self.run.add_bins(place, metric, lows, highs, shares=shares, positions=positions)
 
     # The disks
 
-    def _read_disks(self, disks: list[list[Field]]) -> None:
+    def _read_disks(self, disks: list[list[Printed]]) -> None:
         part = ""
         for name, *fields in disks:
             if name.text == "slaves" and part:
@@ -343,16 +286,16 @@ class Reader:
                 part = name.text
                 self._read_disk(part, fields, "value", "value", "exact")
 
-    def _read_disk(self, part: str, fields: list[Field], statistic: str, most: str, rounding: Rounding) -> None:
+    def _read_disk(self, part: str, fields: list[Printed], statistic: str, most: str, rounding: Rounding) -> None:
         *counts, queue, utilisation = fields
         metrics = (("disk_ios", ""), ("disk_merges", ""), ("disk_ticks", "ms"))
         for (metric, unit), pair in zip(metrics, split(counts, 2), strict=True):
             for operation, field in zip(("read", "write"), pair, strict=True):
-                place = {"scope": "disk", "part": part, "operation": operation}
-                self._figure(place, field, metric, statistic, unit=unit, rounding=rounding)
-        place = {"scope": "disk", "part": part, "operation": "all"}
-        self._figure(place, queue, "disk_queue_time", statistic, unit="ms", rounding=rounding)
-        self._figure(place, utilisation, "disk_utilisation", most, unit="%")
+                place = Place(operation, scope="disk", part=part)
+                self._add(place, field, metric, statistic, unit=unit, rounding=rounding)
+        place = Place("all", scope="disk", part=part)
+        self._add(place, queue, "disk_queue_time", statistic, unit="ms", rounding=rounding)
+        self._add(place, utilisation, "disk_utilisation", most, unit="%")
 
 
 _LAT_PERCENTILES: Final = re.compile(r"\blat_percentiles(?:=(?:1|true|yes|on)\b|(?![\w=]))")
@@ -363,7 +306,15 @@ _US_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "10
 _MS_LABELS: Final = (*_US_LABELS, "2000", ">=2000")
 
 
-def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict[str, Field], kind: str) -> bool:
+def _amount(text: str, unit: str) -> Quantity | None:
+    """Return a figure, if it is a number."""
+    try:
+        return quantity(text, unit)
+    except ValueError:
+        return None
+
+
+def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict[str, Printed], kind: str) -> bool:
     """Whether percentiles can be of a latency with this minimum and maximum, which were cut to µs."""
     least, most = int(fields[f"{kind}_min"].text) / 10**6, (int(fields[f"{kind}_max"].text) + 1) / 10**6
     return all(low <= most and (high is None or high >= least) for low, high in percentiles)

@@ -1,0 +1,391 @@
+"""Collects what a format reads of one run: one sink for measurements, settings, bins, series and remarks.
+
+A format makes a `RunBuilder` for each run. For each number that the log prints it says once what the number is of
+(a `Place`, and the metric and statistic), where it stands (a `Printed`), in which unit it is and how the tool
+shortened it. The builder finds the value, the interval of true values, and the line::
+
+    run = RunBuilder(text)
+    run.set("engine", "libaio", position)
+    reads = Place("read", scope="job", part="load", block_size=4096, threads=4)
+    run.add(reads, "iops", token.printed("iops"), unit="1/s", rounding="down")
+    run.add(reads, "completion_latency", token.printed("max"), "max", unit="us", rounding="down")
+    run.add_unmeasured(reads, "cpu", token.printed("cpu"), state="missing")
+    run.add_bins(reads, "depth", [0, 1], [1, 3], shares=[0.28, 0.72], positions=positions)
+    run.say("RUN_FAILED", "fio reports an error.", token.start, token.end)
+    yield from run.records(TOOL, start, end, duration=1.5)
+
+What a log does not print is ``None`` in place of a `Printed`, and is passed over. A format never makes a
+measurement of its own, nor changes one that it holds: whatever is special about a print is an argument
+of `RunBuilder.add` (`number`, `bounds`, `zero`, `factor`). What turns out later is told by the number that
+`RunBuilder.add` returned, with `RunBuilder.amend`. Measurements are made of all that when they are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.records import (
+    Bins,
+    Block,
+    Diagnostic,
+    Distributions,
+    Measurement,
+    Origin,
+    Run,
+    Scope,
+    Setting,
+    State,
+)
+from fsbench_kit.model.units import Rounding, quantity
+from fsbench_kit.model.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.model.records import Record
+
+Bounds = tuple[float | None, float | None]
+_T = TypeVar("_T")
+Column: TypeAlias = "Sequence[_T] | NDArray[Any]"
+
+
+class Place(NamedTuple):
+    """What measurements are of.
+
+    A place like another one, but for some of it, is ``place._replace(operation="write")``.
+    """
+
+    operation: str
+    scope: Scope = "all"
+    part: str | None = None
+    block_size: int | None = None
+    file_size: int | None = None
+    threads: int | None = None
+
+
+class _Row(NamedTuple):
+    """A measurement as it was added, by its columns; what it is of and its print stay together."""
+
+    place: Place
+    metric: str
+    statistic: str
+    value: float | None
+    unit: str
+    state: State
+    low: float | None
+    high: float | None
+    samples: int | None
+    printed: Printed
+    primary: bool
+
+
+class RunBuilder:
+    """What was read of one run so far.
+
+    Parameters
+    ----------
+    text
+        The text in which all positions are that it is given.
+
+    Attributes
+    ----------
+    settings, series, diagnostics
+        What was kept, in its order. What was made elsewhere is appended.
+    """
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.settings: list[Setting] = []
+        self.series: list[Block] = []
+        self.diagnostics: list[Diagnostic] = []
+        self._rows: list[_Row] = []
+        self._made: list[Measurement] = []
+        self._first: dict[tuple[Place, str, str], int] = {}
+        self._indexed = 0
+        self._given: set[tuple[str, str, Scope, str | None, Origin]] = set()
+        self._bins: list[Bins] = []
+
+    def add(
+        self,
+        place: Place,
+        metric: str,
+        printed: Printed | None,
+        statistic: str = "value",
+        *,
+        unit: str = "",
+        rounding: Rounding = "nearest",
+        digits: int | None = None,
+        number: str | None = None,
+        factor: float | None = None,
+        bounds: Bounds | None = None,
+        zero: State = "measured",
+        samples: int | None = None,
+        primary: bool = True,
+    ) -> int | None:
+        """Add a measurement.
+
+        Parameters
+        ----------
+        place, metric, statistic
+            What it is.
+        printed
+            How and where it is printed; ``None`` where it is not.
+        unit, rounding, digits
+            How the tool prints it; see `fsbench_kit.model.units.quantity`.
+        number
+            The number that the print stands for, where it is not the print itself: ``83.5`` for ``1:23.50``.
+        factor
+            By what the tool's unit is larger than `unit`.
+        bounds
+            The smallest and largest true value that print like this, in the base unit, where `rounding` does not
+            tell. With an end that is open the measurement is censored.
+        zero
+            What a 0 says: that it was measured; that it is below the last digit (``censored``); or nothing.
+        samples
+            How many values a mean or deviation was taken over.
+        primary
+            Whether this is the print to use.
+
+        Returns
+        -------
+        int or None
+            The measurement's number, for `amend` and ``measurements``; ``None`` if nothing was printed.
+
+        Raises
+        ------
+        ValueError
+            If what is printed is no number.
+        """
+        if printed is None:
+            return None
+        amount = quantity(printed.text if number is None else number, unit, rounding=rounding, digits=digits)
+        value: float | None
+        value, base, low, high = amount
+        state: State = "measured"
+        if bounds is not None:
+            low, high = bounds
+            state = "censored" if None in bounds else "measured"
+        if factor is not None:
+            value, low, high = _scaled((value, low, high), factor)
+        if zero != "measured" and value == 0:
+            state, low, high = zero, None, high if zero == "censored" else None
+        if state != "measured":
+            value = None
+        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary)
+        self._rows.append(row)
+        return len(self._rows) - 1
+
+    def add_unmeasured(
+        self,
+        place: Place,
+        metric: str,
+        printed: Printed | None,
+        statistic: str = "value",
+        *,
+        state: Literal["censored", "missing"],
+        low: float | None = None,
+        high: float | None = None,
+        primary: bool = True,
+    ) -> int | None:
+        """Add a measurement that has no value: a mark stands in place of a number, or what is not a number.
+
+        `low` and `high` are what is known of it all the same, in the base unit.
+        """
+        if printed is None:
+            return None
+        unit = METRICS[metric].unit
+        self._rows.append(_Row(place, metric, statistic, None, unit, state, low, high, None, printed, primary))
+        return len(self._rows) - 1
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """The measurements that were added, by their numbers."""
+        new = self._rows[len(self._made) :]
+        positions = np.array([row.printed.position for row in new], np.intp)
+        lines, starts = self.text.lines(positions), self.text.bytes(positions)
+        self._made += map(_measurement, new, lines.tolist(), starts.tolist())
+        return self._made
+
+    def first(self, place: Place, metric: str, statistic: str = "value") -> int | None:
+        """Return the number of the first primary measurement of something, if there is one.
+
+        Whatever is printed once more is added with ``primary=False``.
+        """
+        for number in range(self._indexed, len(self._rows)):
+            row = self._rows[number]
+            if row.primary:
+                self._first.setdefault((row.place, row.metric, row.statistic), number)
+        self._indexed = len(self._rows)
+        return self._first.get((place, metric, statistic))
+
+    def amend(
+        self,
+        numbers: Iterable[int],
+        *,
+        metric: str | None = None,
+        factor: float | None = None,
+        lacks_threads: bool = False,
+    ) -> None:
+        """Change measurements, by what the log tells later on.
+
+        Parameters
+        ----------
+        numbers
+            Which ones.
+        metric
+            What they are of, if it is something else.
+        factor
+            By what their unit is larger than it was taken for.
+        lacks_threads
+            Whether it is not known, after all, of how many processes they are.
+        """
+        for number in numbers:
+            row = self._rows[number]
+            if lacks_threads:
+                row = row._replace(place=row.place._replace(threads=None))
+            if factor is not None:
+                value, low, high = _scaled((row.value, row.low, row.high), factor)
+                row = row._replace(value=value, low=low, high=high)
+            self._rows[number] = row._replace(metric=metric or row.metric)
+        self._forget()
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Forget measurements, by what the log tells later on; those behind them get other numbers."""
+        dropped = set(numbers)
+        self._rows = [row for number, row in enumerate(self._rows) if number not in dropped]
+        self._forget()
+
+    def _forget(self) -> None:
+        self._made, self._first, self._indexed = [], {}, 0
+
+    def add_bins(
+        self,
+        place: Place,
+        metric: str,
+        lows: Column[float | None],
+        highs: Column[float | None],
+        *,
+        positions: Column[int],
+        counts: Column[int] | None = None,
+        shares: Column[float] | None = None,
+    ) -> None:
+        """Add bins of a distribution; see `fsbench_kit.model.records.Bins`."""
+        self._bins.append(
+            Bins(
+                operation=place.operation,
+                metric=metric,
+                scope=place.scope,
+                part=place.part,
+                lows=np.asarray(lows, float),  # which makes None NaN
+                highs=np.asarray(highs, float),
+                counts=np.asarray(counts, np.int64) if counts is not None else None,
+                shares=np.asarray(shares, float) if shares is not None else None,
+                lines=self.text.lines(np.asarray(positions, np.intp)),
+            )
+        )
+
+    def add_series(
+        self,
+        place: Place,
+        metric: str,
+        statistic: str = "value",
+        *,
+        times: Sequence[float],
+        values: Sequence[float],
+        lines: Sequence[int | None],
+    ) -> None:
+        """Add figures over time; see `fsbench_kit.model.records.Block`."""
+        self.series.append(
+            Block(
+                operation=place.operation,
+                metric=metric,
+                statistic=statistic,
+                part=place.part,
+                times=times,
+                values=values,
+                lines=lines,
+            )
+        )
+
+    def set(
+        self,
+        key: str,
+        value: str | None,
+        position: int | None = None,
+        *,
+        scope: Scope = "all",
+        part: str | None = None,
+        origin: Origin = "log",
+    ) -> None:
+        """Add a setting, if the log tells its value and it is not known yet."""
+        if value is None or (key, value, scope, part, origin) in self._given:
+            return
+        self._given.add((key, value, scope, part, origin))
+        line = self.line(position)
+        self.settings.append(Setting(key=key, value=value, scope=scope, part=part, origin=origin, line=line))
+
+    def say(self, code: str, message: str, start: int, end: int) -> None:
+        """Say something about a stretch of the log."""
+        self.diagnostics.append(Token("", self.text, start, end).diagnostic(code, message))
+
+    def line(self, position: int | None) -> int | None:
+        """Return the line of the file on which a position stands."""
+        return self.text.line(position) if position is not None else None
+
+    def records(self, tool: str, start: int, end: int, **facts: Any) -> Iterator[Record]:
+        """Yield the run, its series and the diagnostics.
+
+        `start` and `end` are the positions between which the run stands, `facts` the other columns of
+        `fsbench_kit.model.records.Run`.
+        """
+        yield self.build(tool, start, end, **facts)
+        yield from self.series
+        yield from self.diagnostics
+
+    def build(self, tool: str, start: int, end: int, **facts: Any) -> Run:
+        """Return the run alone; see `records`."""
+        return Run(
+            tool=tool,
+            start=self.text.byte(start),
+            end=self.text.byte(end),
+            line=self.text.line(start),
+            settings=tuple(self.settings),
+            measurements=tuple(self.measurements),
+            bins=Distributions(self._bins),
+            **facts,
+        )
+
+
+def _scaled(ends: Iterable[float | None], factor: float) -> Iterator[float | None]:
+    return (end if end is None else end * factor for end in ends)
+
+
+def _measurement(row: _Row, line: int, start: int) -> Measurement:
+    place, metric, statistic, value, unit, state, low, high, samples, printed, primary = row
+    operation, scope, part, block_size, file_size, threads = place
+    return Measurement(
+        operation=operation,
+        metric=metric,
+        statistic=statistic,
+        value=value,
+        unit=unit,
+        state=state,
+        low=low,
+        high=high,
+        samples=samples,
+        text=printed.text,
+        line=line,
+        start=start,
+        scope=scope,
+        part=part,
+        block_size=block_size,
+        file_size=file_size,
+        threads=threads,
+        primary=primary,
+    )

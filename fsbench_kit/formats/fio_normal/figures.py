@@ -1,0 +1,201 @@
+"""Adds figures to a run, by the rules of fio's printing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from fsbench_kit.model.units import quantity
+
+if TYPE_CHECKING:
+    from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
+    from fsbench_kit.formats.lexer import Printed, Token
+    from fsbench_kit.model.units import Rounding
+
+SHORTER: Final = 1000 / 1024
+"""By how much a rate is smaller that was printed in bytes per ms, and read as KiB/s."""
+
+_FRACTION: Final = re.compile(r"(?P<whole>\d+)\.(?P<fraction>\d+)(?P<suffix>[a-zA-Z]?)")
+_UNIT: Final = re.compile(r"(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<unit>B|bit)?(?P<per_second>/s)?")
+
+
+class Figures:
+    """Adds figures to a run, by the rules of the version that printed them.
+
+    Attributes
+    ----------
+    run
+        To which they are added. What is said of them is said of the first run.
+    is_decimal
+        Whether units of the old layout are powers of 1000.
+    counts_bytes_per_ms
+        Whether rates are in bytes per ms, whatever their unit says.
+    """
+
+    def __init__(self, run: RunBuilder, version: tuple[int, int] | None, *, is_old_layout: bool) -> None:
+        self.run, self.diagnostics = run, run.diagnostics
+        self.version_number, self.is_old_layout = version, is_old_layout
+        self.is_decimal = False
+        self.counts_bytes_per_ms = False
+
+    def add(
+        self, token: Token, place: Place, group: str, metric: str, statistic: str = "value", **how: Any
+    ) -> int | None:
+        """Add a figure, if the phrase holds it; `how` is that of `RunBuilder.add`.
+
+        A deviation of a single value is none, and may be below 0.
+        """
+        printed = token.printed(group)
+        if printed is None:
+            return None
+        text = printed.text
+        if text.lstrip("-") in {"nan", "inf"} or (statistic == "stdev" and text.startswith("-")):
+            return self.run.add_unmeasured(place, metric, printed, statistic, state="missing")
+        return self.run.add(place, metric, printed, statistic, **how)
+
+    def add_short(
+        self,
+        token: Token,
+        place: Place,
+        group: str,
+        metric: str,
+        statistic: str = "value",
+        *,
+        unit: str,
+        rounding: Rounding,
+    ) -> None:
+        """Add a figure that fio shortened to a few digits; `rounding` is that of one without a suffix."""
+        text = token[group]
+        if text is not None:
+            rounding, bounds = self._shortened(text, unit, rounding)
+            self.add(token, place, group, metric, statistic, unit=unit, rounding=rounding, bounds=bounds)
+
+    def _shortened(self, text: str, unit: str, rounding: Rounding) -> tuple[Rounding, Bounds | None]:
+        """Return how a figure was shortened, and its bounds where its fraction is not to be trusted."""
+        if text[-1:].isalpha():
+            rounding = "nearest"
+        number = _FRACTION.fullmatch(text)
+        if number is None or not (self.is_old_layout or self._may_lack_carry(number)):
+            return rounding, None
+        ends = (int(number["whole"]), int(number["whole"]) + 1)
+        low, high = (quantity(f"{end}{number['suffix']}", unit, rounding="exact").value for end in ends)
+        # Rounded up to .0 it can be only where the carry is not lost, which an unknown version may do.
+        is_known = self.is_old_layout or self.version_number is not None
+        return rounding, (low if is_known else quantity(text, unit, rounding=rounding).low, high)
+
+    def _may_lack_carry(self, number: re.Match[str]) -> bool:
+        """Whether this fio may have printed 27.99 as 27.0."""
+        has_carry = self.version_number is not None and self.version_number > (3, 25)
+        return not has_carry and not int(number["fraction"])
+
+    def _amount(self, token: Token, group: str, counted_in: str = "") -> _Amount:
+        """Return an amount that has its unit beside it.
+
+        With the prefix in which fio counts it is cut, with a larger one rounded.
+        """
+        prefix, is_binary, unit, is_rate = unit_of(token, group)
+        rounding: Rounding = "nearest"
+        if prefix in {"", counted_in}:
+            rounding = "down" if is_rate or counted_in else "exact"
+        if self.is_old_layout:
+            prefix = {"P": "T", "E": "P"}.get(prefix, prefix)
+            is_binary = not self.is_decimal
+        name = f"{prefix.upper()}i" if prefix and is_binary else prefix.replace("K", "k")
+        metric, per_second = ("bandwidth", "/s") if is_rate else ("bytes", "")
+        unit = f"{name}{unit}{per_second}"
+        printed = token.printed(group)
+        if printed is None:
+            raise ValueError(f"{token.name} has no {group}")
+        rounding, bounds = self._shortened(printed.text, unit, rounding)
+        value, _, low, high = quantity(printed.text, unit, rounding=rounding)
+        low, high = bounds or (low, high)
+        return _Amount(printed, metric, unit, rounding, value, low, high)
+
+    def add_amount(
+        self,
+        token: Token,
+        place: Place,
+        group: str,
+        statistic: str = "value",
+        *,
+        counted_in: str = "",
+        may_be_shorter: bool = False,
+        is_shorter: bool = False,
+    ) -> int | None:
+        """Add an amount, and return its number.
+
+        It may be, or is, in bytes per ms, whatever its unit says.
+        """
+        amount = self._amount(token, group, counted_in)
+        if may_be_shorter and amount.low is not None:
+            amount = amount._replace(low=amount.low * SHORTER)
+        return self._add(place, amount, statistic, is_shorter=is_shorter)
+
+    def _add(
+        self, place: Place, amount: _Amount, statistic: str, *, is_shorter: bool = False, primary: bool = True
+    ) -> int | None:
+        printed, metric, unit, rounding, _, low, high = amount
+        is_shorter |= metric == "bandwidth" and self.counts_bytes_per_ms
+        return self.run.add(
+            place,
+            metric,
+            printed,
+            statistic,
+            unit=unit,
+            rounding=rounding,
+            bounds=(low, high),
+            factor=SHORTER if is_shorter else None,
+            primary=primary,
+        )
+
+    def add_amount_twice(self, token: Token, place: Place, group: str, statistic: str = "value") -> None:
+        """Add an amount and its second printing, which tells whether the first one lacks its carry."""
+        first, second = self._amount(token, group), self._amount(token, f"{group}_again")
+        number = _FRACTION.fullmatch(first.printed.text)
+        if not self.is_old_layout and number is not None and self._may_lack_carry(number) and first.value:
+            step = first.value / float(first.printed.text) * 10.0 ** -len(number["fraction"])
+            carried = first._replace(high=first.value + step / 2)
+            if _overlap(carried, second):
+                first = carried
+            elif _overlap(first, second):
+                message = f"{first.printed.text} stands for almost {int(number['whole']) + 1}."
+                self.diagnostics.append(token.diagnostic("CARRY_LOST", message))
+        self._add(place, first, statistic)
+        self._add(place, second, statistic, primary=False)
+
+    def is_in_bytes_per_ms(self, rate: int | None, moved: int | None, runtime: int | None) -> bool:
+        """Whether a rate that was read as one in KiB/s, by its number, is 1.024 times too large."""
+        if rate is None or moved is None or runtime is None:
+            return False
+        known = self.run.measurements
+        bytes_moved = known[moved].value
+        seconds = (known[rate].value or 0) * (known[runtime].value or 0)
+        return bool(bytes_moved) and abs(seconds / (bytes_moved or 1) - 1.024) < 0.01
+
+
+class _Amount(NamedTuple):
+    """A number of bytes, or of bytes per second, and what its print allows."""
+
+    printed: Printed
+    metric: str
+    unit: str
+    rounding: Rounding
+    value: float
+    low: float | None
+    high: float | None
+
+
+def _overlap(one: _Amount, other: _Amount) -> bool:
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return True
+    return one.low <= other.high and other.low <= one.high
+
+
+def unit_of(token: Token, group: str) -> tuple[str, bool, str, bool]:
+    """Return the parts of a unit: its prefix, whether that is binary, ``B`` or ``bit``, whether it is a rate."""
+    name = group if group == "unit" else f"{group}_unit"
+    match = _UNIT.fullmatch("".join((token[name] or "").split()))
+    if match is None:
+        raise ValueError(f"{token[name]!r} is not a unit")
+    is_rate = match["per_second"] is not None or match["unit"] is None
+    return match["prefix"], match["binary"] != "", match["unit"] or "B", is_rate
