@@ -93,7 +93,7 @@ class Inputs:
         return folder
 
     def averaged_logs(self, number: int, rows: int) -> Path:
-        """Write log files as fio does with ``--log_avg_msec``, and return their folder."""
+        """Write log files as fio does with ``--log_avg_msec --log_offset=1``, and return their folder."""
         rng = np.random.default_rng(self.seed)
         (folder := self.folder / "logs").mkdir()
         kinds = {"bw": 15_000, "iops": 3_700, "clat": 260_000, "lat": 261_000}
@@ -104,7 +104,7 @@ class Inputs:
         for run, kind, job in names[: self.count(number)]:
             value = (kinds[kind] * rng.lognormal(0, 0.1, time.size)).astype(int)
             lines = (
-                f"{at}, {what}, {row % 2}, 0, 0" for row, (at, what) in enumerate(zip(time, value, strict=True))
+                f"{at}, {what}, {row % 2}, 0, 0, 0" for row, (at, what) in enumerate(zip(time, value, strict=True))
             )
             (folder / f"run{run:03}_{kind}.{job}.log").write_text("\n".join(lines) + "\n")
         return folder

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from fsbench_kit.claims import audit
     from fsbench_kit.data.archive import read
     from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
+    from fsbench_kit.data.fio_logs import scan_fio_histograms, scan_fio_log
+    from fsbench_kit.formats.fio_log import merged_histogram
 
 __all__ = [
     "Dataset",
@@ -40,8 +41,8 @@ _HOMES = {
     "overall": "analysis.geometric_mean",
     "read": "data.archive",
     "repeats": "analysis.sample_size",
-    "scan_fio_histograms": "formats.fio_log",
-    "scan_fio_log": "formats.fio_log",
+    "scan_fio_histograms": "data.fio_logs",
+    "scan_fio_log": "data.fio_logs",
 }
 """Where each name is at home: its module is imported when the name is first used, since SciPy takes its time."""
 

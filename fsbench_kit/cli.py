@@ -29,10 +29,10 @@ from fsbench_kit.claims import audit
 from fsbench_kit.data import archive
 from fsbench_kit.data.explain import LARGEST
 from fsbench_kit.data.explain import explain as explained
+from fsbench_kit.data.files import flattened, name_of, opened
 from fsbench_kit.documents import Content
 from fsbench_kit.launch import abilities, machine, read_plan, shown
 from fsbench_kit.model.errors import FsbenchError, InputError, LaunchError, ReportError, RequestError
-from fsbench_kit.model.files import flattened, name_of, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable

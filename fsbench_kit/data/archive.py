@@ -38,17 +38,18 @@ from fsbench_kit.data.dataset import (
     read_written,
     runs_of,
 )
+from fsbench_kit.data.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular, opened
+from fsbench_kit.data.files import paths as paths_of
+from fsbench_kit.data.fio_logs import log_file
 from fsbench_kit.documents import read_file
 from fsbench_kit.documents.attribution import own_commands
 from fsbench_kit.documents.pieces import commands
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.formats.commands import command_settings
-from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
+from fsbench_kit.formats.fio_log import LogFile, run_of_logs, with_logs, wrote
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.errors import InputError
-from fsbench_kit.model.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular, opened
-from fsbench_kit.model.files import paths as paths_of
 from fsbench_kit.model.records import Diagnostic, Origin, Run, Setting
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 Scope = Literal["all", "group", "job", "client", "thread", "disk"]
 State = Literal["measured", "censored", "missing"]
 Status = Literal["ok", "failed", "partial"]
@@ -154,9 +157,9 @@ class Block:
     metric: str
     statistic: str = "value"
     part: str | None = None
-    times: Sequence[float]
-    values: Sequence[float]
-    lines: Sequence[int | None]
+    times: Sequence[float] | NDArray[np.float64]
+    values: Sequence[float] | NDArray[np.float64]
+    lines: Sequence[int | None] | NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
