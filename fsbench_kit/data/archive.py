@@ -43,7 +43,7 @@ from fsbench_kit.data.files import paths as paths_of
 from fsbench_kit.data.fio_logs import log_file
 from fsbench_kit.documents import read_file
 from fsbench_kit.documents.attribution import own_commands
-from fsbench_kit.documents.pieces import commands
+from fsbench_kit.documents.commands import commands
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, run_of_logs, with_logs, wrote

@@ -1,7 +1,7 @@
 """What the log files of one run of fio come to: statistics, distributions, series.
 
-A file is read a piece at a time. Of a log of single requests, the bins of its latencies are held in memory, and the
-values of as many requests as `totals.HELD`: of a longer log they are read once more.
+A file is read a piece at a time. Of a log of single requests, the bins of its latencies are held in memory, and
+the values of as many requests as `totals.HELD`: of a longer log they are read once more.
 """
 
 from __future__ import annotations

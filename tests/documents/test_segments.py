@@ -14,6 +14,7 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.documents import read_document
+from fsbench_kit.formats import fio_json
 from fsbench_kit.model.records import Run
 
 DATA = Path(__file__).parents[1] / "data"
@@ -148,3 +149,11 @@ def test_a_log_between_two_others_belongs_to_none() -> None:
     runs = [record for record in read_document(text.encode(), "x") if isinstance(record, Run)]
     assert Counter(run.format for run in runs) == {"fio_json": 1, "fio_normal": 1}
     assert next(run for run in runs if run.format == "fio_normal").tool_version is None
+
+
+def test_what_stands_alone_in_its_format_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = []
+    parse = fio_json.parse
+    monkeypatch.setattr(fio_json, "parse", lambda text: parsed.append(text) or parse(text))
+    assert sum(isinstance(record, Run) for record in read_document(RECORDED.encode(), "log")) >= 1
+    assert len(parsed) == 1
