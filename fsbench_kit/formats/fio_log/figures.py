@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,7 @@ from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from io import BufferedReader
     from pathlib import Path
 
     from fsbench_kit.formats.fio_log.layout import LatencyUnit
@@ -76,7 +77,7 @@ class LogFile:
     """
 
     path: Path
-    open: Callable[[], BinaryIO]
+    open: Callable[[], BufferedReader]
     name: LogName
     layout: Layout | None = None
     bins: Bins | None = None
@@ -101,7 +102,7 @@ class LogFile:
         return self.layout is not None and not self.layout.windowed and self.name.job == job
 
 
-def log_of(path: Path, open_it: Callable[[], BinaryIO], head: bytes, *, is_whole: bool) -> LogFile | None:
+def log_of(path: Path, open_it: Callable[[], BufferedReader], head: bytes, *, is_whole: bool) -> LogFile | None:
     """Tell by a file's name and head what kind of log of fio it is; ``None`` where it is none.
 
     Parameters
@@ -118,8 +119,10 @@ def log_of(path: Path, open_it: Callable[[], BinaryIO], head: bytes, *, is_whole
     name = LogName.of(path.name)
     if name.kind is None and layout is not None and not layout.in_sectors:
         return None  # whole numbers of something else
-    is_all = is_whole and layout is not None and table is not None
-    return LogFile(path, open_it, name, layout, bins, strict_piece(head, table, layout) if is_all else None)
+    rows = None
+    if is_whole and layout is not None and table is not None:
+        rows = strict_piece(head, table, layout)
+    return LogFile(path, open_it, name, layout, bins, rows)
 
 
 @dataclass(slots=True)
@@ -279,7 +282,7 @@ class _Reader:
         metric, unit = _METRICS[kind]
         factor = base_units(kind, self.unit, windowed=False)
         totals = {
-            direction: total for (direction, _), total in sorted(found.totals.items()) if total.counts is not None
+            direction: total for (direction, windowed), total in sorted(found.totals.items()) if not windowed
         }
         for direction, total in totals.items():
             for low, high, count in total.bins():

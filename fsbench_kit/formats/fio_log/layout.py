@@ -239,7 +239,9 @@ def _first_columns(table: Sequence[Column]) -> tuple[tuple[str, ...], NDArray[np
 def _fits(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
     """Tell which rows can start with some columns."""
     size = columns["block_size"]
-    fitting = (columns["direction"] < len(OPERATIONS)) & ((size == 0) | (size >= len(OPERATIONS)))
+    fitting: NDArray[np.bool_] = (columns["direction"] < len(OPERATIONS)) & (
+        (size == 0) | (size >= len(OPERATIONS))
+    )
     for column in columns.values():
         fitting &= column >= 0
     if "largest" in columns:

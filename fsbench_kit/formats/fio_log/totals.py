@@ -40,7 +40,7 @@ class Total:
     largest
         That of the column of the windows' largest values, where there is one.
     counts
-        How many values lie in each bin of fio's, if they were counted.
+        How many values lie in each bin of fio's; none if they were not asked for.
     """
 
     rows: int = 0
@@ -52,7 +52,7 @@ class Total:
     bytes: int = 0
     smallest_block: int = 0
     largest_block: int = 0
-    counts: Column | None = None
+    counts: Column = field(default_factory=lambda: np.zeros(_BINS, np.int64))
 
     def add(self, values: Column, sizes: Column, largest: Column | None, *, binned: bool) -> None:
         """Add some rows: their values, their block sizes, and the largest values of their windows."""
@@ -70,8 +70,7 @@ class Total:
         if largest is not None:
             self.largest = max(int(largest.max()), self.largest or 0)
         if binned:
-            counts = np.bincount(_bin(values), minlength=_BINS)
-            self.counts = counts if self.counts is None else self.counts + counts
+            self.counts += np.bincount(_bin(values), minlength=_BINS)
 
     def statistics(self) -> Iterator[tuple[str, float]]:
         """Yield the names and values of the statistics over all rows."""
@@ -83,10 +82,9 @@ class Total:
 
     def bins(self) -> Iterator[tuple[int, int, int]]:
         """Yield where each bin that holds values starts, where it ends, and how many it holds."""
-        if self.counts is not None:
-            found = np.flatnonzero(self.counts)
-            for index, count in zip(found.tolist(), self.counts[found].tolist(), strict=True):
-                yield (*_bounds(index), count)
+        found = np.flatnonzero(self.counts)
+        for index, count in zip(found.tolist(), self.counts[found].tolist(), strict=True):
+            yield (*_bounds(index), count)
 
 
 @dataclass(slots=True)
