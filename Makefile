@@ -11,7 +11,7 @@ LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check types style test-slow reference robustness coverage same fuzz lock clean
+.PHONY: report test check types style test-slow reference robustness coverage same bench fuzz lock clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -50,6 +50,9 @@ coverage: $(READY)  ## How often the intervals of stats/ hold, for docs/coverage
 
 same: $(READY)  ## The same target twice: how often a launch's intervals hold 1, for docs/same.md; root, half an hour
 	.venv/bin/python -m benchmarks.same --studies 20 --write
+
+bench: $(READY)  ## What reading and comparing cost beside finding the numbers, for docs/benchmarks.md
+	.venv/bin/python -m benchmarks.bench --write
 
 fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what breaks is kept in tests/data/fuzz
 	$(UV) pip install --quiet --require-hashes -r fuzz.lock

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from fsbench_kit.analysis.sample_size import repeats
     from fsbench_kit.claims import audit
     from fsbench_kit.data.dataset import Dataset, LazyDataset, scan
+    from fsbench_kit.data.fio_logs import scan_fio_histograms, scan_fio_log
     from fsbench_kit.data.reading import read, read_text
-    from fsbench_kit.formats.fio_log import merged_histogram, scan_fio_histograms, scan_fio_log
+    from fsbench_kit.formats.fio_log import merged_histogram
 
     __version__: str
 

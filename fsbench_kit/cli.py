@@ -137,8 +137,8 @@ def _found(path: str) -> Path | str:
 def _explain(paths: list[str]) -> None:
     from fsbench_kit import tables
     from fsbench_kit.data.explain import LARGEST, explain
+    from fsbench_kit.data.files import flattened, name_of, opened
     from fsbench_kit.documents import Content
-    from fsbench_kit.model.files import flattened, name_of, opened
 
     for number, item in enumerate(flattened(_inputs(paths)), 1):
         name = str(item) if isinstance(item, Path) else name_of(item, number)

@@ -1,62 +1,147 @@
-"""Log files that fio wrote in one run are one run: that of their report, if there is one."""
+"""fio's log files on disk: opened safely, recognised by their heads, read lazily."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime
+import os
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from fsbench_kit.data.log import FioLog, Log
-from fsbench_kit.formats.fio_log import run_of_logs, with_logs, wrote
-from fsbench_kit.model.records import Run
+from fsbench_kit.data.files import opened
+from fsbench_kit.formats.fio_log import HEAD_SIZE, Kind, LogFile, log_of
+from fsbench_kit.formats.fio_log.histograms import recognise_histograms, scan_counts
+from fsbench_kit.formats.fio_log.layout import LATENCY_KINDS, LogName, latency_unit, recognise
+from fsbench_kit.formats.fio_log.rows import scaled_rows, scan_rows
+from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import polars as pl
 
 
-def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
-    """Yield logs, where log files that fio wrote in one run are one run: that of their report, if there is one.
+def log_file(path: Path) -> LogFile | None:
+    """Look at a file's head, and return what kind of log of fio it is, or ``None`` where it is none."""
+    try:
+        head, is_whole = _head(path)
+    except OSError:
+        return None
+    return log_of(path, partial(opened, path), head, is_whole=is_whole)
 
-    Their names tell which of a folder belong together, and to which report.
+
+def _head(path: Path) -> tuple[bytes, bool]:
+    """Return the bytes at a file's start, and whether they are all of it.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
     """
-    others = [log for log in logs if not isinstance(log, FioLog)]
-    groups: dict[tuple[Path, str, str], list[FioLog]] = {}
-    for log in logs:
-        if isinstance(log, FioLog):
-            name = log.file.name
-            groups.setdefault((log.file.path.parent, name.prefix, name.rest), []).append(log)
-    for (folder, prefix, rest), group in groups.items():
-        files = [log.file for log in group]
-        found = _report(others, folder, prefix)
-        if found is None:
-            run, sums, figures = run_of_logs(files, group[0].tool_version)
-            source = group[0].source if len(group) == 1 else str(folder / f"{prefix}_*{rest}")
-            records = list(group[0].records)
-            records += [run, *figures.blocks, *figures.checks] if run.measurements else []
-            yield replace(group[0], source=source, data=sums, records=records)
-        else:
-            index, report = found
-            run, figures = with_logs(report, files, others[index].tool_version)
-            records = list(others[index].records)
-            place = next(place for place, record in enumerate(records) if record is report)
-            records[place : place + 1] = [run, *figures.blocks, *figures.checks]
-            others[index] = replace(others[index], records=records)
-        for path, diagnostics in figures.diagnostics.items():
-            yield Log(source=str(path), records=diagnostics)
-    yield from others
+    with opened(path) as file:
+        head = file.read(HEAD_SIZE)
+        return head, os.fstat(file.fileno()).st_size <= len(head)
 
 
-def _report(logs: Sequence[Log], folder: Path, prefix: str) -> tuple[int, Run] | None:
-    """Return the run of a report in a folder that wrote log files of a name, and in which log it is.
+def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str | None = None) -> pl.LazyFrame:
+    """Read a log that fio wrote with ``write_bw_log``, ``write_iops_log`` or ``write_lat_log``, lazily.
 
-    A later run writes over the files of an earlier one.
+    Parameters
+    ----------
+    path
+        The log, of any size.
+    kind
+        What it holds: ``bw``, ``iops``, ``lat``, ``clat`` or ``slat``. It is needed where the file's name does
+        not tell.
+    fio_version
+        The version that wrote it (``3.33``), which decides the unit of latencies. It is needed where the rows
+        do not tell: they do if they have a priority, or if in µs they had taken longer than the run.
+
+    Returns
+    -------
+    polars.LazyFrame
+        ``line``; ``time`` (s); ``value`` (s, B/s or 1/s; 1 in an IOPS log of single requests); ``largest`` (that
+        of a window, with ``log_window_value=both``); ``operation``; ``block_size`` (0 in a window); ``offset``,
+        ``priority``, ``issue_time`` (s), which are null where fio did not log them. A line that is no row has
+        nulls, and its text in ``unread``.
+
+    Raises
+    ------
+    InputError
+        If the file is no such log.
+    RequestError
+        If what it holds has to be given.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> rows = fsb.scan_fio_log("nightly_clat.1.log")  # doctest: +SKIP
+    >>> rows.group_by("operation").agg(pl.col("value").max()).collect(engine="streaming")  # doctest: +SKIP
     """
-    runs = [
-        (index, record)
-        for index, log in enumerate(logs)
-        if Path(log.source).parent == folder
-        for record in log.records
-        if isinstance(record, Run) and wrote(record, prefix)
-    ]
-    return max(runs, key=lambda found: found[1].ended_at or datetime.min, default=None)
+    path = Path(path)
+    try:
+        head, is_whole = _head(path)
+    except OSError as error:
+        raise InputError(f"the log cannot be read: {error.strerror or error}", file=path) from error
+    layout, _ = recognise(head, is_whole=is_whole)
+    if layout is None:
+        raise InputError(
+            "this is no log of fio's bandwidth, IOPS or latency",
+            file=path,
+            hint="Histogram logs are read by scan_fio_histograms, reports by read.",
+        )
+    kind = kind or LogName.of(path.name).kind
+    if kind is None:
+        raise RequestError(
+            "the name of the log does not tell what it holds",
+            file=path,
+            hint=f"Give kind: {', '.join(get_args(Kind))}.",
+        )
+    unit = latency_unit(fio_version) or layout.unit(kind)
+    if kind in LATENCY_KINDS and unit is None:
+        raise RequestError(
+            "nothing in the log tells whether its latencies are in ns or in µs",
+            file=path,
+            hint='Give fio_version, for example fio_version="3.33": ns since fio 3.0, µs before.',
+        )
+    return scaled_rows(scan_rows(path, layout), kind, unit).select(
+        "line",
+        "time",
+        "value",
+        "largest",
+        "operation",
+        "block_size",
+        "offset",
+        "priority",
+        "issue_time",
+        "unread",
+    )
+
+
+def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
+    """Read a log that fio wrote with ``write_hist_log``, lazily.
+
+    Parameters
+    ----------
+    path
+        The log, of fio 2.x or 3.x, of any coarseness.
+
+    Returns
+    -------
+    polars.LazyFrame
+        For each window and bin that counts anything: ``line``; ``time`` (s) of the window's end; ``operation``;
+        ``block_size``; ``low`` and ``high`` of the bin (s), of which the last bin has no ``high``; ``count``.
+        A line that is no row, or counts more requests than its time allows, has nulls, and its text in
+        ``unread``.
+
+    Raises
+    ------
+    InputError
+        If the file is no such log.
+    """
+    path = Path(path)
+    try:
+        head, _ = _head(path)
+    except OSError as error:
+        raise InputError(f"the log cannot be read: {error.strerror or error}", file=path) from error
+    bins = recognise_histograms(head)
+    if bins is None:
+        raise InputError("this is no histogram log of fio", file=path, hint="Other logs: scan_fio_log.")
+    return scan_counts(path, bins)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from fsbench_kit.data.files import opened
 from fsbench_kit.data.log import Log, is_fio_log, log_with, read_log
 from fsbench_kit.data.study import problems
 from fsbench_kit.data.study_facts import study_origin, target_settings
-from fsbench_kit.model.files import opened
 from fsbench_kit.model.records import Diagnostic, Setting
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
+from fsbench_kit.data.files import opened
+from fsbench_kit.data.fio_logs import log_file
 from fsbench_kit.documents import Contents, read_file
-from fsbench_kit.formats.fio_log import LogFile, log_file
-from fsbench_kit.model.files import opened
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from fsbench_kit.formats.fio_log import LogFile
     from fsbench_kit.model.records import Record, Setting
 
 StudyOrigin = Literal["published", "recorded", "launched"]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
-from fsbench_kit.data.fio_logs import with_fio_logs
+from fsbench_kit.data.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular
+from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.launched import is_launched, logs_of_run
 from fsbench_kit.data.log import FioLog, Log, log_with, read_log, read_open
@@ -17,7 +18,6 @@ from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lin
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
 from fsbench_kit.data.written import is_written, read_frames
 from fsbench_kit.model.errors import InputError, RequestError
-from fsbench_kit.model.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular
 from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:

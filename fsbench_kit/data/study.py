@@ -20,9 +20,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from fsbench_kit.data.files import paths as paths_of
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.errors import InputError
-from fsbench_kit.model.files import paths as paths_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

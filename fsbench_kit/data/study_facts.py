@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.data.assembly import runs_of
 from fsbench_kit.data.study import RunKnowledge
 from fsbench_kit.documents.attribution import own_commands
-from fsbench_kit.documents.pieces import commands
+from fsbench_kit.documents.commands import commands
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.formats.text import Text

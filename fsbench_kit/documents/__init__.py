@@ -9,11 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from fsbench_kit.documents.attribution import with_command
+from fsbench_kit.documents.commands import commands
 from fsbench_kit.documents.encoding import Content, as_text, decode, encoding_of
-from fsbench_kit.documents.pieces import commands, pieces
-from fsbench_kit.documents.readings import readings
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.documents.search import WINDOW, around_logs
+from fsbench_kit.documents.segments import segments
 from fsbench_kit.formats import name
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Run
@@ -22,8 +22,8 @@ from fsbench_kit.model.vocabulary import DIAGNOSTICS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fsbench_kit.documents.readings import Reading
     from fsbench_kit.documents.repair import Repair
+    from fsbench_kit.documents.segments import Segment
     from fsbench_kit.model.records import Record
 
 __all__ = ["Content", "Contents", "read_document", "read_file"]
@@ -118,20 +118,20 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
 def _records(decoded: Text) -> Iterator[Record]:
     text, repairs = repair(decoded)
     given = list(commands(text))
-    found = list(readings(text, pieces(text, given)))
+    found = list(segments(text, given))
     all_runs: list[Run] = []
-    for reading in found:
-        all_runs += reading.runs
-        repairs += reading.repairs
-        for record in reading.records:
+    for segment in found:
+        all_runs += segment.runs
+        repairs += segment.repairs
+        for record in segment.records:
             match record:
                 case Run():
-                    log_format = name(reading.log_format)
+                    log_format = name(segment.log_format)
                     run, left_out = with_command(record, given, all_runs, text)
                     yield replace(run, format=log_format)
                     yield from left_out
                 case Diagnostic(code="UNREAD_FIGURE"):
-                    yield _beside(record, reading, text)
+                    yield _beside(record, segment, text)
                 case _:
                     yield record
     yield from _said(repairs, all_runs, text)
@@ -152,15 +152,15 @@ def _no_log(text: Text) -> Diagnostic:
     )
 
 
-def _beside(diagnostic: Diagnostic, reading: Reading, text: Text) -> Diagnostic:
+def _beside(diagnostic: Diagnostic, segment: Segment, text: Text) -> Diagnostic:
     """Tell an unread part of a log from other text that stands beside the logs.
 
     What touches a log, without an empty line between them, may be a part of it that was damaged; so may what is
     made of more digits than letters. A heading is neither. Logs of another test alone have no figures to lose.
     """
-    start, end, runs = diagnostic.start, diagnostic.end, reading.runs
+    start, end, runs = diagnostic.start, diagnostic.end, segment.runs
     other = replace(diagnostic, code="OTHER_TEXT", message="This text holds a figure and is no part of a log.")
-    if not runs and any(isinstance(other, Diagnostic) and other.code == "NOT_FILEIO" for other in reading.records):
+    if not runs and any(isinstance(other, Diagnostic) and other.code == "NOT_FILEIO" for other in segment.records):
         return other
     if start is None or end is None or not runs or any(run.start < end and start < run.end for run in runs):
         return diagnostic

@@ -12,7 +12,7 @@ from fsbench_kit.model.records import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.documents.pieces import Command
+    from fsbench_kit.documents.commands import Command
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Origin, Run, Setting
 

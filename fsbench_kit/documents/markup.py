@@ -6,7 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.documents.pieces import is_command
+from fsbench_kit.documents.commands import is_command
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:

@@ -26,8 +26,12 @@ _END: Final = r"(?:\x20|$)"
 
 
 class _Prefix(NamedTuple):
-    """A kind of prefix: how it looks, whether all lines have the same one, whether it can be nothing else."""
+    """A kind of prefix: how it looks, whether all lines have the same one, whether it can be nothing else.
 
+    Each has one of its `signs`: a text without them is not searched for it.
+    """
+
+    signs: tuple[str, ...]
     pattern: str
     is_same: bool = False
     is_unmistakable: bool = False
@@ -35,19 +39,21 @@ class _Prefix(NamedTuple):
 
 _PREFIXES: Final = (
     # > of a quotation, but not of ">=64=0.0%" where a line was broken
-    _Prefix(r"(?:>(?!=)[ \t]?){1,9}", is_unmistakable=True),
+    _Prefix((">",), r"(?:>(?!=)[ \t]?){1,9}", is_unmistakable=True),
     # journalctl, kubectl logs --timestamps, containers' runtimes, services that build software
-    _Prefix(rf"{_TIME}(?:{_SPEAKER})?{_END}", is_unmistakable=True),
+    _Prefix((":",), rf"{_TIME}(?:{_SPEAKER})?{_END}", is_unmistakable=True),
     # kubectl logs --prefix, docker compose
-    _Prefix(rf"\[[A-Za-z][\w./@\x20-]{{0,200}}\]{_END}", is_same=True),
-    _Prefix(rf"[A-Za-z][\w.-]{{0,80}}\x20{{0,40}}\|{_END}", is_same=True),
+    _Prefix(("]",), rf"\[[A-Za-z][\w./@\x20-]{{0,200}}\]{_END}", is_same=True),
+    _Prefix(("|",), rf"[A-Za-z][\w.-]{{0,80}}\x20{{0,40}}\|{_END}", is_same=True),
     # pdsh, and programs that say who speaks
-    _Prefix(rf"(?!fio:|WARNING:|FATAL:|ERROR:)[\w.'-]{{1,80}}(?:\x20[\w.-]{{1,80}})?:{_END}", is_same=True),
+    _Prefix(
+        (":",), rf"(?!fio:|WARNING:|FATAL:|ERROR:)[\w.'-]{{1,80}}(?:\x20[\w.-]{{1,80}})?:{_END}", is_same=True
+    ),
     # comments, quotations with a bar, lines of a patch
-    _Prefix(rf"(?:\#{{1,9}}|//|\*){_END}"),
-    _Prefix(r"\|(?![^\n]*\|[ \t]*$)(?![ \t]*\d+\.\d+th=)\x20?"),
-    _Prefix(r"\+(?!\+)"),
-    _Prefix(r"-(?![-\d])\x20?"),
+    _Prefix(("#", "//", "*"), rf"(?:\#{{1,9}}|//|\*){_END}"),
+    _Prefix(("|",), r"\|(?![^\n]*\|[ \t]*$)(?![ \t]*\d+\.\d+th=)\x20?"),
+    _Prefix(("+",), r"\+(?!\+)"),
+    _Prefix(("-",), r"-(?![-\d])\x20?"),
 )
 
 
@@ -63,7 +69,7 @@ def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
     line = re.compile(rf"^[ \t]*(?P<prefix>{prefix.pattern})", re.MULTILINE)
 
     def find(chars: str) -> Iterator[Edit]:
-        if sign.search(chars) is None:
+        if not any(one in chars for one in prefix.signs) or sign.search(chars) is None:
             return
         blocks = [match for match in block.finditer(chars) if _is_log(prefix, line.sub("", match[0]))]
         if not blocks:

@@ -211,15 +211,29 @@ _SPACES: Final = re.compile(
 
 
 def _spaces(chars: str) -> Iterator[Edit]:
-    if chars.isascii():
-        return
-    for match in _SPACES.finditer(chars):
+    for match in _beyond_ascii(_SPACES, chars):
         if match["break"] is not None:
             yield Edit(match.start(), match.end(), "\n")
         elif match["width"] is not None:
             yield Edit(match.start(), match.end(), "")
         elif match["separator"] is None:  # a thin space among digits stands between thousands, and not for a blank
             yield Edit(match.start(), match.end(), " " * len(match[0]))
+
+
+_BEYOND_ASCII: Final = re.compile(r"[^\0-\x7f]+")
+
+
+def _beyond_ascii(pattern: re.Pattern[str], chars: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern that begin with a character beyond ASCII, of which most texts have few."""
+    if chars.isascii():
+        return
+    for others in _BEYOND_ASCII.finditer(chars):
+        position = others.start()
+        while position < others.end():
+            match = pattern.match(chars, position)
+            if match is not None:
+                yield match
+            position = match.end() if match is not None else position + 1
 
 
 _PUNCTUATION: Final = re.compile(
@@ -235,10 +249,8 @@ _PUNCTUATION: Final = re.compile(
 
 def _punctuation(chars: str) -> Iterator[Edit]:
     """Undo what word processors do; where a line has plain quotes, the others on it are meant as they are."""
-    if chars.isascii():
-        return
     line_end, on_line = -1, ""
-    for match in _PUNCTUATION.finditer(chars):
+    for match in _beyond_ascii(_PUNCTUATION, chars):
         if match.start() > line_end:
             line_start, line_end = chars.rfind("\n", 0, match.start()) + 1, chars.find("\n", match.start())
             line_end = line_end if line_end >= 0 else len(chars)
@@ -295,12 +307,15 @@ def _markdown(chars: str) -> Iterator[Edit]:
 
 
 _OVERLONG: Final = re.compile(rf"\d{{{MOST_DIGITS},}}")
+_HALF: Final = MOST_DIGITS // 2
 
 
 def _overlong_numbers(chars: str) -> Iterator[Edit]:
     """Put what is no number, as tools print it, for one that has more digits than can be computed with."""
-    for match in _OVERLONG.finditer(chars):
-        yield Edit(match.start(), match.end(), "nan".rjust(len(match[0])))
+    # A number so long fills at least one of the blocks of half its length.
+    if any(chars[start : start + _HALF].isdecimal() for start in range(0, len(chars), _HALF)):
+        for match in _OVERLONG.finditer(chars):
+            yield Edit(match.start(), match.end(), "nan".rjust(len(match[0])))
 
 
 _REPAIRS: Final[tuple[_Search, ...]] = (

@@ -106,12 +106,12 @@ class Text:
         Control characters, which could drive the terminal that shows it, are replaced.
         """
         words = " ".join(self.chars[start:end].split())
-        if not words.isprintable():
-            words = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
-        if len(words) <= EXCERPT_LENGTH:
+        if len(words) > EXCERPT_LENGTH:
+            half = EXCERPT_LENGTH // 2
+            words = f"{words[:half]} … {words[-half:]}"
+        if words.isprintable():
             return words
-        half = EXCERPT_LENGTH // 2
-        return f"{words[:half]} … {words[-half:]}"
+        return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
 
     def cut(self, start: int, end: int) -> Text:
         """Return the piece between two positions."""

@@ -275,9 +275,9 @@ class Block:
     metric: str
     statistic: str = "value"
     part: str | None = None
-    times: Sequence[float]
-    values: Sequence[float]
-    lines: Sequence[int | None]
+    times: Sequence[float] | NDArray[np.float64]
+    values: Sequence[float] | NDArray[np.float64]
+    lines: Sequence[int | None] | NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

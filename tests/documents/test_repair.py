@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text as RichText
 
 from fsbench_kit.documents import read_document
-from fsbench_kit.documents.pieces import commands
+from fsbench_kit.documents.commands import commands
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Measurement, Run

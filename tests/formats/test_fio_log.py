@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import fsbench_kit as fsb
 from fsbench_kit.formats.fio_log.histograms import Bins
-from fsbench_kit.formats.fio_log.rows import LogName
+from fsbench_kit.formats.fio_log.layout import LogName
 from fsbench_kit.model.errors import InputError, RequestError
 
 Write = Callable[..., Path]
@@ -281,6 +281,49 @@ def test_a_last_line_without_its_end_may_be_cut(write: Write) -> None:
     data = fsb.read(write("1, 1000, 0, 4096, 0\n2, 2000, 0, 4096, 0"))
     assert data.diagnostics["code"].to_list() == ["INCOMPLETE_LOG"]
     assert fsb.read(write("1, 1000, 0, 4096, 0\n")).diagnostics.is_empty()
+
+
+ROWS = [
+    f"{index // 4}, {40_000 + 977 * index % 90_000}, {index % 2}, 4096, {4096 * index}, 0" for index in range(1500)
+]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(lambda text: text.replace("\n", "\r\n"), id="of Windows"),
+        pytest.param(lambda text: text.replace(", ", "\t ,  "), id="wide"),
+        pytest.param(lambda text: text.replace(", 0\n", ", 0x0000\n"), id="hexadecimal priorities"),
+        pytest.param(lambda text: text.replace("\n", "\n\n", 100), id="empty lines"),
+        pytest.param(lambda text: f"{text}400, 4w000, 1, 4096, 0, 0\n", id="damaged"),
+        pytest.param(lambda text: f"{text}400, 99999999999999999999, 1, 4096, 0, 0\n", id="too large"),
+        pytest.param(lambda text: f"{text}400, 40000, 9, 4096, 0, 0\n", id="no direction"),
+        pytest.param(lambda text: f"{text}400, +40000, 1, 4096, 0, 0\n", id="a sign"),
+        pytest.param(lambda text: f"{text}400, 40000, 1, 4096, , 0\n", id="a cell is missing"),
+        pytest.param(lambda text: f"{text}400, 40000, 1, 4096, 0\n", id="a column is missing"),
+        pytest.param(lambda text: f"{text}400, 40000, 1, 4096, 0, 0, 0\n", id="a column too many"),
+    ],
+)
+@pytest.mark.parametrize("copies", [1, 20])
+def test_rows_are_the_same_however_they_are_written(
+    write: Write, tmp_path: Path, other: Callable[[str], str], copies: int
+) -> None:
+    plain = "".join(f"{row}\n" for row in copies * ROWS)
+    write(plain)
+    expected = fsb.read(tmp_path)
+    write(other(plain))
+    data = fsb.read(tmp_path)
+    for name in ("measurements", "distributions", "series"):
+        frame, like = getattr(data, name), getattr(expected, name)
+        assert frame.drop("run_id").equals(like.drop("run_id"))
+
+
+def test_rows_as_fio_prints_them_are_not_matched_line_by_line(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fsbench_kit.formats.fio_log.rows.scan_rows", None)
+    data = fsb.read(write("".join(f"{row}\n" for row in ROWS)))
+    assert data.measurements.filter(metric="operations")["value"].to_list() == [750, 750]
 
 
 @pytest.mark.parametrize("piece", [1, 2**20])

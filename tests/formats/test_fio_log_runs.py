@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
+from benchmarks.bench import measure
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
@@ -301,14 +300,8 @@ def test_logs_of_other_people() -> None:
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_a_log(root: Path) -> None:
+def test_memory_does_not_grow_with_a_log() -> None:
     """Of twice the log, the same memory; and less than the log, of one that is not small."""
-    peaks = []
-    for megabytes in (150, 300):
-        command = [sys.executable, root / "benchmarks" / "fio_log.py", "--megabytes", str(megabytes)]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
-        match = re.search(r"memory +(\S+) MB", printed)
-        assert match is not None
-        peaks.append(float(match[1]))
+    peaks = [measure("requests_3m", share, repeats=1)["memory"] for share in (1.3, 2.6)]
     assert peaks[1] < 1.4 * peaks[0]
-    assert peaks[1] < 300
+    assert peaks[1] < 300e6

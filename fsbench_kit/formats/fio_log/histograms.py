@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.formats.fio_log.rows import OPERATIONS, operation_of, read_head, scan_lines
+from fsbench_kit.formats.fio_log.layout import OPERATIONS
+from fsbench_kit.formats.fio_log.rows import operation_of, scan_lines
 from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
-    from fsbench_kit.formats.fio_log.rows import LatencyUnit
+    from fsbench_kit.formats.fio_log.layout import LatencyUnit
 
 _BINS_PER_GROUP: Final = 64
 _GROUPS: Final[dict[LatencyUnit, int]] = {"us": 19, "ns": 29}
@@ -94,38 +96,6 @@ def recognise_histograms(head: bytes) -> Bins | None:
         return None
     number = Counter(row.count(",") + 1 for row in rows).most_common(1)[0][0]
     return _BINS.get(number)
-
-
-def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
-    """Read a log that fio wrote with ``write_hist_log``, lazily.
-
-    Parameters
-    ----------
-    path
-        The log, of fio 2.x or 3.x, of any coarseness.
-
-    Returns
-    -------
-    polars.LazyFrame
-        For each window and bin that counts anything: ``line``; ``time`` (s) of the window's end; ``operation``;
-        ``block_size``; ``low`` and ``high`` of the bin (s), of which the last bin has no ``high``; ``count``.
-        A line that is no row, or counts more requests than its time allows, has nulls, and its text in
-        ``unread``.
-
-    Raises
-    ------
-    InputError
-        If the file is no such log.
-    """
-    path = Path(path)
-    try:
-        head, _ = read_head(path)
-    except OSError as error:
-        raise InputError(f"the log cannot be read: {error.strerror or error}", file=path) from error
-    bins = recognise_histograms(head)
-    if bins is None:
-        raise InputError("this is no histogram log of fio", file=path, hint="Other logs: scan_fio_log.")
-    return scan_counts(path, bins)
 
 
 def scan_counts(path: Path, bins: Bins) -> pl.LazyFrame:
@@ -210,23 +180,22 @@ def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.Da
     return merged.cast({"count": pl.Int64})
 
 
-def bin_of_rank(counts: Sequence[int], percentile: float) -> tuple[int, int]:
-    """Return in which bin a percentile lies: the first with so many values in it and below.
-
-    Returns
-    -------
-    tuple
-        The bin's index, and the rank of the percentile among the values of that bin, counted from 1.
+def percentile_bins(counts: Sequence[int], percentiles: Iterable[float]) -> Iterator[tuple[float, int]]:
+    """Yield percentiles, each with the index of its bin: the first with so many values in it and below.
 
     Examples
     --------
-    >>> bin_of_rank([1, 8, 1], 50), bin_of_rank([1, 8, 1], 99)
-    ((1, 4), (2, 1))
+    >>> list(percentile_bins([1, 8, 1], [50, 99]))
+    [(50, 1), (99, 2)]
     """
+    reached = list(accumulate(counts))
+    if not reached:
+        return
+    for percentile in percentiles:
+        yield percentile, bisect_left(reached, rank_of(percentile, reached[-1]))
+
+
+def rank_of(percentile: float, number: int) -> int:
+    """Return which of so many values in order is a percentile, counted from 1."""
     # fio's arithmetic: 99.9 is a little more than 99.9 in binary, so that of 2000 values it is the 1999th.
-    rank = max(1, ceil(Fraction(percentile) / 100 * sum(counts)))
-    for index, count in enumerate(counts):
-        if rank <= count:
-            return index, rank
-        rank -= count
-    raise ValueError("the histogram is empty")
+    return max(1, ceil(Fraction(percentile) / 100 * number))

@@ -14,7 +14,6 @@ from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
 _PREFIX_OPTIONS: Final = ("fio.write_bw_log", "fio.write_iops_log", "fio.write_lat_log", "fio.write_hist_log")
 _PRECISION: Final = 1e-6
@@ -31,7 +30,7 @@ def run_of_logs(files: Sequence[LogFile], version: str | None) -> tuple[Run, byt
         The run; the list of its files' SHA-256 sums, which stands for the run's bytes; its figures.
     """
     figures = read_figures(files, version, lambda job: ("all", None) if job is None else ("job", str(job)))
-    sums = "".join(f"{_sha256(file.path)}\n" for file in files).encode()
+    sums = "".join(f"{_sha256(file)}\n" for file in files).encode()
     run = Run(
         tool=TOOL,
         tool_version=version,
@@ -45,8 +44,8 @@ def run_of_logs(files: Sequence[LogFile], version: str | None) -> tuple[Run, byt
     return run, sums, figures
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
+def _sha256(log: LogFile) -> str:
+    with log.open() as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

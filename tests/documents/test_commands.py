@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsbench_kit.documents.pieces import commands
+from fsbench_kit.documents.commands import commands
 from fsbench_kit.formats.text import Text
 
 FIO = "fio --name=x --rw=read --bs=4k"

@@ -1,7 +1,7 @@
-"""Reads the pieces of a text, and puts together what one run printed in several formats at once.
+"""Cuts a text into segments with logs of one format each, and reads them.
 
-``fio --output-format=normal,json`` prints its header, the JSON document, and only then its report. So a piece can
-begin what another one ends, with pieces of other formats between them.
+``fio --output-format=normal,json`` prints its header, the JSON document, and only then its report. So what begins
+in one place can end in another, with segments of other formats between them: it is one segment.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from itertools import groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from fsbench_kit.documents.repair import repair_log
-from fsbench_kit.formats import name
+from fsbench_kit.formats import name, sniff
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from fsbench_kit.documents.pieces import Piece
+    from fsbench_kit.documents.commands import Command
     from fsbench_kit.documents.repair import Repair
     from fsbench_kit.formats import Format
     from fsbench_kit.formats.text import Text
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a format makes of a piece of a text, or of several pieces without what stands between them."""
+class Segment:
+    """A part of a text that holds logs of one format, with what stands around them.
+
+    It can have several spans: what stands between them is left out.
+    """
 
     text: Text
     log_format: Format
@@ -77,41 +80,61 @@ class Reading:
                     yield self.text.position(start), self.text.position(end)
 
 
-def readings(text: Text, pieces: Iterable[Piece]) -> Iterator[Reading]:
-    """Yield what the pieces of a text say, each piece once."""
-    for _, group in groupby(pieces, key=lambda piece: piece.log_format.TOOL):
-        alone = [Reading(text, piece.log_format, ((piece.start, piece.end),)) for piece in group]
+def segments(text: Text, given: Sequence[Command]) -> Iterator[Segment]:
+    """Yield the segments of a text, whose command lines are given."""
+    for _, group in groupby(_cut(text, given), key=lambda segment: segment.log_format.TOOL):
+        alone = list(group)
         yield from _without_loose_beginnings(_joined(alone)) if len(alone) > 1 else alone
 
 
-def _joined(alone: Sequence[Reading]) -> list[Reading]:
-    """Put pieces of one format together that have nothing but logs of other formats between them.
+def _cut(text: Text, given: Sequence[Command]) -> Iterator[Segment]:
+    """Yield a segment for each part of a text that shows one format.
+
+    Between two formats the text is cut at the start of the line on which the second one shows, or before the
+    command line of its tool. Nothing is left out.
+    """
+    found = sniff(text.chars)
+    streaks = [list(group) for _, group in groupby(found, key=lambda mark: mark[1])]
+    starts = [0]
+    for (last, _), (first, log_format) in zip(
+        (streak[-1] for streak in streaks), (streak[0] for streak in streaks[1:]), strict=False
+    ):
+        line = text.chars.rfind("\n", last, first) + 1
+        named = [c.position for c in given if last < c.position < first and c.tool == log_format.TOOL]
+        starts.append(named[-1] if named else line or first)
+    for streak, start, end in zip(streaks, starts, [*starts[1:], len(text.chars)], strict=False):
+        yield Segment(text, streak[0][1], ((start, end),))
+
+
+def _joined(alone: Sequence[Segment]) -> list[Segment]:
+    """Put segments of one format together that have nothing but logs of other formats between them.
 
     What has a beginning of its own does not end what began before.
     """
-    joined: dict[int, Reading] = {}
+    joined: dict[int, Segment] = {}
     latest: dict[str, tuple[int, int]] = {}
-    for index, reading in enumerate(alone):
-        first, last = latest.get(name(reading.log_format), (index, index))
+    for index, segment in enumerate(alone):
+        first, last = latest.get(name(segment.log_format), (index, index))
         if first != index and (
             not all(other.is_all_log for other in alone[last + 1 : index])
-            or (alone[last].lacks_parts and not reading.lacks_parts)
+            or (alone[last].lacks_parts and not segment.lacks_parts)
         ):
             first = index
-        joined[first] = replace(reading, spans=(*(joined[first].spans if first != index else ()), *reading.spans))
-        latest[name(reading.log_format)] = first, index
+        whole = segment if first == index else replace(segment, spans=(*joined[first].spans, *segment.spans))
+        joined[first] = whole
+        latest[name(segment.log_format)] = first, index
     return list(joined.values())
 
 
-def _without_loose_beginnings(found: Sequence[Reading]) -> Iterator[Reading]:
+def _without_loose_beginnings(found: Sequence[Segment]) -> Iterator[Segment]:
     """Leave what begins a log and has no end to the log of another format that follows.
 
     With ``--output-format=json`` behind a job on its command line, fio prints the header of that job nevertheless.
     """
     start: int | None = None
-    for reading, follower in zip_longest(found, found[1:]):
-        (first, end), *others = reading.spans
-        whole = reading if start is None else replace(reading, spans=((start, end), *others))
+    for segment, follower in zip_longest(found, found[1:]):
+        (first, end), *others = segment.spans
+        whole = segment if start is None else replace(segment, spans=((start, end), *others))
         is_loose = follower is not None and not others and not whole.runs and whole.lacks_parts
         start = (first if start is None else start) if is_loose else None
         if not is_loose:

@@ -1,17 +1,15 @@
-"""Cuts a text into pieces that hold logs of one format each, and finds the command lines in it."""
+"""Finds the command lines of the tools in a text."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats import Format, sniff
 from fsbench_kit.formats.commands import GOES_ON, command_line, command_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Origin, Setting
@@ -89,30 +87,3 @@ def commands(text: Text) -> Iterator[Command]:
 def is_command(chars: str) -> bool:
     """Whether a text is a command line with one of the tools, which may be continued, and nothing else."""
     return _SIGN.search(chars) is not None and _NEXT_LINE.search(chars) is None
-
-
-class Piece(NamedTuple):
-    """A piece of a text that holds logs of one format, with what stands around them."""
-
-    log_format: Format
-    start: int
-    end: int
-
-
-def pieces(text: Text, given: Sequence[Command]) -> Iterator[Piece]:
-    """Yield the pieces of a text.
-
-    Between two formats the text is cut at the start of the line on which the second one shows, or before the
-    command line of its tool. Nothing is left out.
-    """
-    found = sniff(text.chars)
-    streaks = [list(group) for _, group in groupby(found, key=lambda mark: mark[1])]
-    starts = [0]
-    for (last, _), (first, log_format) in zip(
-        (streak[-1] for streak in streaks), (streak[0] for streak in streaks[1:]), strict=False
-    ):
-        line = text.chars.rfind("\n", last, first) + 1
-        named = [c.position for c in given if last < c.position < first and c.tool == log_format.TOOL]
-        starts.append(named[-1] if named else line or first)
-    for streak, start, end in zip(streaks, starts, [*starts[1:], len(text.chars)], strict=False):
-        yield Piece(streak[0][1], start, end)

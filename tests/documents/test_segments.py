@@ -7,6 +7,7 @@ import subprocess
 from collections import Counter
 from itertools import permutations
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import fsbench_kit as fsb
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.documents import read_document
+from fsbench_kit.formats import fio_json
 from fsbench_kit.model.records import Run
 
 DATA = Path(__file__).parents[1] / "data"
@@ -148,3 +150,10 @@ def test_a_log_between_two_others_belongs_to_none() -> None:
     runs = [record for record in read_document(text.encode(), "x") if isinstance(record, Run)]
     assert Counter(run.format for run in runs) == {"fio_json": 1, "fio_normal": 1}
     assert next(run for run in runs if run.format == "fio_normal").tool_version is None
+
+
+def test_what_stands_alone_in_its_format_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = Mock(wraps=fio_json.parse)
+    monkeypatch.setattr(fio_json, "parse", parse)
+    assert sum(isinstance(record, Run) for record in read_document(RECORDED.encode(), "log")) >= 1
+    assert parse.call_count == 1

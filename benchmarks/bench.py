@@ -1,0 +1,226 @@
+"""Measures what fsbench_kit costs beside doing little more than finding the numbers, for docs/benchmarks.md.
+
+    python -m benchmarks.bench [ROW ...] [--quick] [--repeats 3] [--write]
+
+Machines differ, so read the ratios: each is the least time of the work over the least time of its baseline, on the
+same files in the same process. Each row has a process of its own, each repeat fresh files. ``--quick`` makes a
+tenth of them. ``--write`` appends the rows to ``benchmarks/history.jsonl`` and writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.inputs import ROOT, Inputs
+from benchmarks.rows import ROWS, NotHereError, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HISTORY: Final = Path(__file__).parent / "history.jsonl"
+PAGE: Final = ROOT / "docs" / "benchmarks.md"
+QUICK: Final = 0.1
+ENOUGH: Final = 60
+"""A row that took so many seconds is not repeated."""
+
+Result = dict[str, Any]
+"""A row as a line of the history has it; keys with nothing to say are left out."""
+
+
+def measure(name: str, share: float, repeats: int) -> Result:
+    """Measure one row with a share of its files, in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(_measure, name, share, repeats).result()
+
+
+def _measure(name: str, share: float, repeats: int) -> Result:
+    row = next(row for row in ROWS if row.name == name)
+    result: Result = {"row": name, "work": row.work, "baseline": row.baseline, "ceiling": row.ceiling}
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["XDG_CACHE_HOME"] = str(
+            Path(scratch) / "cache"
+        )  # nothing that was read before this is found there
+        try:
+            return result | _measured(row, Path(scratch), share, repeats)
+        except NotHereError as error:
+            return result | {"skipped": str(error)}
+        except Exception as error:  # the other rows have to be measured all the same
+            return result | {"failed": f"{type(error).__name__}: {error}"}
+
+
+def _measured(row: Row, scratch: Path, share: float, repeats: int) -> Result:
+    def sides(number: int, share: float) -> tuple[Callable[[], object], Callable[[], object]]:
+        (folder := scratch / str(number)).mkdir()
+        return row.sides(Inputs(folder, seed=number, share=share))
+
+    for first in sides(0, share / 50):  # loads modules
+        first()
+    _, work = sides(1, share)
+    with Peak() as peak:
+        returned = work()
+    memory: Result = {"memory": peak.bytes}
+    if row.memory is not None:
+        memory["memory_ceiling"] = round(row.memory(returned))
+    del returned
+    clock = _processor if row.clock == "processor" else perf_counter
+    times: list[list[float]] = []
+    while len(times) < repeats and sum(map(sum, times)) < ENOUGH:
+        times.append([_took(side, clock) for side in sides(2 + len(times), share)])
+    of_baseline, of_work = map(min, zip(*times, strict=True))
+    return {"ratio": of_work / of_baseline, "baseline_seconds": of_baseline, "seconds": of_work} | memory
+
+
+def _processor() -> float:
+    """Return the processor's seconds for this process and those that it has waited for."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _took(work: Callable[[], object], clock: Callable[[], float]) -> float:
+    start = clock()
+    work()
+    return clock() - start
+
+
+class Peak:
+    """Watches by how much the memory of this process grows while its block runs.
+
+    Counted is anonymous memory: pages of the files that are read belong to the kernel, which takes them back at
+    will.
+    """
+
+    def __enter__(self) -> Peak:
+        self.bytes, self._before = 0, _anonymous()
+        self._done = Event()
+        self._thread = Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        is_done = False
+        while not is_done:
+            is_done = self._done.wait(0.005)
+            self.bytes = max(self.bytes, _anonymous() - self._before)
+
+
+def _anonymous() -> int:
+    words = Path("/proc/self/status").read_text().split()
+    return int(words[words.index("RssAnon:") + 1]) * 1024
+
+
+def passes(result: Result) -> bool | None:
+    """Return whether a row keeps below its ceilings; ``None`` where it has none or was not measured."""
+    if "ratio" not in result or result["ceiling"] is None:
+        return None
+    return bool(
+        result["ratio"] <= result["ceiling"] and result["memory"] <= result.get("memory_ceiling", result["memory"])
+    )
+
+
+def circumstances() -> Result:
+    """Return when, of what and where the rows are measured."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+    models = (
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if "model name" in line
+    )
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": git("rev-parse", "--short", "HEAD")
+        + ("+" if git("status", "--porcelain", "fsbench_kit") else ""),
+        "python": platform.python_version(),
+        "polars": version("polars"),
+        "machine": f"{next(models, platform.machine())}, {os.cpu_count()} cores",
+    }
+
+
+def markdown(results: list[Result]) -> str:
+    """Return the results as a table."""
+    lines = ["| work | baseline | ratio | ceiling | peak memory | |", "|---|---|---|---|---|---|"]
+    for item in results:
+        mark = {True: "✓", False: "✗", None: ""}[passes(item)]
+        ceiling = "" if item["ceiling"] is None else f"{item['ceiling']:g}"
+        if "ratio" in item:
+            memory = f"{item['memory'] / 1e6:.0f} MB" if item["memory"] > 1e6 else ""
+            memory += f" of {item['memory_ceiling'] / 1e6:.0f}" if "memory_ceiling" in item else ""
+            found = f"{item['ratio']:.3g}"
+        else:
+            memory, found, mark = "", "", item.get("skipped") or item["failed"]
+        lines.append(f"| {item['work']} | {item['baseline']} | {found} | {ceiling} | {memory} | {mark} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(results: list[Result], where: Result) -> str:
+    """Return the page of the manual."""
+    versions = f"Python {where['python']}, Polars {where['polars']}, {where['machine']}"
+    return f"""<!-- Generated by `make bench`. -->
+
+# What reading and comparing cost
+
+Machines differ, so the costs are ratios: processor time of the work over that of a baseline on the same files, in
+one process. *scan* opens each file and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds
+the numbers in a text and nothing else. The files are real logs with other digits, written anew for each
+measurement. Memory is what the work needs at its peak, beyond that of the process with its packages loaded. A row
+passes (✓) if it keeps below its ceilings.
+
+{markdown(results)}
+Measured on {where["date"][:10]} at commit {where["commit"]}, with {where["share"]:.0%} of the files:
+{versions}.
+`make bench` measures anew, and appends to `benchmarks/history.jsonl`. Its rows stand in `benchmarks/rows.py`.
+"""
+
+
+def main() -> None:
+    """Measure the rows, print their table, and write it down if that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in ROWS))
+    parser.add_argument("--quick", action="store_true", help="with a tenth of the files")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="append to the history, and write the page")
+    options = parser.parse_args()
+    names = [row.name for row in ROWS if not options.rows or row.name in options.rows]
+    if unknown := set(options.rows) - set(names):
+        parser.error(f"there is no row {', '.join(sorted(unknown))}")
+    if options.write and options.rows:
+        parser.error("--write needs all rows")
+    share = QUICK if options.quick else 1.0
+    where = circumstances() | {"share": share}
+    results = []
+    for name in names:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            results.append(
+                process.submit(measure, name, QUICK if options.quick else 1.0, options.repeats).result()
+            )
+        print(f"{name}: {results[-1].get('ratio', 'not measured')}", file=sys.stderr, flush=True)
+    print(markdown(results), end="")
+    if options.write:
+        with HISTORY.open("a") as file:
+            file.writelines(json.dumps(where | item) + "\n" for item in results)
+        PAGE.write_text(page(results, where))
+
+
+if __name__ == "__main__":
+    main()

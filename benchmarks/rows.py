@@ -1,0 +1,333 @@
+"""What `make bench` measures: one function for each row of its table, which states all about it.
+
+A row has the work, the baseline that it is held against on the same files, and its ceiling: how many times the
+baseline the work may cost. To add one is to write one function here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+import re
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy import stats as scipy_stats
+
+import fsbench_kit as fsb
+from benchmarks.inputs import (
+    BONNIE,
+    FIO_IN_THREE_FORMATS,
+    FIO_TEXT,
+    IOZONE_WITH_CPU,
+    SYSBENCH,
+    Inputs,
+    json_plus,
+    other_digits,
+    without_bins,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+
+class NotHereError(Exception):
+    """Why a row cannot be measured."""
+
+
+class Sides(NamedTuple):
+    """What is done with the same inputs, first the one and then the other."""
+
+    baseline: Callable[[], object]
+    work: Callable[[], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of the table.
+
+    Attributes
+    ----------
+    work, baseline
+        What is held against what, in words.
+    ceiling
+        How many times the baseline the work may cost; ``None`` for a program of others.
+    sides
+        Makes the inputs, and returns what to do with them.
+    memory
+        Tells from what the work returned how many bytes it may have needed.
+    clock
+        Time of the processor, in this process and those that it started, or time that passed.
+    """
+
+    work: str
+    baseline: str
+    ceiling: float | None
+    sides: Callable[[Inputs], Sides]
+    memory: Callable[[Any], float] | None = None
+    clock: Literal["processor", "wall"] = "processor"
+
+    @property
+    def name(self) -> str:
+        """What the row is called on the command line and in the history."""
+        return self.sides.__name__
+
+
+ROWS: Final[list[Row]] = []
+
+
+def row(
+    work: str, baseline: str, ceiling: float | None, **others: Any
+) -> Callable[..., Callable[[Inputs], Sides]]:
+    """Enter a function as a row."""
+
+    def enter(sides: Callable[[Inputs], Sides]) -> Callable[[Inputs], Sides]:
+        ROWS.append(Row(work=work, baseline=baseline, ceiling=ceiling, sides=sides, **others))
+        return sides
+
+    return enter
+
+
+def scan(folder: Path) -> None:
+    """Find all numbers in all files of a folder: what reading them costs at least."""
+    for path in sorted(folder.iterdir()):
+        with path.open() as file:
+            text = file.read()
+        [float(x) for x in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def decode(folder: Path) -> None:
+    """Decode the JSON in all files of a folder."""
+    for path in sorted(folder.iterdir()):
+        text = path.read_text()
+        json.loads(text[text.index("{\n") : text.rindex("}") + 1])
+
+
+def against(baseline: Callable[[Path], object], path: Path) -> Sides:
+    """Hold reading a path against something else that is done with it."""
+    return Sides(lambda: baseline(path), lambda: fsb.read(path))
+
+
+@row("sysbench, 500 logs of 1.6 kB", "scan", 3)
+def sysbench(inputs: Inputs) -> Sides:
+    return against(scan, inputs.logs(SYSBENCH, 500))
+
+
+@row("bonnie++ text + CSV, 500 logs of 1 kB", "scan", 3)
+def bonnie(inputs: Inputs) -> Sides:
+    return against(scan, inputs.logs(BONNIE, 500))
+
+
+@row("fio text, 500 logs of 2.7 kB", "scan", 3)
+def fio_text(inputs: Inputs) -> Sides:
+    return against(scan, inputs.logs(FIO_TEXT, 500))
+
+
+@row("iozone tables with CPU, 300 logs of 4 kB", "scan", 3)
+def iozone(inputs: Inputs) -> Sides:
+    return against(scan, inputs.logs(IOZONE_WITH_CPU, 300))
+
+
+@row("iozone, 800 near-equal logs (linear is 4)", "200 of them", 5)
+def iozone_growth(inputs: Inputs) -> Sides:
+    folder = inputs.logs(IOZONE_WITH_CPU, 1000)
+    paths = sorted(folder.iterdir())
+    few = len(paths) // 5 or 1
+    return Sides(lambda: fsb.read(paths[:few]), lambda: fsb.read(paths[few:]))
+
+
+def three_frames(data: fsb.Dataset) -> float:
+    """Return three times the bytes of the frames."""
+    return 3 * sum(getattr(data, name).estimated_size() for name in data.__dataclass_fields__)
+
+
+@row("fio JSON+ with bins, 300 logs of 25 and 50 kB", "json.loads", 4, memory=three_frames)
+def fio_json_bins(inputs: Inputs) -> Sides:
+    return against(decode, inputs.logs([json_plus(1), json_plus(2)], 300, ".json"))
+
+
+@row("fio JSON without bins, 300 logs of 8 and 15 kB", "json.loads", 2.5, memory=three_frames)
+def fio_json(inputs: Inputs) -> Sides:
+    return against(decode, inputs.logs([without_bins(json_plus(1)), without_bins(json_plus(2))], 300, ".json"))
+
+
+@row("averaged fio logs, 600 files of 600 lines", "pl.read_csv one by one", 1)
+def averaged(inputs: Inputs) -> Sides:
+    return against(
+        lambda folder: [pl.read_csv(path, has_header=False) for path in folder.iterdir()],
+        inputs.averaged_logs(600, 600),
+    )
+
+
+def lazy_percentiles(path: Path) -> None:
+    """Return the 99th percentile by direction of a log of single requests, as one would with Polars alone."""
+    columns = ["time", "value", "direction", "block_size", "offset", "priority"]
+    frame = pl.scan_csv(path, has_header=False, schema=dict.fromkeys(columns, pl.String))
+    trimmed = frame.select(pl.all().str.strip_chars().cast(pl.Int64))
+    trimmed.group_by("direction").agg(pl.col("value").quantile(0.99)).collect(engine="streaming")
+
+
+def of_400_mb(_: object) -> float:
+    """Return what a log may need whatever its length."""
+    return 400e6
+
+
+@row("per-I/O fio log, 3 million lines", "pl.scan_csv, p99 by direction", 2, memory=of_400_mb)
+def requests_3m(inputs: Inputs) -> Sides:
+    return against(lazy_percentiles, inputs.requests_log(3_000_000))
+
+
+@row("per-I/O fio log, 10 million lines", "pl.scan_csv, p99 by direction", 2, memory=of_400_mb)
+def requests_10m(inputs: Inputs) -> Sides:
+    return against(lazy_percentiles, inputs.requests_log(10_000_000))
+
+
+@row("fio text + terse + JSON+ in one file, 500 files of 80 kB", "json.loads of the JSON part", 10)
+def fio_in_three_formats(inputs: Inputs) -> Sides:
+    return against(decode, inputs.logs([FIO_IN_THREE_FORMATS], 500))
+
+
+@row("three formats in one article page of 1 MB", "scan", 10)
+def article(inputs: Inputs) -> Sides:
+    return against(scan, inputs.page(1_000_000))
+
+
+@row("10,000 comparisons with verdicts", "scipy's ttest_ind + interval, vectorised", 5)
+def comparisons(inputs: Inputs) -> Sides:
+    rng = np.random.default_rng(inputs.seed)
+    a, b = rng.lognormal(0, 0.05, (2, inputs.count(10_000), 10))
+    data = two_filesystems(a, b)
+    return Sides(
+        lambda: scipy_stats.ttest_ind(np.log(b), np.log(a), axis=-1, equal_var=False).confidence_interval(),
+        lambda: fsb.compare(data),
+    )
+
+
+def two_filesystems(a: NDArray[np.float64], b: NDArray[np.float64]) -> fsb.Dataset:
+    """Return runs of two filesystems in turns, with a figure for each block size: arrays are ``(sizes, runs)``."""
+    sizes, number = a.shape
+    like = fsb.read(SYSBENCH[0])
+    runs, figures = [], []
+    for index in range(number):
+        for name, values in (("ext4", a), ("xfs", b)):
+            run_id = f"{name}-{index}"
+            at = datetime(2026, 1, 1) + timedelta(minutes=4 * index + 2 * ((name == "xfs") ^ (index % 2)))
+            runs.append(
+                {"run_id": run_id, "study": "s", "tool": "fio", "filesystem": name, "host": "h", "status": "ok"}
+                | {"source": run_id, "started_at": at, "ended_at": at + timedelta(minutes=1), "line": 1}
+            )
+            figures.append(
+                pl.DataFrame(
+                    {"block_size": np.arange(1, sizes + 1) * 4096, "value": values[:, index]}
+                ).with_columns(run_id=pl.lit(run_id))
+            )
+    constant = {"scope": "all", "operation": "read", "metric": "iops", "statistic": "value", "unit": "1/s"}
+    constant |= {"state": "measured", "primary": True, "line": 1, "text": "1"}
+    known = pl.concat(figures).with_columns(pl.lit(value).alias(key) for key, value in constant.items())
+    schema = like.measurements.schema
+    return fsb.Dataset(
+        runs=pl.DataFrame(runs, schema=like.runs.schema),
+        measurements=known.select(
+            (pl.col(name) if name in known.columns else pl.lit(None)).cast(kind).alias(name)
+            for name, kind in schema.items()
+        ),
+        settings=like.settings.clear(),
+        distributions=like.distributions.clear(),
+        series=like.series.clear(),
+        diagnostics=like.diagnostics.clear(),
+    )
+
+
+MIXED: Final = (*SYSBENCH, *BONNIE, *FIO_TEXT, *IOZONE_WITH_CPU)
+
+
+@row("reading again what was read, 500 mixed logs", "reading it first", 0.1)
+def again(inputs: Inputs) -> Sides:
+    folder = inputs.logs(MIXED, 500)
+    return Sides(lambda: fsb.read(folder), lambda: fsb.read(folder))
+
+
+@row("reading again after one of 500 logs changed", "reading it first", 0.1)
+def again_after_a_change(inputs: Inputs) -> Sides:
+    folder = inputs.logs(MIXED, 500)
+    path = sorted(folder.iterdir())[0]
+    changed = other_digits(path.read_text(), random.Random(inputs.seed + 1000))
+
+    def work() -> object:
+        path.write_text(changed)
+        return fsb.read(folder)
+
+    return Sides(lambda: fsb.read(folder), work)
+
+
+@row("two processes, 200 mixed logs", "one", 0.6, clock="wall")
+def two_processes(inputs: Inputs) -> Sides:
+    if "executor" not in inspect.signature(fsb.read).parameters:
+        raise NotHereError("fsb.read takes no executor")
+    folder = inputs.logs(MIXED, 200)
+
+    def work() -> object:
+        with ProcessPoolExecutor(2) as executor:
+            return fsb.read(folder, executor=executor)  # type: ignore[arg-type]
+
+    return Sides(lambda: fsb.read(folder), work)
+
+
+def program(*words: str) -> Callable[[], object]:
+    """Return what runs a program of this environment."""
+    name, *others = words
+    path = Path(sys.executable).with_name(name)
+    return lambda: subprocess.run([path, *others], check=True, capture_output=True)
+
+
+@row("import fsbench_kit", "import polars", 1.5)
+def imports(_: Inputs) -> Sides:
+    return Sides(program("python", "-c", "import polars"), program("python", "-c", "import fsbench_kit"))
+
+
+@row("fsbench --help", "import polars", 2.5)
+def command_line(_: Inputs) -> Sides:
+    return Sides(program("python", "-c", "import polars"), program("fsbench", "--help"))
+
+
+@row("fio-plot's reader on the averaged logs", "pl.read_csv one by one", None)
+def fio_plot_averaged(inputs: Inputs) -> Sides:
+    try:
+        from fio_plot.fiolib.dataimport import readLogDataFromFiles  # noqa: PLC0415
+    except ImportError as error:
+        raise NotHereError(f"{error}; install it by `uv pip install fio-plot`") from error
+    folder = inputs.averaged_logs(600, 600)
+    files: list[dict[str, Any]] = [
+        {"filename": {"filename": str(path)}, "hostname": None} for path in folder.iterdir()
+    ]
+    return Sides(
+        lambda: [pl.read_csv(path, has_header=False) for path in folder.iterdir()],
+        lambda: readLogDataFromFiles({}, files),
+    )
+
+
+@row("fio-plot's reader on the JSON+ logs", "json.loads", None)
+def fio_plot_json(inputs: Inputs) -> Sides:
+    try:
+        from fio_plot.fiolib import jsonimport, jsonparsing  # noqa: PLC0415
+    except ImportError as error:
+        raise NotHereError(f"{error}; install it by `uv pip install fio-plot`") from error
+    options = '"job options" : {\n        "iodepth" : "1",\n        "numjobs" : "3",'  # which it needs
+    logs = [json_plus(jobs).replace('"job options" : {', options) for jobs in (1, 2)]
+    folder = inputs.logs(logs, 300, ".json")
+    dataset = [{"directory": str(folder), "files": sorted(map(str, folder.iterdir()))}]
+    settings = {"rw": "randrw", "filter": ["read", "write"], "iodepth": [1], "numjobs": [1]}
+    return Sides(
+        lambda: decode(folder),
+        lambda: jsonparsing.parse_json_data(settings, jsonimport.import_json_dataset(settings, dataset)),
+    )

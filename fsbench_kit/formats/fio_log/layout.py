@@ -1,0 +1,300 @@
+"""What a log file of fio is, by its name and its head: which columns its rows have, and in which units."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+import numpy as np
+
+from fsbench_kit.formats.fio_log.strict import strict_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fsbench_kit.formats.fio_log.strict import Column
+
+Kind = Literal["bw", "iops", "lat", "clat", "slat"]
+LatencyUnit = Literal["ns", "us"]
+
+LATENCY_KINDS: Final = ("lat", "clat", "slat")
+OPERATIONS: Final = ("read", "write", "trim", "sync")
+"""Names of the directions 0 to 3."""
+
+HEAD_SIZE: Final = 2**16
+"""So many bytes at a file's start tell what it is."""
+
+_PER_SECOND: Final[dict[LatencyUnit, int]] = {"ns": 10**9, "us": 10**6}
+_SECTOR: Final = 512
+_KIB: Final = 1024
+_KB: Final = 1000
+
+# Names of 2.x, of copies and of people: x_bw.log, x_bw.1.log, agg-read_bw.log, x_bw.1_vm2.log
+_NAME: Final = re.compile(
+    r"(?:^|[_.-])(?P<kind>clat_hist|hist|bw|iops|clat|slat|lat)(?:\.(?P<job>\d{1,6}))?(?=[._-]|$)"
+)
+_ROW: Final = re.compile(
+    r"(?P<prefix>[^\n,]*?)(?<![0-9.-])(?P<cells>-?[0-9]{1,20}(?:[^\S\n]*,[^\S\n]*(?:0x[0-9a-fA-F]{1,4}|-?[0-9]{1,20})){3,7})\s*"
+)
+_COLUMNS: Final = range(4, 9)
+_HEXADECIMAL: Final = -1
+_OTHER: Final = -2
+_ROWS_OF_HEAD: Final = 4096
+_LEAST_SHARE: Final = 0.5
+"""Of the lines at a log's head, so many are its rows; the others are text of somebody else's."""
+_NO_CHANCE: Final = 10
+"""So many times at which an even number of requests ended do not come by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogName:
+    """What the name of a log file says.
+
+    Attributes
+    ----------
+    prefix
+        The text before the kind: what ``write_bw_log`` was given, or the job's name.
+    kind
+        ``None`` where the name does not tell it, or it is a histogram log.
+    job
+        The number of the job, counted from 1 over all jobs of the run.
+    rest
+        The text after kind and number.
+    """
+
+    prefix: str
+    kind: Kind | None
+    job: int | None
+    rest: str
+
+    @classmethod
+    def of(cls, name: str) -> LogName:
+        """Take a file's name apart.
+
+        >>> LogName.of("nightly_clat.2.log")
+        LogName(prefix='nightly', kind='clat', job=2, rest='.log')
+        """
+        matches = list(_NAME.finditer(name))
+        if not matches:
+            return cls(prefix=name, kind=None, job=None, rest="")
+        last = matches[-1]
+        kind = next((kind for kind in get_args(Kind) if kind == last["kind"]), None)
+        job = int(last["job"]) if last["job"] is not None else None
+        return cls(prefix=name[: last.start()], kind=kind, job=job, rest=name[last.end() :])
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which columns the rows of a log have.
+
+    Attributes
+    ----------
+    columns
+        Their names, in the order of the row.
+    prefix
+        Text with which copies begin each line (``"> "``).
+    is_new
+        Whether only fio 3 writes such columns.
+    too_long_in_us
+        Whether, if the values were latencies in µs, most requests had taken longer than the run had lasted.
+    windowed
+        Whether rows are windows, as far as the head shows, and not single requests.
+    counts_requests
+        Whether rows are single requests of value 1, as in an IOPS log without windows.
+    doubled
+        Whether each row stands twice, though not all rows are alike.
+    in_sectors
+        Whether all block sizes are whole sectors, as they nearly always are.
+    """
+
+    columns: tuple[str, ...]
+    prefix: str
+    is_new: bool
+    too_long_in_us: bool
+    windowed: bool
+    counts_requests: bool
+    doubled: bool
+    in_sectors: bool
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for a whole row, with a group for each column.
+
+        Each of its characters tells the next step, which makes it several times faster than one with choices.
+        """
+        cells = (f"(?P<{name}>{_CELLS.get(name, _WHOLE)})" for name in self.columns)
+        prefix = f"(?:{re.escape(self.prefix)})?[ \t]*" if self.prefix else ""
+        return rf"^[ \t]*{prefix}" + r"[ \t]*,[ \t]*".join(cells) + r"[ \t\r]*$"
+
+    def unit(self, kind: Kind | None) -> LatencyUnit | None:
+        """Return the unit in which the fio that wrote it logs latencies, if the rows tell it."""
+        return "ns" if self.is_new or (kind in LATENCY_KINDS and self.too_long_in_us) else None
+
+
+_WHOLE: Final = "[0-9]+"
+_CELLS: Final = {"direction": "[0-3]", "priority": "[0-9]+(?:x[0-9a-fA-F]+)?"}
+
+_HEAD: Final = ("time", "value", "direction", "block_size")
+_HEAD_OF_BOTH: Final = ("time", "value", "largest", "direction", "block_size")
+
+
+def recognise(head: bytes, *, is_whole: bool) -> tuple[Layout | None, list[Column] | None]:
+    """Tell by the bytes at a file's start whether it is a log of fio, and which columns it has.
+
+    Parameters
+    ----------
+    head
+        The first `HEAD_SIZE` bytes.
+    is_whole
+        Whether they are all of the file.
+
+    Returns
+    -------
+    tuple
+        The layout, or ``None``; what `strict_columns` says of the whole lines.
+
+    Notes
+    -----
+    At least half of the lines are rows. All rows have one number of columns; those of another are damaged.
+    What stands after the block size is told by the values: a priority is 0, 1 or hexadecimal, an offset is not
+    0 or 1 throughout (unless the rows are windows, whose offset is 0).
+    """
+    if b"\0" in head or b"," not in head:
+        return None, None
+    lines = head if is_whole else head[: head.rfind(b"\n") + 1]
+    table = strict_columns(lines)
+    cells, prefix = _found(lines) if table is None else ([column[:_ROWS_OF_HEAD] for column in table], "")
+    number = len(cells)
+    first, fitting = _first_columns(cells) if number in _COLUMNS else ((), None)
+    if not first:
+        return None, table
+    cells = [column[fitting] for column in cells]
+    columns = first + _tail(cells[len(first) :])
+    values = dict(zip(columns, cells, strict=False))
+    windowed = not values["block_size"].any()
+    # A window's offset is 0 as well, and one column of zeros may be either.
+    is_new = "priority" in columns and not (windowed and number == len(_HEAD) + 1)
+    layout = Layout(
+        columns,
+        prefix,
+        is_new=is_new or "largest" in columns,
+        too_long_in_us=_takes_too_long(values["time"], values["value"]),
+        windowed=windowed,
+        counts_requests=not windowed and bool((values["value"] == 1).all()),
+        in_sectors=not (values["block_size"] % _SECTOR).any(),
+        doubled=_are_doubled(cells),
+    )
+    return layout, table
+
+
+def _found(head: bytes) -> tuple[list[Column], str]:
+    """Return the columns of the rows among a file's first lines, and the text with which they begin.
+
+    There are none if too few lines are rows. A hexadecimal cell is `_HEXADECIMAL`, one that is no number `_OTHER`.
+    """
+    lines = [line for line in head.decode("utf-8-sig", errors="replace").split("\n") if line.strip()]
+    if head.count(b",") <= (_COLUMNS[0] - 1) * _LEAST_SHARE * len(lines):
+        return [], ""
+    matches = [match for match in map(_ROW.fullmatch, lines) if match is not None]
+    if len(matches) <= _LEAST_SHARE * len(lines):
+        return [], ""
+    cells = [re.split(r"\s*,\s*", match["cells"]) for match in matches[:_ROWS_OF_HEAD]]
+    number = Counter(map(len, cells)).most_common(1)[0][0]
+    prefix = Counter(match["prefix"].strip() for match in matches).most_common(1)[0][0]
+    rows = np.array([list(map(_number, row)) for row in cells if len(row) == number], np.int64)
+    return list(rows.T), prefix
+
+
+def _number(cell: str) -> int:
+    if "x" in cell:
+        return _HEXADECIMAL
+    return int(cell) if cell.isdecimal() and int(cell) < 2**63 else _OTHER
+
+
+def _are_doubled(table: Sequence[Column]) -> bool:
+    """Whether each row stands twice, and that by more than chance: many requests of one time can be alike."""
+    number = len(table[0])
+    if any((column[0 : number - 1 : 2] != column[1::2]).any() for column in table):
+        return False
+    is_constant = all((column == column[0]).all() for column in table[1:])
+    least = _NO_CHANCE if is_constant else 2
+    return len(np.unique(np.stack(table), axis=1).T) >= least
+
+
+def _first_columns(table: Sequence[Column]) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
+    """Return the first columns of rows, and which rows can have them: none if they are not fio's."""
+    for first in (_HEAD, _HEAD_OF_BOTH):
+        if len(table) >= len(first):
+            fitting = _fits(dict(zip(first, table, strict=False)))
+            # A row that was damaged inside may look like one of another kind.
+            if fitting.sum() > _LEAST_SHARE * len(fitting):
+                return first, fitting
+    return (), np.array([], bool)
+
+
+def _fits(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
+    """Tell which rows can start with some columns."""
+    size = columns["block_size"]
+    fitting: NDArray[np.bool_] = (columns["direction"] < len(OPERATIONS)) & (
+        (size == 0) | (size >= len(OPERATIONS))
+    )
+    for column in columns.values():
+        fitting &= column >= 0
+    if "largest" in columns:
+        fitting &= (columns["largest"] == 0) | (columns["largest"] >= columns["value"])
+    return fitting
+
+
+def _tail(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Name the columns after the block size."""
+    match len(columns):
+        case 0:
+            return ()
+        case 1:
+            return ("priority",) if _is_priority(columns[0]) else ("offset",)
+        case 2:
+            return ("offset", "priority") if _is_priority(columns[1]) else ("priority", "issue_time")
+        case _:
+            return ("offset", "priority", "issue_time")
+
+
+def _is_priority(cells: Column) -> bool:
+    return bool(((cells == _HEXADECIMAL) | (cells == 0) | (cells == 1)).all())
+
+
+def _takes_too_long(time: Column, value: Column) -> bool:
+    """See `Layout.too_long_in_us`."""
+    return bool((value > 1000.0 * (time + 2.0)).sum() > len(time) / 2)
+
+
+def latency_unit(version: str | None) -> LatencyUnit | None:
+    """Return the unit in which a version of fio logs latencies; ``None`` where the version is not known.
+
+    >>> latency_unit("fio-3.33"), latency_unit("2.17"), latency_unit(None)
+    ('ns', 'us', None)
+    """
+    match = re.match(r"(?:fio-)?(\d+)\.(\d+)", version or "")
+    if match is None:
+        return None
+    return "ns" if (int(match[1]), int(match[2])) >= (2, 99) else "us"
+
+
+def base_units(kind: Kind, unit: LatencyUnit | None, *, windowed: bool) -> float:
+    """Return how many base units (s, B/s, 1/s) one of a log's own is.
+
+    Raises
+    ------
+    ValueError
+        If the unit of latencies is not given.
+    """
+    if kind == "iops":
+        return 1.0
+    if kind == "bw":
+        return float(_KIB if windowed else _KB)
+    if unit is None:
+        raise ValueError("the unit of latencies is not known")
+    return 1 / _PER_SECOND[unit]
