@@ -11,7 +11,7 @@ from scipy.special import chdtri, stdtrit
 
 from fsbench_kit import stats
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import STATISTICS
+from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
 
@@ -133,15 +133,8 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
 
 def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     """Return of each cell how much the runs of one level vary, on logarithms."""
-    wanted = [(metric, statistic) for metric, statistics in STATISTICS.items() for statistic in statistics]
-    figures = (
-        settings.cells(pilot, factor)
-        .join(
-            pl.DataFrame(wanted, schema=["metric", "statistic"], orient="row"),
-            on=["metric", "statistic"],
-            how="semi",
-        )
-        .filter(~UNMEASURED, pl.col("status") == "ok", pl.col("value") > 0)
+    figures = settings.cells(pilot, factor).filter(
+        wanted(), ~UNMEASURED, pl.col("status") == "ok", pl.col("value") > 0
     )
     varied = (
         figures.with_columns(pl.col("value").log())

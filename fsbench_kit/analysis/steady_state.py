@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import PRIMARY
+from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.stats import steady_state
 from fsbench_kit.stats.steady import WINDOW
@@ -41,7 +41,7 @@ def steadiness(dataset: Dataset) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        One row for each target, workload and figure: the first of `comparison.PRIMARY` that it has.
+        One row for each target, workload and figure: the first of `metrics.PRIMARY` that it has.
         ``range`` and ``slope`` are those of the last `WINDOW` rounds, as shares of their mean; ``steady`` is
         whether the range is within 20 % and the slope within 10 %. All three are null with fewer rounds.
     """

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import PRIMARY
+from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.stats import variance_components
 from fsbench_kit.stats.series import BATCHES
@@ -43,7 +43,7 @@ def noise(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = 
     factor
         A column of the runs or the key of a setting; its levels are the outermost source.
     metric
-        By default, for each cell, the first of `fsbench_kit.analysis.comparison.PRIMARY` that it has.
+        By default, for each cell, the first of `fsbench_kit.analysis.metrics.PRIMARY` that it has.
 
     Returns
     -------

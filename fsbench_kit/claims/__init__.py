@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.confounders import Confounders
+from fsbench_kit.analysis.design import Evidence
 from fsbench_kit.claims.checks import Check, checks
 from fsbench_kit.claims.verdict import judge
 from fsbench_kit.data import archive
@@ -96,10 +96,10 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
             continue
         dataset = archive.read(folder)
         figures = settings.cells(dataset, "filesystem")
-        confounders = Confounders(dataset, "filesystem")
+        evidence = Evidence(dataset, "filesystem")
         for claim in study.claim:
             found = list(checks(claim, figures, dataset))
-            rows.append({"study": study.study.id, **judge(claim, found, figures, confounders)})
+            rows.append({"study": study.study.id, **judge(claim, found, figures, evidence)})
     if not rows:
         raise RequestError(
             "no study here makes a claim",

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit import stats
+from fsbench_kit.analysis.confounders import between
 from fsbench_kit.claims import messages as words
 from fsbench_kit.claims.checks import band_of
-from fsbench_kit.model.vocabulary import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fsbench_kit.analysis.confounders import Confounders
+    from fsbench_kit.analysis.design import Evidence as RunEvidence
     from fsbench_kit.claims.checks import Check, Figure
     from fsbench_kit.claims.messages import Arithmetic, Evidence
     from fsbench_kit.data.archive import ClaimFacts
@@ -22,14 +22,12 @@ if TYPE_CHECKING:
 _CONFIDENCE: Final = 0.95
 
 
-def judge(
-    claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame, confounders: Confounders
-) -> dict[str, Any]:
+def judge(claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame, known: RunEvidence) -> dict[str, Any]:
     """Return the columns of an audit for one claim, but for its study."""
     arithmetic = _arithmetic(claim, checks)
     averaged_over = dict(figures.select("run_id", "averaged_over").drop_nulls().rows())
     evidence = _evidence(claim, checks, averaged_over)
-    apart, besides = _confounders(checks, figures, confounders)
+    apart, besides = _confounders(checks, figures, known)
     noise = _break_even(claim, checks, averaged_over)
     verdict = _verdict(claim, arithmetic, evidence, apart)
     low, high = band_of(claim)
@@ -100,29 +98,17 @@ def _evidence(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping
 
 
 def _confounders(
-    checks: Sequence[Check], figures: pl.DataFrame, confounders: Confounders
+    checks: Sequence[Check], figures: pl.DataFrame, known: RunEvidence
 ) -> tuple[list[str], list[str]]:
     """Name what besides the filesystem sets the two sides of a check apart, and what else is odd about them."""
-    found: dict[str, None] = {}
-    besides: dict[str, None] = {}
-    seen = set()
-    for check in checks:
-        if check.of is None or check.than is None or check.of.runs == check.than.runs:
-            continue
-        sides = check.of.runs, check.than.runs
-        if sides in seen:
-            continue
-        seen.add(sides)
-        a, b = (
-            confounders.side(
-                figures.filter(pl.col("run_id").is_in(list(side))).unique("run_id", maintain_order=True)
-            )
-            for side in sides
-        )
-        for code, details in confounders.between(a, b):
-            found |= dict.fromkeys(details or [REASONS[code][1]])
-        besides |= dict.fromkeys(confounders.notes(a, b))
-    return list(found), list(besides)
+    pairs = {
+        (check.of.runs, check.than.runs): None
+        for check in checks
+        if check.of is not None and check.than is not None and check.of.runs != check.than.runs
+    }
+    of_runs = figures.unique("run_id", maintain_order=True)
+    sides = [[of_runs.filter(pl.col("run_id").is_in(list(runs))) for runs in pair] for pair in pairs]
+    return between(sides, known)
 
 
 def _break_even(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping[str, int]) -> float | None:

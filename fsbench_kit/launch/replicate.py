@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit.analysis.comparison import compare
-from fsbench_kit.analysis.settings import NOT_KNOWN, Facts, effective
+from fsbench_kit.analysis.settings import NOT_KNOWN, effective, known, values_of
 from fsbench_kit.launch import Plan, rehearse
 from fsbench_kit.launch.resolve import is_missing
 from fsbench_kit.model.errors import LaunchError, RequestError
@@ -467,10 +467,7 @@ def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
         Where it holds for all filesystems, ``filesystem`` is null.
     """
     theirs, again = (
-        {
-            str(name): Facts(data).values(frozenset(runs["run_id"]))
-            for (name,), runs in data.runs.group_by("filesystem")
-        }
+        {str(name): values_of(known(data), runs["run_id"]) for (name,), runs in data.runs.group_by("filesystem")}
         for data in (published, replicated)
     )
     shared = sorted(theirs.keys() & again.keys())

@@ -34,11 +34,15 @@ def ragged(cells: Iterable[Sequence[float]]) -> np.ma.MaskedArray[Any, np.dtype[
       fill_value=1e+20)
     """
     rows = list(cells)
-    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    return padded(np.concatenate([*rows, ()]), np.array([len(row) for row in rows], dtype=np.int64))
+
+
+def padded(values: Floats, sizes: Ints) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
+    """Do the same as `ragged` with the values of all cells, one after the other, and how many each cell has."""
     absent = np.arange(sizes.max(initial=0)) >= sizes[:, None]
-    padded = np.zeros(absent.shape)
-    padded[~absent] = np.concatenate([*rows, ()])
-    return np.ma.MaskedArray(padded, mask=absent)
+    dense = np.zeros(absent.shape)
+    dense[~absent] = values
+    return np.ma.MaskedArray(dense, mask=absent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
