@@ -102,7 +102,7 @@ def main() -> None:
         "welch_log, unequal numbers of runs": lambda: stats.welch_log(some_a, b),
         "hodges_lehmann_log, unequal numbers of runs": lambda: stats.hodges_lehmann_log(some_a, b),
         "prediction_log": lambda: stats.prediction_log(b[:, 0], a),
-        "two_modes": lambda: stats.two_modes(a),
+        "bimodal": lambda: stats.bimodal(a),
         "drift": lambda: stats.drift(a),
         "quantile_interval": lambda: stats.quantile_interval(a, 0.5),
         "holm": lambda: stats.holm(p),

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.comparison import compare
-    from fsbench_kit.analysis.geometric_mean import overall
-    from fsbench_kit.analysis.sample_size import repeats
+    from fsbench_kit.analysis.geometric_mean import geometric_mean
+    from fsbench_kit.analysis.sample_size import sample_size
     from fsbench_kit.claims import audit
     from fsbench_kit.data.archive import read
     from fsbench_kit.data.dataset import Dataset
@@ -24,10 +24,10 @@ __all__ = [
     "Dataset",
     "audit",
     "compare",
+    "geometric_mean",
     "merged_histogram",
-    "overall",
     "read",
-    "repeats",
+    "sample_size",
     "scan_fio_histograms",
     "scan_fio_log",
 ]
@@ -36,10 +36,10 @@ _HOMES = {
     "Dataset": "data.dataset",
     "audit": "claims",
     "compare": "analysis.comparison",
+    "geometric_mean": "analysis.geometric_mean",
     "merged_histogram": "formats.fio_log",
-    "overall": "analysis.geometric_mean",
     "read": "data.archive",
-    "repeats": "analysis.sample_size",
+    "sample_size": "analysis.sample_size",
     "scan_fio_histograms": "formats.fio_log",
     "scan_fio_log": "formats.fio_log",
 }

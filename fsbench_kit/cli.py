@@ -22,9 +22,9 @@ from rich.console import Console
 from fsbench_kit import launch as launching
 from fsbench_kit import tables
 from fsbench_kit.analysis.comparison import compare
-from fsbench_kit.analysis.geometric_mean import overall
-from fsbench_kit.analysis.sample_size import repeats, widths
-from fsbench_kit.analysis.steady_state import sentence, steadiness
+from fsbench_kit.analysis.geometric_mean import geometric_mean
+from fsbench_kit.analysis.sample_size import sample_size, widths
+from fsbench_kit.analysis.steady_state import sentence, steady_state
 from fsbench_kit.claims import audit
 from fsbench_kit.data import archive
 from fsbench_kit.data.explain import LARGEST
@@ -185,7 +185,7 @@ def compare_command(
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
-    over_cells = tables.overall_table(overall(dataset, factor, baseline, metrics=metric))
+    over_cells = tables.overall_table(geometric_mean(dataset, factor, baseline, metrics=metric))
     if over_cells.groups[0].rows:
         out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset)
@@ -232,7 +232,7 @@ def repeats_command(
 
     variation = [value / 100 for value in cv] if cv else None
     pilot = archive.read(*paths) if paths else None
-    planned = repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    planned = sample_size(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
     out.print(
         tables.repeats_table(
             planned,
@@ -318,7 +318,7 @@ def launch_command(
             )
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     with suppress(InputError):  # no run has a figure
-        steady = sentence(steadiness(archive.read(result.folder)))
+        steady = sentence(steady_state(archive.read(result.folder)))
         if steady is not None:
             out.print(steady)
     if result.stopped or result.failures:

@@ -114,7 +114,7 @@ def compare(
     pl.DataFrame
         One row for each cell, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is candidate
         over baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``averaged_over_*`` is
-        how many runs each figure of a side is the mean of, where it is of several. ``verdict`` follows
+        how many runs each figure of a group is the mean of, where it is of several. ``verdict`` follows
         ``p_adjusted``, Holm's correction over the rows that share a metric and a statistic. There is no row
         where all runs are of one level.
 
@@ -125,19 +125,19 @@ def compare(
     ======================================  =================================  =================================
     The runs                                The interval                       The companion
     ======================================  =================================  =================================
-    one on each side                        none; the noise it would take      none
+    one in each group                       none; the noise it would take      none
     one against two                         none                               none
     one against three or more               prediction, no confidence          none
-    two or more on each side                Welch's t                          Hodges-Lehmann from 4 on; of
-                                                                               medians from 6 on, where a side
-                                                                               lies in two heaps
-    pairs: one of a side in shared rounds   paired t                           signed ranks from 6 on
-    several of a side in shared rounds      t over rounds                      signed ranks from 6 rounds on
+    two or more in each group               Welch's t                          Hodges-Lehmann from 4 on; of
+                                                                               medians from 6 on, where a group
+                                                                               is bimodal
+    pairs: one of a group in shared rounds  paired t                           signed ranks from 6 on
+    several of a group in shared rounds     t over rounds                      signed ranks from 6 rounds on
     several shared hosts                    t over hosts                       signed ranks from 6 hosts on
-    two or three of a side, in many cells   as above                           moderated t
+    two or three of a group, in many cells  as above                           moderated t
     ======================================  =================================  =================================
 
-    All are of logarithms. A footnote says where the two intervals disagree on whether they hold 1.
+    All are of logarithms. A footnote says where the two intervals disagree on whether they include 1.
 
     Raises
     ------

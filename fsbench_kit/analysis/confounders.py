@@ -114,7 +114,7 @@ def _values(design: Design) -> pl.DataFrame:
     )
 
 
-@confounder("CONFIG_MISMATCH", "verdict withheld", "The sides differ in a setting that is not the factor.")
+@confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
 def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known of both groups and differ; those that come with a target may."""
     values = _values(design).select("set", "key", "kind", value=pl.col("values").list.join(" | "))
@@ -148,7 +148,7 @@ def _times(dataset: Dataset) -> pl.DataFrame:
 @confounder(
     "BLOCKED_ORDER",
     "verdict withheld",
-    "All runs of one side came before all runs of the other, so that drift cannot be told from effect.",
+    "All runs of one group came before all runs of the other, so drift cannot be told from effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
     times = (
@@ -166,7 +166,7 @@ def _in_blocks(design: Design) -> pl.DataFrame:
     return design.beside(times).filter(apart).select("pair")
 
 
-@confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two sides ran at the same time.")
+@confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
 def _concurrent(design: Design) -> pl.DataFrame:
     """Find a run of one group that ran at the same time, on the same host, as a run of the other."""
     spans = design.members.join(design.of(_times).drop_nulls(["host", "start", "end"]), on="run_id")
@@ -277,7 +277,7 @@ def _of_runs(dataset: Dataset) -> pl.DataFrame:
 @confounder(
     "UNSYNCED",
     "verdict withheld",
-    "The filesystem of a side is not told of a sync, so that its time says nothing of the disk.",
+    "In one group the sync never reaches the filesystem, so its time says nothing about the disk.",
 )
 def _unsynced(design: Design) -> pl.DataFrame:
     runs = design.of(_not_told_of_sync)["run_id"]
@@ -303,7 +303,7 @@ _IN_TIME: Final = 0.99
 
 
 @confounder(
-    "UNEQUAL_WORK", "verdict withheld", "One side did all of its work, and the other was stopped before that."
+    "UNEQUAL_WORK", "verdict withheld", "One group completed its work; the other was stopped by its time limit."
 )
 def _unequal_work(design: Design) -> pl.DataFrame:
     """Tell where one group did all of its work, and the other was stopped by the clock before that."""
@@ -315,7 +315,7 @@ def _unequal_work(design: Design) -> pl.DataFrame:
     )
     unequal = design.beside(works).filter(pl.col("by_itself") != pl.col(f"by_itself{OTHER}"))["pair"]
     told = [
-        f"{level} {'did all its work' if by_itself else 'was stopped by its time limit'}: "
+        f"{level} {'completed its work' if by_itself else 'was stopped by its time limit'}: "
         f"{humanise(done, 'B')} in {duration:.0f} s."
         for level, done, duration, by_itself in works.select("level", "bytes", "duration", "by_itself").rows()
     ]
@@ -358,7 +358,7 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
         .agg(pl.col("submission").mean())
     )
     told = [
-        f"{level}: {share:.0%} of a request's time passed in its submission; compare the total latency."
+        f"{level}: {share:.0%} of a request's time was spent in its submission; compare the total latency instead."
         for level, share in shares.select("level", "submission").rows()
     ]
     return design.groups.of_rows(shares.select("group", text=pl.Series(told, dtype=pl.String)))
@@ -383,7 +383,7 @@ def _submission(dataset: Dataset) -> pl.DataFrame:
 @confounder(
     "UNIT_AMBIGUOUS",
     "no ratio",
-    "Nothing tells the unit of a side's figures, and the one that was assumed may not be the other side's.",
+    "One group's logs do not state the unit, and the unit assumed for them may not be that of the other group.",
 )
 def _unit_ambiguous(design: Design) -> pl.DataFrame:
     some, not_all = _unit_assumed(design)
@@ -393,7 +393,7 @@ def _unit_ambiguous(design: Design) -> pl.DataFrame:
 @confounder(
     "UNIT_ASSUMED",
     "footnote",
-    "Nothing tells the unit of either side's figures; the same one is assumed for both.",
+    "Neither group's logs state the unit; the same unit is assumed for both.",
 )
 def _unit_assumed_for_both(design: Design) -> pl.DataFrame:
     some, not_all = _unit_assumed(design)
@@ -422,7 +422,7 @@ def _rows(found: Bools) -> pl.DataFrame:
 @confounder(
     "PAST_DIRECT",
     "footnote",
-    "iozone makes these requests through the page cache, although direct I/O was asked for.",
+    "iozone sends these requests through the page cache, although direct I/O was requested.",
 )
 def _past_direct(design: Design) -> pl.DataFrame:
     return _rows(design.groups.either(design.groups.having(pl.col("direct") == "true", _PAST_DIRECT)))
@@ -438,27 +438,30 @@ def _idle_threads(dataset: Dataset) -> pl.DataFrame:
     return _diagnosed(dataset, "IDLE_THREAD").unique("run_id", keep="last", maintain_order=True)
 
 
-@confounder("MIXED_GROUP", "footnote", "The runs of a side differ among themselves in a setting.")
+@confounder("MIXED_GROUP", "footnote", "The runs of a group differ in a setting.")
 def _mixed(design: Design) -> pl.DataFrame:
     mixed = _values(design).filter(pl.col("values").list.len() > 1).sort("set", "key")
-    text = pl.format(
-        "The runs of {} differ among themselves in {}: {}.", "level", "key", pl.col("values").list.join(", ")
-    )
+    text = pl.format("The runs of {} differ in {}: {}.", "level", "key", pl.col("values").list.join(", "))
     return design.of_pairs(mixed.select("set", text=text))
 
 
 @confounder("LEFT_OUT", "footnote", "Runs before the first round were left out.")
 def _left_out(design: Design) -> pl.DataFrame:
+    runs = pl.col("runs")
+    one, several = (
+        pl.format("1 {} run was left out.", "stage"),
+        pl.format("{} {} runs were left out.", runs, "stage"),
+    )
     counted = design.groups.before.group_by("group", "stage", maintain_order=True).agg(runs=pl.len())
     return (
         design.groups.of_rows(counted)
         .group_by("row", "stage", maintain_order=True)
         .agg(pl.col("runs").sum())
-        .select("row", text=pl.format("{} {} runs were left out.", "runs", "stage"))
+        .select("row", text=pl.when(runs == 1).then(one).otherwise(several))
     )
 
 
-@confounder("STOPPING_RULE", "footnote", "Rounds were made until a rule was content with their spread.")
+@confounder("STOPPING_RULE", "footnote", "Rounds were added until a rule was met.")
 def _stopped(design: Design) -> pl.DataFrame:
     """Say what a rule that ended a launch does to its intervals.
 
@@ -469,8 +472,8 @@ def _stopped(design: Design) -> pl.DataFrame:
         "group", "stopping_rule"
     )
     sentence = (
-        'Rounds were made until the rule "{}" was content with their spread; '
-        "an interval covers a little less often then than it says: 91 to 95 % instead of 95 %."
+        'Rounds were added until the rule "{}" was met; '
+        "intervals then cover slightly less than they state: 91 to 95 % instead of 95 %."
     )
     return (
         design.groups.of_rows(rules.unique())

@@ -30,26 +30,26 @@ if TYPE_CHECKING:
     Method: TypeAlias = Callable[[Runs, Runs, float], RatioEstimate]
 
 ZERO_OR_FAILED: Final = Reason(
-    code="ZERO_OR_FAILED", kind="no ratio", meaning="A side has a figure of zero, or none."
+    code="ZERO_OR_FAILED", kind="no ratio", meaning="A group has a figure of zero, or none at all."
 )
-CENSORED: Final = Reason(code="CENSORED", kind="no interval", meaning="Of a figure only a bound is known.")
+CENSORED: Final = Reason(code="CENSORED", kind="no interval", meaning="Only a bound of a figure is known.")
 ONE_RUN: Final = Reason(
     code="ONE_RUN_NO_REPLICATES",
     kind="no interval",
-    meaning="A side has a single run, which says nothing about the variation between runs.",
+    meaning="A group has a single run, which says nothing about the variation between runs.",
 )
 TOO_FEW: Final = Reason(
-    code="N_BELOW_METHOD_MIN", kind="no interval", meaning="A side has fewer runs than the method needs."
+    code="N_BELOW_METHOD_MIN", kind="no interval", meaning="A group has fewer runs than the method needs."
 )
 NON_STEADY: Final = Reason(
     code="NON_STEADY",
     kind="verdict withheld",
-    meaning="The rounds of a side drift, and their last five had not come to rest by SNIA's criterion.",
+    meaning="The rounds of a group drift, and the last five have not reached steady state by SNIA's criterion.",
 )
 SET_MISMATCH: Final = Reason(
     code="SET_MISMATCH",
     kind="verdict withheld",
-    meaning="The sides have different cells; only those that both have were compared.",
+    meaning="The groups have different cells; only the cells that both have were compared.",
 )
 REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, NON_STEADY, SET_MISMATCH)
 """The reasons that lie in the measurements themselves."""
@@ -223,7 +223,9 @@ def estimate(groups: Groups, without_ratio: pl.Series, options: Options) -> Esti
     return found
 
 
-_SINGLE_MEAN: Final = "A side has a single mean of runs, which says nothing about the variation between them."
+_SINGLE_MEAN: Final = (
+    "A group has a single mean of several runs, which says nothing about the variation between runs."
+)
 
 
 def _where(mask: Bools) -> Ints:
@@ -253,7 +255,7 @@ def _means_of_runs(groups: Groups, found: Estimates) -> None:
 
 def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
     """Give the ratios that the prints of two single figures allow; no bound is a null."""
-    places = [groups.first[groups.pairs[side].to_numpy()[rows]] for side in SIDES]
+    places = [groups.order[groups.first[groups.pairs[side].to_numpy()[rows]]] for side in SIDES]
     ends = (groups.measurements[name].gather(place).to_numpy() for place in places for name in ("low", "high"))
     bounds = stats.rounding_ratio(*ends)
     found.put(rows, rounding_low=np.where(bounds.low > 0, bounds.low, np.nan), rounding_high=bounds.high)
@@ -376,9 +378,9 @@ def _without_partner(groups: Groups, blocks: pl.DataFrame, found: Estimates) -> 
     runs = groups.pairs.select(n=sum(groups.of(side)["n"] for side in SIDES)).with_row_index("row")
     alone = used.join(runs.cast({"row": pl.Int64}), on="row").filter(pl.col("n") > pl.col("used"))
     where = pl.when(pl.col("by") == "round").then(pl.lit("in their round")).otherwise(pl.lit("on their host"))
-    sentence = pl.format(
-        "{} runs are without a partner {} and were left out.", pl.col("n") - pl.col("used"), where
-    )
+    left, partner = pl.col("n") - pl.col("used"), pl.format("no partner {} and", where)
+    several = pl.format("{} runs have {} were left out.", left, partner)
+    sentence = pl.when(left == 1).then(pl.format("1 run has {} was left out.", partner)).otherwise(several)
     found.remarks.note(alone["row"], alone.select(sentence).to_series())
 
 
@@ -451,13 +453,15 @@ def _companion(samples: Samples, method: Method, found: Estimates, options: Opti
     found.put(rows[given], companion_low=result.low[given], companion_high=result.high[given])
     found.put(rows[given], companion_method=result.method)
     includes, own_includes = (result.low <= 1) & (result.high >= 1), (own_low <= 1) & (own_high >= 1)
-    found.remarks.note(rows[given & includes & ~own_includes], f"A second interval, by {result.method}, holds 1.")
     found.remarks.note(
-        rows[given & ~includes & own_includes], f"A second interval, by {result.method}, does not hold 1."
+        rows[given & includes & ~own_includes], f"A second interval, by {result.method}, includes 1."
+    )
+    found.remarks.note(
+        rows[given & ~includes & own_includes], f"A second interval, by {result.method}, excludes 1."
     )
     if (noisy := result.caveats.get(stats.Caveat.NOISIER_THAN_MOST)) is not None:
         found.remarks.note(
-            rows[given & noisy], "The cell is more than twice as noisy as most: its second interval is short."
+            rows[given & noisy], "The cell is more than twice as noisy as most: its second interval is too short."
         )
 
 
@@ -487,7 +491,7 @@ def _shapes(groups: Groups, samples: Sampler) -> Shapes:
     bimodal, drifting, unsteady = (np.zeros(n.size, dtype=np.bool_) for _ in range(3))
     chosen = _where(measured)
     if chosen.size:
-        bimodal[chosen] = stats.two_modes(samples.group(chosen))
+        bimodal[chosen] = stats.bimodal(samples.group(chosen))
 
     # A line over time means something where the times are known, and all runs were made on one machine.
     timed = ~groups.having(pl.col("started_at").is_null()) & groups.alike("host")
@@ -522,5 +526,5 @@ def _shape_remarks(groups: Groups, shapes: Shapes, found: Estimates) -> None:
         unsteady |= shapes.unsteady[group]
 
 
-_BIMODAL: Final = "The runs of {} lie in two heaps, of which a mean lies between: look at each run."
+_BIMODAL: Final = "The runs of {} are bimodal, and their mean lies between the modes: look at each run."
 _DRIFTING: Final = "The figures of {} drift: later runs differ from earlier ones by more than chance."

@@ -1,4 +1,4 @@
-"""One ratio for many cells: over those that both sides have, with the run as the unit and never the cell."""
+"""One ratio for many cells: over those that both groups have, with the run as the unit and never the cell."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _FOUND: Final = {
 _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
 
 
-def overall(
+def geometric_mean(
     dataset: Dataset,
     factor: str = "filesystem",
     baseline: str | None = None,
@@ -82,9 +82,9 @@ def overall(
     pl.DataFrame
         One row for each study, tool, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is the
         geometric mean of the cells' ratios, and ``quartile_low`` and ``quartile_high`` hold half of these: the
-        spread over cells, which is no interval. ``cells_dropped`` counts those that a side lacks, or has without
+        spread over cells, which is no interval. ``cells_dropped`` counts those that a group lacks, or has without
         a figure above 0. ``n_*`` count units: runs, or the rounds of a launch, whose runs are one matrix together.
-        There is a confidence interval where each unit has a figure in all of these cells, and each side has two
+        There is a confidence interval where each unit has a figure in all of these cells, and each group has two
         or more: paired t over shared rounds, or else Welch's t, on the mean logarithm of each unit. A test over
         cells would find a difference in 40 % of cases where a session, which all cells share, varies by 1 %.
 
@@ -161,7 +161,7 @@ def _over_cells(
     return found | {"method": estimate.method}, reasons
 
 
-_INCOMPLETE: Final = "Not every run, or round, of a side has all of these cells."
+_INCOMPLETE: Final = "Not every run (or round) of a group has all of these cells."
 
 
 def _logs(side: pl.DataFrame) -> pl.DataFrame:

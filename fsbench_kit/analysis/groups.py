@@ -34,7 +34,9 @@ class Groups:
     Attributes
     ----------
     measurements
-        Those of all groups, one group after the other, with the number of their ``group``.
+        Those of all groups, with the number of their ``group``.
+    order
+        Their places, one group after the other.
     table
         One row for each group: its cell, ``level``, ``base`` (the level that it is compared with), ``unit``, ``n``
         measurements, a number for its set of ``runs``, and ``averaged_over`` how many runs each measurement is a
@@ -46,6 +48,7 @@ class Groups:
     """
 
     measurements: pl.DataFrame
+    order: Ints
     table: pl.DataFrame
     pairs: pl.DataFrame
     before: pl.DataFrame
@@ -56,7 +59,7 @@ class Groups:
 
     @property
     def first(self) -> Ints:
-        """The place of each group's first measurement."""
+        """Where in the order each group begins."""
         n: Ints = self.table["n"].to_numpy()
         return n.cumsum() - n
 
@@ -68,7 +71,8 @@ class Groups:
 
     def alike(self, column: str) -> Bools:
         """Tell in which groups all measurements have the same text in a column, or all of them none."""
-        code = self.measurements[column].cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        numbers = self.measurements[column].cast(pl.Categorical).to_physical().cast(pl.Int64)
+        code = numbers.fill_null(-1).to_numpy()[self.order]
         same: Bools = np.minimum.reduceat(code, self.first) == np.maximum.reduceat(code, self.first)
         return same
 
@@ -88,7 +92,7 @@ class Groups:
 
     def ragged(self, values: pl.Series) -> Runs:
         """Return a column of the measurements as an array with a row for each group."""
-        return padded(values.to_numpy(), self.table["n"].to_numpy())
+        return padded(values.to_numpy()[self.order], self.table["n"].to_numpy())
 
     def runs_of(self, side: Side, rows: Ints, *columns: str) -> pl.DataFrame:
         """Return columns of the measurements of one group of some comparisons, beside ``row``."""
@@ -96,7 +100,9 @@ class Groups:
         sizes = self.table["n"].to_numpy()[chosen]
         ends = sizes.cumsum()
         place = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.first[chosen] - ends + sizes, sizes)
-        return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
+        return self.measurements.select(columns)[self.order[place]].with_columns(
+            row=pl.Series(np.repeat(rows, sizes))
+        )
 
 
 def comparable(
@@ -180,14 +186,15 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
         .join(table.filter(~of_base).select("cell", "level", candidate="group"), on="cell")
         .sort("cell", "level")
     )
-    in_groups = measured[table["place"].explode()].with_columns(
-        group=pl.Series(np.repeat(table["group"].to_numpy(), table["n"].to_numpy()))
-    )
+    order = table["place"].explode().to_numpy()
+    group = np.empty(measured.height, dtype=np.uint32)
+    group[order] = np.repeat(table["group"].to_numpy(), table["n"].to_numpy())
     of_cell = [*keys, "level"]
     before = measurements.filter(UNMEASURED).join(
         table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
     )
-    return Groups(in_groups, table.drop("place"), pairs.select(SIDES), before)
+    in_groups = measured.with_columns(group=group)
+    return Groups(in_groups, order, table.drop("place"), pairs.select(SIDES), before)
 
 
 def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
@@ -200,7 +207,8 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
         pl.col("level").first(), n=pl.len().cast(pl.Int64), runs=pl.col("run_id").hash().sum()
     )
     sides = {side: np.arange(place, table.height, 2) for place, side in enumerate(SIDES)}
-    return Groups(measurements, table, pl.DataFrame(sides), measurements.clear())
+    order = np.arange(measurements.height)
+    return Groups(measurements, order, table, pl.DataFrame(sides), measurements.clear())
 
 
 def _telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:

@@ -34,7 +34,7 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-def repeats(
+def sample_size(
     pilot: Dataset | None = None,
     *,
     cv: float | Sequence[float] | None = None,
@@ -45,7 +45,7 @@ def repeats(
     confidence: float = 0.95,
     factor: str = "filesystem",
 ) -> pl.DataFrame:
-    """Return how many runs a side needs.
+    """Return how many runs a group needs.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
     confidence
         Of the interval.
     most
-        The largest number of runs of a side.
+        The largest number of runs of a group.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     if varied.is_empty():
         raise RequestError(
             "no two of these runs were made alike and differ in a figure, so nothing is known of how runs vary",
-            hint="Make a pilot of some runs on each side, or say how much runs vary.",
+            hint="Make a pilot of some runs in each group, or say how much runs vary.",
         )
     freedom, variance = varied["freedom"].to_numpy(), varied["variance"].to_numpy()
     high = variance * freedom / chdtri(freedom, _SURE)

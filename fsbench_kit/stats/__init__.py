@@ -9,21 +9,21 @@ draws random numbers.
 =====================================  ==========================================================
 The data                               The method
 =====================================  ==========================================================
-two or more runs on each side          `welch_log`; from four on `hodges_lehmann_log` beside it
+two or more runs in each group         `welch_log`; from four on `hodges_lehmann_log` beside it
 ... where totals are what counts       `mean_ratio`, `paired_mean_ratio`
-... where runs lie in two heaps        `median_ratio`, from six on
+... where runs are bimodal             `median_ratio`, from six on
 runs in pairs, two or more             `paired_log`; from six on `signed_rank_log` beside it
 rounds or hosts of several runs        `blocked_log`
 two or three runs in many cells        `moderated_log`, `moderated_paired_log`, beside the cell's own
 one run against three or more          `prediction_log`
 one run against one                    `break_even`; no interval exists
 two printed figures, or bounds         `rounding_ratio`
-one side                               `quantile_interval`; figures in bins: `merged`, `binned_quantile`
+one group                              `quantile_interval`; figures in bins: `merged`, `binned_quantile`
 one run over time                      `within_run`, `steady_state`, `levels`; its summary: `summary_band`
 is there a difference at all?          the p of an estimate; over a family `holm`
 which of many cells to look at         `benjamini_hochberg`
 is there none?                         `equivalent` on a 90 % interval; `tost_p`
-is a side one heap of runs? drifting?  `two_modes`, `run_cv`, `drift`
+is a group bimodal? drifting?         `bimodal`, `run_cv`, `drift`
 how many runs will it take?            `runs_for_width`, `runs_for_effect`, `runs_for_equivalence`
 ... given a pilot                      `stein_runs`, then `stein_log`
 what could so many runs show?          `power_of_effect`, `power_of_equivalence`
@@ -64,9 +64,9 @@ from fsbench_kit.stats.ratio import paired_log, welch_log
 from fsbench_kit.stats.result import Caveat, Estimate, RatioEstimate
 from fsbench_kit.stats.robust import hodges_lehmann_log, signed_rank_log
 from fsbench_kit.stats.series import batch_error, effective_size, lag1_correlation, within_run
-from fsbench_kit.stats.shape import run_cv, two_modes
+from fsbench_kit.stats.shape import bimodal, run_cv
 from fsbench_kit.stats.single import Bounds, BreakEven, break_even, prediction_log, rounding_ratio
-from fsbench_kit.stats.steady import Steadiness, steady_state
+from fsbench_kit.stats.steady import SteadyState, steady_state
 from fsbench_kit.stats.stein import stein_log, stein_runs
 from fsbench_kit.stats.summaries import summary_band
 from fsbench_kit.stats.values import ragged
@@ -82,10 +82,11 @@ __all__ = [
     "Levels",
     "Prior",
     "RatioEstimate",
-    "Steadiness",
+    "SteadyState",
     "batch_error",
     "benjamini_hochberg",
     "best_repetitions",
+    "bimodal",
     "binned_quantile",
     "binned_quantile_interval",
     "blocked_log",
@@ -124,7 +125,6 @@ __all__ = [
     "stein_runs",
     "summary_band",
     "tost_p",
-    "two_modes",
     "values_for_quantile",
     "variance_components",
     "variance_prior",

@@ -1,4 +1,4 @@
-"""Whether the runs of one side got faster or slower in the course of a launch."""
+"""Whether the runs of one group got faster or slower in the course of a launch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def drift(values: ArrayLike, confidence: float = 0.99) -> Estimate:
     """Estimate the ratio of the last run to the first, by a straight line through the logarithms.
 
-    An interval that does not hold 1 is a drift. Where runs of both sides took turns in random order it does no
+    An interval that excludes 1 is a drift. Where runs of both groups took turns in random order it does no
     harm; where all of A ran before all of B it is part of their ratio.
 
     Parameters

@@ -38,7 +38,7 @@ def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
     Two one-sided tests: Schuirmann, D. J. (1987), J. Pharmacokinet. Biopharm. 15, 657-680. A 100(1 - 2 alpha) %
     interval inside the margin is the same decision as both tests at alpha, see `tost_p`.
 
-    Few noisy runs hardly ever show equivalence: at a noise of 5 %, five runs a side show it within 5 % in one
+    Few noisy runs hardly ever show equivalence: at a noise of 5 %, five runs a group show it within 5 % in one
     case of twenty (``docs/coverage.md``, and `power_of_equivalence`).
     """
     limit = checked_log(margin)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def mean_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the ratio of arithmetic means of two independent sides.
+    """Estimate the ratio of arithmetic means of two independent groups.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def mean_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEst
     Raises
     ------
     ValueError
-        If there are fewer than two runs on a side, or a value is not positive and finite.
+        If there are fewer than two runs in a group, or a value is not positive and finite.
 
     Notes
     -----
@@ -81,12 +81,12 @@ def paired_mean_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> R
     Raises
     ------
     ValueError
-        If the sides are not equally long, there are fewer than two pairs, or a value is not positive and finite.
+        If the groups are not equally long, there are fewer than two pairs, or a value is not positive and finite.
 
     Notes
     -----
     Bonett and Price (2020), as in `mean_ratio`: the delta method's variance, with the covariance of the pairs, is
-    that of the differences of both sides' runs in units of their mean.
+    that of the differences of both groups' runs in units of their mean.
     """
     side_a, side_b = runs(a, "a", at_least=2), runs(b, "b", at_least=2)
     both = paired(side_a, side_b).present

@@ -1,4 +1,4 @@
-"""Ratios of medians: of typical runs, where the runs lie in two heaps and a mean lies between them."""
+"""Ratios of medians: of typical runs, where runs are bimodal, and a mean lies between their modes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Sample
 
 MIN_FOR_MEDIAN: Final = 6
-"""Runs per side below which the interval was measured to cover as little as 80 to 90 %."""
+"""Runs per group below which the interval was measured to cover as little as 80 to 90 %."""
 
 
 def median_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the ratio of medians of two independent sides.
+    """Estimate the ratio of medians of two independent groups.
 
     Parameters
     ----------
     a, b
-        As in `welch_log`, with at least `MIN_FOR_MEDIAN` runs on each side.
+        As in `welch_log`, with at least `MIN_FOR_MEDIAN` runs in each group.
     confidence
         Of the interval.
 
@@ -39,7 +39,7 @@ def median_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioE
     Raises
     ------
     ValueError
-        If a side has too few runs, or a value is not positive and finite.
+        If a group has too few runs, or a value is not positive and finite.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Quantiles of one side with intervals that rest on order statistics, and so on no shape of the distribution."""
+"""Quantiles of one group with intervals that rest on order statistics, and so on no shape of the distribution."""
 
 from __future__ import annotations
 

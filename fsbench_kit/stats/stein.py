@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def stein_runs(pilot_a: ArrayLike, pilot_b: ArrayLike, factor: float, confidence: float = 0.95) -> Ints:
-    """Return the runs per side, the pilot's among them, for an interval within ratio / factor and ratio * factor.
+    """Return the runs per group, the pilot's among them, for an interval within ratio / factor and ratio * factor.
 
     Parameters
     ----------
     pilot_a, pilot_b
-        The first runs of either side, shapes ``(..., n)``, as many on both; five are a good choice.
+        The first runs of either group, shapes ``(..., n)``, as many on both; five are a good choice.
     factor
         Above 1: 1.05 for 5 % to either side, at most.
     confidence
@@ -46,7 +46,7 @@ def stein_runs(pilot_a: ArrayLike, pilot_b: ArrayLike, factor: float, confidence
 
     Notes
     -----
-    Stein, C. (1945), Ann. Math. Stat. 16, 243-258, with the pooled variance of two sides.
+    Stein, C. (1945), Ann. Math. Stat. 16, 243-258, with the pooled variance of two groups.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def stein_log(a: ArrayLike, b: ArrayLike, pilot: int, confidence: float = 0.95) 
     Parameters
     ----------
     a, b
-        All runs of either side in their order, as in `welch_log`; the first `pilot` of each are the pilot.
+        All runs of either group in their order, as in `welch_log`; the first `pilot` of each are the pilot.
     pilot
-        Runs per side of the pilot.
+        Runs per group of the pilot.
     confidence
         Of the interval.
 
@@ -81,12 +81,12 @@ def stein_log(a: ArrayLike, b: ArrayLike, pilot: int, confidence: float = 0.95) 
     Raises
     ------
     ValueError
-        If a side is shorter than the pilot, the pilot is shorter than two runs or has an absent one, or a value
+        If a group is shorter than the pilot, the pilot is shorter than two runs or has an absent one, or a value
         has no logarithm.
 
     Notes
     -----
-    Stein (1945), as in `stein_runs`. Both sides are taken to be equally noisy.
+    Stein (1945), as in `stein_runs`. Both groups are taken to be equally noisy.
     """
     logs_a, logs_b = (runs(side, name, at_least=max(pilot, 2)).log() for side, name in ((a, "a"), (b, "b")))
     variance, n = _pilot_variance(_first(logs_a, pilot), _first(logs_b, pilot))
@@ -112,6 +112,6 @@ def _pilot_variance(logs_a: Sample, logs_b: Sample) -> tuple[Floats, int]:
     """Return the pooled variance of the logarithms of two pilots, and how many runs each has."""
     n = logs_a.values.shape[-1]
     if logs_b.values.shape[-1] != n or n < 2 or not (logs_a.present.all() and logs_b.present.all()):
-        raise ValueError("a pilot has equally many runs on both sides, two at least, and none of them is absent")
+        raise ValueError("a pilot has equally many runs in both groups, two at least, and none of them is absent")
     variance = (logs_a.variance() + logs_b.variance()) / 2
     return np.where(logs_a.without_spread & logs_b.without_spread, 0.0, variance), n

@@ -85,7 +85,7 @@ def overall_table(found: pl.DataFrame) -> Table:
     Parameters
     ----------
     found
-        What `fsbench_kit.overall` returned.
+        What `fsbench_kit.geometric_mean` returned.
     """
     rows = found.filter((pl.col("cells") > 1) | (pl.col("cells_dropped") > 0))
     footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
