@@ -16,7 +16,7 @@ import polars as pl
 from fsbench_kit.analysis.design import OTHER, Design
 from fsbench_kit.analysis.groups import paired
 from fsbench_kit.analysis.reasons import Reason, Remarks
-from fsbench_kit.analysis.settings import NOT_KNOWN, integer, known, number, wide
+from fsbench_kit.analysis.settings import NOT_KNOWN, integer, number, wide
 from fsbench_kit.model.units import humanise, quantity
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, setting_kind
 
@@ -100,24 +100,18 @@ _EXTRA_DISKS: Final = ("log_device", "cache_device")
 """What one group has and the other lacks without a word about it."""
 
 
-def _values(design: Design) -> pl.DataFrame:
-    """Return the values of each set's settings: ``set``, ``level``, ``key``, ``kind``, ``values``."""
-    settings = design.of(known)
-    kinds = {key: setting_kind(key) for key in settings["key"].unique()}
-    return (
-        design.members.join(settings, on="run_id")
-        .filter(pl.col("key") != design.factor)
-        .group_by("set", "level", "key")
-        .agg(values=pl.col("value").unique().sort())
-        .with_columns(kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String))
-        .filter(pl.col("kind").is_in(_APART))
+def _apart(design: Design) -> pl.DataFrame:
+    """Return the values of each set's settings that the factor does not bring with it."""
+    kinds = {key: setting_kind(key) for key in design.settings["key"].unique()}
+    return design.settings.with_columns(kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String)).filter(
+        pl.col("kind").is_in(_APART), pl.col("key") != design.factor
     )
 
 
 @confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
 def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known of both groups and differ; those that come with a target may."""
-    values = _values(design).select("set", "key", "kind", value=pl.col("values").list.join(" | "))
+    values = _apart(design).select("set", "key", "kind", value=pl.col("values").list.join(" | "))
     both = design.beside(values, "key", "kind", how="full")
     told = pl.col("key").is_in(_EXTRA_DISKS) | (
         pl.col("value").is_not_null() & pl.col(f"value{OTHER}").is_not_null()
@@ -206,6 +200,8 @@ _WITH_SYNC: Final = pl.col("metric") == "elapsed_with_sync"
 def _cached(design: Design) -> pl.DataFrame:
     """Find data under twice the memory, without direct I/O, without a sync in their time, and not on the disks."""
     measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
+    if measurements.is_empty():
+        return _rows(np.empty(0, dtype=np.bool_))
     memory = {text: _bytes(text) for text in measurements["memory"].unique()}
     capacity = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
     exposed = measurements.filter(
@@ -402,9 +398,10 @@ def _unit_assumed_for_both(design: Design) -> pl.DataFrame:
 
 def _unit_assumed(design: Design) -> tuple[Bools, Bools]:
     """Tell for which rows some measurements have a unit that was assumed, and some do not."""
-    runs = design.of(_without_unit)["run_id"]
+    runs, groups = design.of(_without_unit)["run_id"], design.groups
+    if runs.is_empty():
+        return np.zeros(groups.pairs.height, dtype=np.bool_), np.ones(groups.pairs.height, dtype=np.bool_)
     assumed = pl.col("run_id").is_in(runs.implode()) & (pl.col("metric") == "bandwidth")
-    groups = design.groups
     return groups.either(groups.having(assumed)), groups.either(groups.having(~assumed))
 
 
@@ -440,7 +437,7 @@ def _idle_threads(dataset: Dataset) -> pl.DataFrame:
 
 @confounder("MIXED_GROUP", "footnote", "The runs of a group differ in a setting.")
 def _mixed(design: Design) -> pl.DataFrame:
-    mixed = _values(design).filter(pl.col("values").list.len() > 1).sort("set", "key")
+    mixed = _apart(design).filter(pl.col("values").list.len() > 1).sort("set", "key")
     text = pl.format("The runs of {} differ in {}: {}.", "level", "key", pl.col("values").list.join(", "))
     return design.of_pairs(mixed.select("set", text=text))
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.settings import known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,13 +80,18 @@ class Design:
     @cached_property
     def members(self) -> pl.DataFrame:
         """The runs of each set: columns ``set``, ``level``, ``run_id``."""
-        sets = pl.DataFrame({"group": self._of_set, "set": np.arange(self._of_set.size)})
-        runs = self.groups.measurements.filter(pl.col("group").is_in(self._of_set))
+        places, sizes = self.groups.places(self._of_set)
+        runs = self.groups.measurements.select("level", "run_id")[places]
+        numbers = pl.Series("set", np.repeat(np.arange(sizes.size), sizes))
+        return runs.insert_column(0, numbers).unique(maintain_order=True)
+
+    @cached_property
+    def settings(self) -> pl.DataFrame:
+        """What is known of the runs of each set: columns ``set``, ``level``, ``key``, ``values``."""
         return (
-            runs.select("run_id", "level", pl.col("group").cast(pl.Int64))
-            .join(sets, on="group", maintain_order="left")
-            .select("set", "level", "run_id")
-            .unique(maintain_order=True)
+            self.members.join(self.of(known), on="run_id")
+            .group_by("set", "level", "key")
+            .agg(values=pl.col("value").unique().sort())
         )
 
     def beside(self, of_sets: pl.DataFrame, *by: str, how: Literal["inner", "full"] = "inner") -> pl.DataFrame:

@@ -200,7 +200,7 @@ def estimate(groups: Groups, without_ratio: pl.Series, options: Options) -> Esti
     _ratios(samples.of(_where(usable)), found)
     found.put(_where(usable), estimand="ratio of geometric means")
 
-    k_a, k_b = (groups.of(side)["averaged_over"].fill_null(1).to_numpy() for side in SIDES)
+    k_a, k_b = (groups.of(side, "averaged_over").to_series().fill_null(1).to_numpy() for side in SIDES)
     of_means = ((n_a == 1) & (k_a > 1)) | ((n_b == 1) & (k_b > 1))
     found.remarks.because(_where(usable & (fewest == 1) & ~of_means), ONE_RUN)
     found.remarks.because(_where(usable & (fewest == 1) & of_means), replace(ONE_RUN, meaning=_SINGLE_MEAN))
@@ -288,25 +288,32 @@ def _caveats(rows: Ints, result: RatioEstimate, found: Estimates) -> None:
 def _intervals(groups: Groups, samples: Samples, shapes: Shapes, found: Estimates, options: Options) -> None:
     """Give the interval of rows with two or more runs in each group: over blocks, where both groups share some."""
     blocks = _blocks(groups, samples.rows, options.factor)
+    if not blocks.is_empty():
+        _over_blocks(groups, blocks, found, options)
+    apart = samples.where(~np.isin(samples.rows, blocks["row"].to_numpy()))
+    _interval(apart, stats.welch_log, found, options)
+    _beside_two_samples(apart, groups.either(shapes.bimodal)[apart.rows], found, options)
+    _beside_few(groups, apart, stats.moderated_log, found, options)
+
+
+def _over_blocks(groups: Groups, blocks: pl.DataFrame, found: Estimates, options: Options) -> None:
+    """Give the interval of rows whose groups share blocks: in pairs, or over blocks of several runs."""
     several = (pl.col("a").list.len() > 1) | (pl.col("b").list.len() > 1)
     blocked = blocks.filter(several.any().over("row"))
     in_pairs = blocks.join(blocked, on="row", how="anti", maintain_order="left")
     _without_partner(groups, blocks, found)
 
     paired = _of_blocks(in_pairs)
+    _ratios(paired, found)
     _interval(paired, stats.paired_log, found, options)
     _beside_pairs(paired, found, options)
     _beside_few(groups, paired, stats.moderated_paired_log, found, options)
 
+    _ratios(_of_blocks(blocked), found)
     _interval(_stacked(blocked), stats.blocked_log, found, options)
     # A block is one figure to the signed ranks as well: the geometric mean of its runs.
     means = blocked.with_columns(pl.col("a", "b").list.eval(pl.element().log()).list.mean().exp())
     _beside_pairs(_of_blocks(means), found, options)
-
-    apart = samples.where(~np.isin(samples.rows, blocks["row"].to_numpy()))
-    _interval(apart, stats.welch_log, found, options)
-    _beside_two_samples(apart, groups.either(shapes.bimodal)[apart.rows], found, options)
-    _beside_few(groups, apart, stats.moderated_log, found, options)
 
 
 def _interval(samples: Samples, method: Method, found: Estimates, options: Options) -> None:
@@ -315,7 +322,6 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
     if not rows.size:
         return
     result = method(a, b, options.confidence)
-    _ratios(Samples(rows, *(runs.reshape(rows.size, -1) for runs in (a, b))), found)
     found.put(
         rows,
         ratio=result.estimate,
@@ -347,6 +353,9 @@ def _blocks(groups: Groups, rows: Ints, factor: str) -> pl.DataFrame:
     pl.DataFrame
         Columns ``row``, ``by`` (host or round), and ``a`` and ``b``, the runs of each group in the block.
     """
+    blocks = groups.measurements.select("host", "round")
+    if all(blocks[by].drop_nulls().n_unique() < _FEWEST_BLOCKS for by in blocks.columns):
+        rows = rows[:0]
     runs = pl.concat(
         groups.runs_of(side, rows, "value", "round", "host").with_columns(side=pl.lit(side)) for side in SIDES
     )
@@ -357,17 +366,18 @@ def _blocks(groups: Groups, rows: Ints, factor: str) -> pl.DataFrame:
     return pl.concat([hosts, _shared(others, "round", "host")])
 
 
+_FEWEST_BLOCKS: Final = 2
+
+
 def _shared(runs: pl.DataFrame, by: str, *within: str) -> pl.DataFrame:
     """Return the blocks in which rows have runs of both groups, if a row has two or more of them."""
-    known = runs.drop_nulls(by)
-    if known[by].n_unique() < 2:
-        known = known.clear()
     baseline, candidate = (pl.col("value").filter(pl.col("side") == side) for side in SIDES)
     return (
-        known.group_by("row", by, *within, maintain_order=True)
+        runs.drop_nulls(by)
+        .group_by("row", by, *within, maintain_order=True)
         .agg(a=baseline, b=candidate)
         .filter(pl.col("a").list.len() > 0, pl.col("b").list.len() > 0)
-        .filter(pl.len().over("row") > 1)
+        .filter(pl.len().over("row") >= _FEWEST_BLOCKS)
         .sort("row", by, *within)
         .select("row", "a", "b", by=pl.lit(by))
     )
@@ -375,7 +385,7 @@ def _shared(runs: pl.DataFrame, by: str, *within: str) -> pl.DataFrame:
 
 def _without_partner(groups: Groups, blocks: pl.DataFrame, found: Estimates) -> None:
     used = blocks.group_by("row", "by").agg(used=(pl.col("a").list.len() + pl.col("b").list.len()).sum())
-    runs = groups.pairs.select(n=sum(groups.of(side)["n"] for side in SIDES)).with_row_index("row")
+    runs = groups.pairs.select(n=sum(groups.of(side, "n").to_series() for side in SIDES)).with_row_index("row")
     alone = used.join(runs.cast({"row": pl.Int64}), on="row").filter(pl.col("n") > pl.col("used"))
     where = pl.when(pl.col("by") == "round").then(pl.lit("in their round")).otherwise(pl.lit("on their host"))
     left, partner = pl.col("n") - pl.col("used"), pl.format("no partner {} and", where)
@@ -430,7 +440,7 @@ def _beside_pairs(samples: Samples, found: Estimates, options: Options) -> None:
 def _beside_few(groups: Groups, samples: Samples, method: Method, found: Estimates, options: Options) -> None:
     """Give cells of two or three runs an interval that borrows from others of their kind, if these are many."""
     few = samples.where(np.minimum(samples.a.count(axis=-1), samples.b.count(axis=-1)) <= _FEW)
-    baselines, candidates = (groups.of(side)[few.rows] for side in SIDES)
+    baselines, candidates = (groups.of(side, *_KIND)[few.rows] for side in SIDES)
     kinds = baselines.select(pl.struct(*_KIND, other=candidates["level"]).rank("dense")).to_series().to_numpy()
     for kind in np.unique(kinds):
         _companion(few.where(kinds == kind), method, found, options)
@@ -501,7 +511,8 @@ def _shapes(groups: Groups, samples: Sampler) -> Shapes:
         line = stats.drift(in_time)
         drifts = (line.low > 1) | (line.high < 1)
         drifting[chosen[drifts]] = True
-        rounds = groups.measurements.filter(pl.col("group").is_in(chosen[drifts & (n[chosen] >= WINDOW)]))
+        places, _ = groups.places(chosen[drifts & (n[chosen] >= WINDOW)])
+        rounds = groups.measurements.select("group", "round")[places]
         once = (
             rounds.group_by("group")
             .agg(pl.col("round").is_not_null().all() & pl.col("round").is_unique().all())
@@ -516,7 +527,7 @@ def _shape_remarks(groups: Groups, shapes: Shapes, found: Estimates) -> None:
     """Say which groups are bimodal, which drift, and withhold the verdict where one has not come to rest."""
     unsteady = np.zeros(found.equivalent.size, dtype=np.bool_)
     for side in SIDES:
-        group, level = groups.pairs[side].to_numpy(), groups.of(side)["level"]
+        group, level = groups.pairs[side].to_numpy(), groups.of(side, "level").to_series()
         for which, sentence in ((shapes.bimodal, _BIMODAL), (shapes.drifting, _DRIFTING)):
             rows = _where(which[group])
             found.remarks.note(

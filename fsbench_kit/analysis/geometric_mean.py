@@ -107,7 +107,7 @@ def geometric_mean(
     return (
         groups.of("baseline")
         .select(*_WHOLE, baseline="base", better=pl.col("metric").replace_strict(_BETTER), factor=pl.lit(factor))
-        .with_columns(groups.of("candidate")["level"])
+        .with_columns(groups.of("candidate", "level"))
         .hstack(pl.DataFrame(rows, schema=_FOUND, orient="row"))
         .hstack(remarks.columns(len(rows)))
         .select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())

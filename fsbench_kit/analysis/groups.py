@@ -53,9 +53,9 @@ class Groups:
     pairs: pl.DataFrame
     before: pl.DataFrame
 
-    def of(self, side: Side) -> pl.DataFrame:
-        """Return the table's row of one group of each comparison."""
-        return self.table[self.pairs[side]]
+    def of(self, side: Side, *columns: str) -> pl.DataFrame:
+        """Return the table's row of one group of each comparison, or some columns of it."""
+        return self.table.select(columns or pl.all())[self.pairs[side]]
 
     @property
     def first(self) -> Ints:
@@ -83,6 +83,8 @@ class Groups:
 
     def of_rows(self, of_groups: pl.DataFrame) -> pl.DataFrame:
         """Return what is found of either group of each comparison, as ``row``; the baseline's comes first."""
+        if of_groups.is_empty():
+            return of_groups.rename({"group": "row"})
         rows = self.pairs.with_row_index("row")
         sides = (
             rows.select("row", group=side).join(of_groups, on="group", maintain_order="left_right")
@@ -94,15 +96,17 @@ class Groups:
         """Return a column of the measurements as an array with a row for each group."""
         return padded(values.to_numpy()[self.order], self.table["n"].to_numpy())
 
+    def places(self, groups: Ints) -> tuple[Ints, Ints]:
+        """Return the places of the measurements of some groups in turn, and how many each of these has."""
+        sizes = self.table["n"].to_numpy()[groups]
+        ends = sizes.cumsum()
+        place = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.first[groups] - ends + sizes, sizes)
+        return self.order[place], sizes
+
     def runs_of(self, side: Side, rows: Ints, *columns: str) -> pl.DataFrame:
         """Return columns of the measurements of one group of some comparisons, beside ``row``."""
-        chosen = self.pairs[side].to_numpy()[rows]
-        sizes = self.table["n"].to_numpy()[chosen]
-        ends = sizes.cumsum()
-        place = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.first[chosen] - ends + sizes, sizes)
-        return self.measurements.select(columns)[self.order[place]].with_columns(
-            row=pl.Series(np.repeat(rows, sizes))
-        )
+        place, sizes = self.places(self.pairs[side].to_numpy()[rows])
+        return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
 
 
 def comparable(
@@ -155,15 +159,15 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
         If the baseline is not in the data.
     """
     measured = measurements.filter(~UNMEASURED)
-    telling = _telling(measured, keys)
+    apart = telling(measured, keys)
     averaged = pl.col("averaged_over").fill_null(1)  # a log is of one run, unless its study says otherwise
     default = pl.when((pl.col("level") == "ext4").any()).then(pl.lit("ext4")).otherwise(pl.col("level").min())
     table = (
         measured.with_row_index("place")
-        .group_by(*telling, "level", maintain_order=True)
+        .group_by(*apart, "level", maintain_order=True)
         .agg(
             "place",
-            pl.col(*(key for key in keys if key not in telling), "unit").first(),
+            pl.col(*(key for key in keys if key not in apart), "unit").first(),
             n=pl.len().cast(pl.Int64),
             runs=pl.col("run_id").hash().sum(),  # equal for equal sets
             averaged_over=pl.when(averaged.min() == averaged.max(), averaged.max() > 1).then(averaged.max()),
@@ -171,7 +175,7 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
         .with_row_index("group")
         .with_columns(
             base=default.over("study") if baseline is None else pl.lit(baseline),
-            cell=pl.col("group").min().over(telling),
+            cell=pl.col("group").min().over(apart),
         )
     )
     names = table["level"].unique().sort()
@@ -211,7 +215,7 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     return Groups(measurements, order, table, pl.DataFrame(sides), measurements.clear())
 
 
-def _telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return the keys in which measurements differ; the others cost time in grouping, and group nothing."""
     alike = measurements.select(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
     return [key for key, same in zip(keys, alike, strict=True) if not same] or [keys[0]]

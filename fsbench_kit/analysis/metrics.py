@@ -52,7 +52,12 @@ def wanted(metrics: Sequence[str] | None = None) -> pl.Expr:
             f"{neutral[0]} is a count of what was done, and neither more nor less of it is better",
             hint=f"Metrics that can be compared are: {better}.",
         )
+    alike = {statistics: [name for name in chosen if chosen[name] == statistics] for statistics in chosen.values()}
     return pl.any_horizontal(
-        (pl.col("metric") == metric) & pl.col("statistic").is_in(statistics)
-        for metric, statistics in chosen.items()
+        _is_one_of("metric", metrics) & _is_one_of("statistic", statistics)
+        for statistics, metrics in alike.items()
     )
+
+
+def _is_one_of(name: str, values: Sequence[str]) -> pl.Expr:
+    return pl.any_horizontal(pl.col(name) == value for value in values)

@@ -142,7 +142,7 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         dataset.runs.drop("line")
         .join(level.drop_nulls(), on="run_id", maintain_order="left")
         .join(
-            known.rename({size: f"{size}_setting" for size in _SIZES}),
+            known.select(pl.exclude(_SIZES), *(integer(size).alias(f"{size}_setting") for size in _SIZES)),
             on="run_id",
             how="left",
             maintain_order="left",
@@ -152,7 +152,7 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     figures = _beside_runs(pl.concat([printed, _with_sync(printed)]), runs).with_columns(
         pl.col("scope").cast(pl.String),
         pl.when(parts > 1).then("part").alias("part"),
-        *(pl.coalesce(size, integer(f"{size}_setting")).alias(size) for size in _SIZES),
+        *(pl.coalesce(size, f"{size}_setting").alias(size) for size in _SIZES),
     )
     labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
     figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
@@ -198,8 +198,8 @@ def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
 
     Neither says by itself what a filesystem takes: one does more at once, and another more in the sync.
     """
-    elapsed = figures.filter(
-        pl.col("operation").str.contains(_WRITES), metric="elapsed", statistic="value", state="measured"
+    elapsed = figures.filter(metric="elapsed", statistic="value", state="measured").filter(
+        pl.col("operation").str.contains(_WRITES)
     )
     syncs = elapsed.filter(pl.col("operation").str.ends_with("_sync")).with_columns(
         pl.col("operation").str.strip_suffix("_sync")

@@ -11,6 +11,7 @@ from fsbench_kit import stats
 from fsbench_kit.analysis import estimation
 from fsbench_kit.analysis.confounders import CONFOUNDERS
 from fsbench_kit.analysis.estimation import CENSORED, ONE_RUN
+from fsbench_kit.analysis.groups import telling
 from fsbench_kit.analysis.settings import CELL
 
 if TYPE_CHECKING:
@@ -59,16 +60,11 @@ def adjusted(rows: pl.DataFrame) -> pl.Series:
     The IOPS and the bandwidth of a job are one figure in two units: they share a family, in which their two
     rows are one test, with the larger p of both.
     """
-    of_job = [name for name in CELL if name != "metric"]
-    tests = (
-        rows.with_row_index("row")
-        .select("row", "p", *of_job, "level", measured=pl.col("metric").replace(_SAME_FIGURE))
-        .drop_nulls("p")
-        .group_by("measured", *of_job, "level", maintain_order=True)
-        .agg("row", pl.col("p").max())
-    )
+    tested = rows.with_row_index("row").drop_nulls("p").with_columns(pl.col("metric").replace(_SAME_FIGURE))
+    apart = {*telling(tested, CELL), "metric", "statistic", "level"}
+    tests = tested.group_by(apart, maintain_order=True).agg("row", pl.col("p").max())
     p = np.full(rows.height, np.nan)
-    for _, family in tests.group_by("measured", "statistic", maintain_order=True):
+    for _, family in tests.group_by("metric", "statistic", maintain_order=True):
         p[family["row"].explode().to_numpy()] = np.repeat(stats.holm(family["p"]), family["row"].list.len())
     return pl.Series(p).fill_nan(None)
 

@@ -44,9 +44,9 @@ def drift(values: ArrayLike, confidence: float = 0.99) -> Estimate:
     with np.errstate(divide="ignore", invalid="ignore"):
         x = places - (places * present).sum(axis=-1, keepdims=True) / n[..., None]
         y = logs.values - logs.mean()[..., None]
-        sxx = np.square(x).sum(axis=-1, where=present)
-        slope = (x * y).sum(axis=-1, where=present) / sxx
-        residual = np.square(y - slope[..., None] * x).sum(axis=-1, where=present) / (n - 2.0)
+        sxx = logs.total(np.square(x))
+        slope = logs.total(x * y) / sxx
+        residual = logs.total(np.square(y - slope[..., None] * x)) / (n - 2.0)
     span = np.ptp(np.where(present, places, places.mean()), axis=-1)
     still, too_few = logs.without_spread, n < MIN_RUNS
     error = np.where(still | too_few, np.nan, span * np.sqrt(np.maximum(residual, 0) / sxx))

@@ -174,7 +174,8 @@ def _invert(contrasts: Floats, null: Floats | None, confidence: float) -> Floats
     found = np.full((4, len(contrasts)), np.nan)
     if contrasts.size:
         ordered = np.sort(contrasts, axis=-1)
-        found[0] = np.exp(np.median(ordered, axis=-1))
+        middle = ordered.shape[1] - 1
+        found[0] = np.exp((ordered[:, middle // 2] + ordered[:, -(-middle // 2)]) / 2)
         outside, achieved = (0, 0.0) if null is None else _outside(null, confidence)
         if outside:
             found[1:] = (

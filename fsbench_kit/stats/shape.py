@@ -73,7 +73,7 @@ def bimodal(values: ArrayLike) -> Bools:
     wide = np.zeros(int(np.prod(cells)), dtype=np.bool_)
     for chosen, (dense,) in by_size(sample):
         if dense.shape[1] >= 3:
-            wide[chosen] = _gap_is_wide(np.sort(dense, axis=-1))
+            wide[chosen] = _gap_is_wide(np.asfortranarray(np.sort(dense, axis=-1)))
     return wide.reshape(cells)[()]
 
 

@@ -40,7 +40,7 @@ def ragged(cells: Iterable[Sequence[float]]) -> np.ma.MaskedArray[Any, np.dtype[
 def padded(values: Floats, sizes: Ints) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
     """Do the same as `ragged` with the values of all cells, one after the other, and how many each cell has."""
     absent = np.arange(sizes.max(initial=0)) >= sizes[:, None]
-    dense = np.zeros(absent.shape)
+    dense = np.zeros(absent.shape, order="F")
     dense[~absent] = values
     return np.ma.MaskedArray(dense, mask=absent)
 
@@ -205,7 +205,8 @@ def _sample(values: ArrayLike, name: str, check: tuple[str, float]) -> Sample:
             f"{name} holds {unusable.sum()} values {complaint}, the first is {array[first]} at {first}; "
             "decide first why it is there"
         )
-    return Sample(np.where(absent, 1.0, array), ~absent)
+    # Column by column, so that numpy works along many cells at once, and not along the few runs of each.
+    return Sample(np.asfortranarray(np.where(absent, 1.0, array)), np.asfortranarray(~absent))
 
 
 def _long_enough(sample: Sample, name: str, at_least: int) -> Sample:
