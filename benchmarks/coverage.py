@@ -42,15 +42,12 @@ ALIKE: Final = "runs in a row are no sample; only a random order mends that"
 
 FALLS_SHORT: Final[dict[tuple[str, str], str]] = {
     ("bimodal both", "Welch"): "two runs of one mode hide the other",
-    ("bimodal both", "Bonett-Price"): "as Welch",
     ("bimodal, lognormal .03", "Welch"): MODE_UNSEEN,
-    ("bimodal, lognormal .03", "Bonett-Price"): MODE_UNSEEN,
     ("lognormal .05, .30", "Hodges-Lehmann"): "exact only where one group is the other times a constant",
     ("runs half like the last", "*"): ALIKE,
     ("equal noise", "Welch"): "the few runs hardly tell their spread: `LOPSIDED`",
     ("smaller group twice as noisy", "Welch"): "as above",
     ("bimodal, rounds .10", "paired t"): "two pairs of one mode hide the other",
-    ("bimodal, rounds .10", "paired Bonett-Price"): "as above",
     ("all A, then all B", "*"): "the drift is part of the ratio; no analysis takes it out",
     ("*", "Welch, runs pooled"): "runs of one host share its effect: the host is the unit",
     ("60 cells, the noisiest", "*"): "the price of borrowing: `NOISIER_THAN_MOST`",
@@ -175,11 +172,6 @@ def geometric(a: Floats, b: Floats) -> float:
     return float(np.exp(np.log(b).mean() - np.log(a).mean()))
 
 
-def arithmetic(a: Floats, b: Floats) -> float:
-    """Return the ratio of arithmetic means."""
-    return float(b.mean() / a.mean())
-
-
 def of_medians(a: Floats, b: Floats) -> float:
     """Return the ratio of medians."""
     return float(np.median(b) / np.median(a))
@@ -192,13 +184,11 @@ def of_pairs(a: Floats, b: Floats) -> float:
 
 INDEPENDENT: Final[dict[str, Method]] = {
     "Welch": (stats.welch_log, geometric),
-    "Bonett-Price": (stats.mean_ratio, arithmetic),
     "Hodges-Lehmann": (stats.hodges_lehmann_log, of_pairs),
     "Price-Bonett": (stats.median_ratio, of_medians),
 }
 PAIRED: Final[dict[str, Method]] = {
     "paired t": (stats.paired_log, geometric),
-    "paired Bonett-Price": (stats.paired_mean_ratio, arithmetic),
     "signed rank": (stats.signed_rank_log, of_pairs),
 }
 
@@ -386,28 +376,6 @@ def one_against_many(rng: Rng, repetitions: int) -> Table:
     return Table("One run against several", "Runs of the repeated group.", tuple(map(str, RUNS)), rows)
 
 
-def two_stages(rng: Rng, repetitions: int) -> Table:
-    """Try Stein's two stages for a half-width of 5 %, which ask for another number of runs each time."""
-    rows = []
-    for spread in (0.03, 0.10):
-        cells: list[Cell | None] = []
-        for pilot in RUNS[:-1]:
-            few = min(repetitions, 4000)
-            firsts = [lognormal(rng, (few, pilot), spread), RATIO * lognormal(rng, (few, pilot), spread)]
-            needed = np.minimum(stats.stein_runs(*firsts, 1.05), 4000)
-            estimates = []
-            for n in np.unique(needed):
-                here = needed == n
-                more = (int(here.sum()), int(n) - pilot)
-                a, b = (np.concatenate([side[here], lognormal(rng, more, spread) * by], axis=1)
-                        for side, by in zip(firsts, (1, RATIO), strict=True))  # fmt: skip
-                estimates.append(stats.stein_log(a, b, pilot))
-            cells.append(cell(_joined(estimates), RATIO))
-        rows.append(Row(f"lognormal {spread:.2f}", "Stein", cells))
-    text = "Runs of the pilot; the second stage makes as many as a half-width of 5 % takes."
-    return Table("Two stages", text, tuple(map(str, RUNS[:-1])), rows)
-
-
 def rules(rng: Rng, repetitions: int) -> Table:
     """Let launches end by the rules of plans, which look at the spread that the interval is made of."""
     most, spreads = 100, (0.02, 0.05, 0.10, 0.20)
@@ -486,32 +454,6 @@ def _by_error(series: Floats, error: Floats, quantile: float) -> Cell:
     mean = series.mean(axis=1)
     held = np.abs(mean - 100) <= quantile * error
     return Cell(float(held.mean()), 0.95, float(np.median(2 * quantile * error / 100)))
-
-
-def grouped_jobs(rng: Rng, repetitions: int) -> Table:
-    """Try the band of a summary that pools jobs, for jobs that stall alone, together, or in turn."""
-    rows: dict[str, list[Cell | None]] = {}
-    for jobs in (1, 4, 16):
-        few, n = min(repetitions, 2000), 120
-        common, own = rng.normal(0, 10, (few, 1, n)), rng.normal(0, 10, (few, jobs, n))
-        competing = own - own.mean(axis=1, keepdims=True) * (jobs > 1) + rng.normal(0, 3, (few, 1, n))
-        for data, noise in (
-            ("independent jobs", own),
-            ("jobs that stall together", common),
-            ("competing jobs", competing),
-        ):
-            rates = 100 + noise + np.zeros((1, jobs, 1))
-            total = rates.sum(axis=1).mean(axis=1)
-            pooled = np.sqrt(rates.var(axis=2, ddof=1).mean(axis=1))
-            band = stats.summary_band(total, pooled, jobs * n, jobs=jobs, correlation=0)
-            rows.setdefault(data, []).append(cell(band, 100.0 * jobs, relative=False))
-    return Table(
-        "Summaries that pool jobs",
-        "Jobs of 120 samples each, which are independent in time. The band allows for the worst, so it is far too "
-        "wide for jobs that stall one at a time.",
-        ("1", "4", "16"),
-        [Row(data, "summary band", cells) for data, cells in rows.items()],
-    )
 
 
 def equivalence(rng: Rng, repetitions: int) -> Table:
@@ -607,12 +549,10 @@ COVERAGE: Final[tuple[Callable[[Rng, int], Table], ...]] = (
     blocks,
     many_cells,
     one_against_many,
-    two_stages,
     rules,
     quantiles,
     drifts,
     within_a_run,
-    grouped_jobs,
 )
 SHARES: Final[tuple[Callable[[Rng, int], Table], ...]] = (equivalence, flags, level_changes)
 

@@ -1,7 +1,4 @@
-"""How the runs of one group lie: how wide, and with one mode or two.
-
-These flags ask for a look at every run as a dot; they change no interval.
-"""
+"""Whether the runs of a group are bimodal: a flag that asks for a look at every run."""
 
 from __future__ import annotations
 
@@ -23,29 +20,6 @@ WIDER_GAPS: Final = {3: 46.0, 4: 11.8, 5: 7.2, 6: 5.4, 7: 4.5, 8: 3.9, 9: 3.5, 1
 """The same for few runs: what lognormal groups, with one mode, exceed in 5 % of cases (two million simulated).
 
 Three standard deviations alone would flag 61 % of such groups at three runs, 33 % at five and 6 % at ten."""
-
-
-def run_cv(values: ArrayLike) -> Floats:
-    """Return the coefficient of variation between runs, sd / mean with n - 1.
-
-    Parameters
-    ----------
-    values
-        Shape ``(..., n)``, n of at least 2.
-
-    Returns
-    -------
-    ndarray
-        Of the shape of the cells; nan where a cell has fewer than two runs.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two runs, or a value is not positive and finite.
-    """
-    sample = runs(values, "values", at_least=2)
-    cv: Floats = np.sqrt(sample.variance()) / sample.mean()
-    return cv[()]
 
 
 def bimodal(values: ArrayLike) -> Bools:

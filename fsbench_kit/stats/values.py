@@ -206,7 +206,7 @@ def _sample(values: ArrayLike, name: str, check: tuple[str, float]) -> Sample:
             "decide first why it is there"
         )
     # Column by column, so that numpy works along many cells at once, and not along the few runs of each.
-    return Sample(np.asfortranarray(np.where(absent, 1.0, array)), np.asfortranarray(~absent))
+    return Sample(np.asarray(np.where(absent, 1.0, array), order="F"), np.asarray(~absent, order="F"))
 
 
 def _long_enough(sample: Sample, name: str, at_least: int) -> Sample:

@@ -1,12 +1,7 @@
 import numpy as np
 import pytest
 
-from fsbench_kit.stats import bimodal, run_cv
-
-
-def test_cv_by_hand() -> None:
-    assert run_cv([8, 10, 12]) == pytest.approx(0.2)
-    assert run_cv([[8, 10, 12], [1, 1, 1]]).shape == (2,)
+from fsbench_kit.stats import bimodal
 
 
 def test_bimodal() -> None:
@@ -16,7 +11,7 @@ def test_bimodal() -> None:
     assert bimodal([one, two, outlier]).tolist() == [False, True, True]
 
 
-def test_equal_values_are_one_heap() -> None:
+def test_equal_values_have_one_mode() -> None:
     assert bimodal([[0.1] * 5, [0.1, 0.1, 0.1, 0.2, 0.2]]).tolist() == [False, True]
 
 
@@ -25,7 +20,7 @@ WIDE = {3: 46.0, 4: 11.8, 5: 7.2, 6: 5.4, 7: 4.5, 8: 3.9, 9: 3.5, 10: 3.1, 11: 3
 
 
 @pytest.mark.parametrize("n", WIDE)
-def test_one_heap_is_rarely_taken_for_two(n: int) -> None:
+def test_one_mode_is_rarely_taken_for_two(n: int) -> None:
     flagged = bimodal(np.random.default_rng(n).lognormal(3, 0.1, (4000, n))).mean()
     assert flagged <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 4000)
     if n <= 10:  # calibrated, not only careful
@@ -45,5 +40,3 @@ def test_a_gap_is_wide_from_a_multiple_of_the_spread_on(n: int, times: float) ->
 def test_too_few_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 3"):
         bimodal([1.0, 2.0])
-    with pytest.raises(ValueError, match="at least 2"):
-        run_cv([1.0])
