@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import comb
 
 from fsbench_kit import stats
 from fsbench_kit.analysis.groups import SIDES
 from fsbench_kit.analysis.reasons import Reason, Remarks
+from fsbench_kit.stats import special
 from fsbench_kit.stats.drift import MIN_RUNS as MIN_FOR_DRIFT
 from fsbench_kit.stats.medians import MIN_FOR_MEDIAN
 from fsbench_kit.stats.robust import MIN_PAIRS, MIN_RUNS
@@ -167,8 +167,7 @@ class Sampler:
         values = self.group(groups)
         started = self._groups.ragged(self._started.to_physical())[groups, : values.shape[1]]
         order = started.argsort(axis=-1, kind="stable", endwith=True)
-        in_time: Runs = np.take_along_axis(values, order, axis=-1)
-        return in_time
+        return values[np.arange(groups.size)[:, None], order]
 
 
 def estimate(groups: Groups, without_ratio: pl.Series, options: Options) -> Estimates:
@@ -425,7 +424,9 @@ def _beside_two_samples(samples: Samples, bimodal: Bools, found: Estimates, opti
     fewest = np.minimum(n_a, n_b)
     of_medians = bimodal & (fewest >= MIN_FOR_MEDIAN)
     _companion(samples.where(of_medians), stats.median_ratio, found, options)
-    widest = 1 - 2 / comb(n_a + n_b, n_a)  # the confidence of all ratios of a run to a run, least to greatest
+    widest = 1 - 2 / special.comb(
+        n_a + n_b, n_a
+    )  # the confidence of all ratios of a run to a run, least to greatest
     ranked = (fewest >= MIN_RUNS) & (widest >= options.confidence) & ~of_medians
     _companion(samples.where(ranked), stats.hodges_lehmann_log, found, options)
 

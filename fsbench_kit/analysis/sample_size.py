@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
-from scipy.special import chdtri, stdtrit
 
 from fsbench_kit import stats
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.stats import special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +121,7 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
         upwards.
     """
     runs = np.unique(np.geomspace(2, most, 60).round().astype(int))
-    quantiles = stdtrit(2 * runs - 2, (1 + confidence) / 2) * np.sqrt(2 / runs)
+    quantiles = special.stdtrit(2 * runs - 2, (1 + confidence) / 2) * np.sqrt(2 / runs)
     rows = [
         (value, int(n), float(np.expm1(_log_sd(value) * quantile)))
         for value in cv
@@ -155,7 +155,7 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
             hint="Make a pilot of some runs in each group, or say how much runs vary.",
         )
     freedom, variance = varied["freedom"].to_numpy(), varied["variance"].to_numpy()
-    high = variance * freedom / chdtri(freedom, _SURE)
+    high = variance * freedom / special.chdtri(freedom, _SURE)
     return varied.drop("freedom", "variance").with_columns(
         cv=pl.Series([_cv(value) for value in variance]), cv_high=pl.Series([_cv(value) for value in high])
     )

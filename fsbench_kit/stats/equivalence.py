@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.values import checked_log
 
 if TYPE_CHECKING:
@@ -72,4 +72,5 @@ def tost_p(estimate: RatioEstimate, margin: float) -> Floats:
     if estimate.standard_error is None or estimate.df is None:
         raise ValueError(f"{estimate.method} has no t statistic; use equivalent() with its 90 % interval")
     nearer = limit - np.abs(np.log(estimate.estimate))
-    return stdtr(estimate.df, -nearer / estimate.standard_error)
+    p: Floats = special.stdtr(estimate.df, -nearer / estimate.standard_error)
+    return p

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import bdtr, ndtri
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.result import Caveat
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import by_size, runs
@@ -78,6 +78,6 @@ def _log_median(side: Sample) -> tuple[Floats, Floats]:
         median[chosen] = np.log(np.median(ordered, axis=-1))
         if n >= MIN_FOR_MEDIAN:
             rank = max(1, round(n / 2 - np.sqrt(n)))
-            between = 2 * ndtri(1 - bdtr(rank - 1, n, 0.5))
+            between = 2 * special.ndtri(1 - special.bdtr(rank - 1, n, 0.5))
             error[chosen] = np.log(ordered[:, n - rank] / ordered[:, rank - 1]) / between
     return median.reshape(cells), error.reshape(cells)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import polygamma, psi
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.ratio import paired_logs
 from fsbench_kit.stats.result import Caveat
 from fsbench_kit.stats.student import ratio_by_t
@@ -64,12 +64,12 @@ def variance_prior(variance: Floats, df: Floats) -> Prior | None:
     if taken.sum() < MIN_CELLS or df[taken].sum() < MIN_DF:
         return None
     half_df = df[taken] / 2
-    logs = np.log(variance[taken]) - psi(half_df) + np.log(half_df)
-    excess = float(logs.var(ddof=1) - polygamma(1, half_df).mean())
+    logs = np.log(variance[taken]) - special.psi(half_df) + np.log(half_df)
+    excess = float(logs.var(ddof=1) - special.polygamma(1, half_df).mean())
     if excess <= 0:
         return Prior(float(np.average(variance[taken], weights=half_df)), np.inf)
     half = _inverse_trigamma(excess)
-    return Prior(float(np.exp(logs.mean() + psi(half) - np.log(half))), 2 * half)
+    return Prior(float(np.exp(logs.mean() + special.psi(half) - np.log(half))), 2 * half)
 
 
 def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
@@ -184,4 +184,4 @@ def _inverse_trigamma(value: float) -> float:
     """Return the x > 0 at which the trigamma function, which lies between 1/x and 1/x + 1/x**2, has a value."""
     from scipy.optimize import brentq  # noqa: PLC0415  # takes a fifth of a second to import, and few need it
 
-    return float(brentq(lambda x: polygamma(1, x) - value, 1 / value, 1 / value + 1))
+    return float(brentq(lambda x: special.polygamma(1, x) - value, 1 / value, 1 / value + 1))

@@ -14,8 +14,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import nctdtr, stdtrit
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.values import checked_confidence, checked_log
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95) -> in
     10
     """
     width, quantile = checked_log(factor), (1 + checked_confidence(confidence)) / 2
-    return _fewest(lambda n: bool(stdtrit(2 * n - 2, quantile) * _standard_error(log_sd, n) <= width))
+    return _fewest(lambda n: bool(special.stdtrit(2 * n - 2, quantile) * _standard_error(log_sd, n) <= width))
 
 
 def runs_for_effect(log_sd: float, ratio: float, power: float = 0.8, confidence: float = 0.95) -> int:
@@ -158,7 +158,7 @@ def _exceeds(shift: float, log_sd: float, quantile: float, n: int) -> float:
     noncentrality = shift / _standard_error(log_sd, n)
     if noncentrality > _CERTAIN:
         return 1.0
-    return float(1 - nctdtr(2 * n - 2, noncentrality, stdtrit(2 * n - 2, quantile)))
+    return float(1 - special.nctdtr(2 * n - 2, noncentrality, special.stdtrit(2 * n - 2, quantile)))
 
 
 _CERTAIN = 30

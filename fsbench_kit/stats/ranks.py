@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.special import comb, ndtr
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.ratio import paired_logs
 from fsbench_kit.stats.values import DECIMALS, by_size, runs
 
@@ -133,7 +133,7 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
     if n > EXACT_UP_TO:
         ties = sum(t**3 - t for t in groups)
         deviation = np.sqrt(n_a * n_b / 3 * (n + 1 - ties / (n * (n - 1))))
-        return np.diff(ndtr((np.arange(top + 2) - 0.5 - top / 2) / deviation))
+        return np.diff(special.ndtr((np.arange(top + 2) - 0.5 - top / 2) / deviation))
     few = min(n_a, n_b)
     ends = np.cumsum(groups)
     ranks = np.repeat(2 * ends - groups + 1, groups)  # doubled, and equal for equal values
@@ -145,7 +145,7 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
     for place, rank in enumerate(ranks.tolist()):
         dealt = slice(max(0, few - n + place), min(place, few - 1) + 1)  # so many that the rest can still make it
         ways[1:][dealt, rank:] += ways[dealt, :-rank]
-    null: Floats = ways[few, least:] / comb(n, few)
+    null: Floats = ways[few, least:] / special.comb(n, few)
     return null
 
 

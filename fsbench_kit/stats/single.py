@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import ndtri
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.result import Caveat
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import checked_confidence, positive, runs
@@ -89,7 +89,7 @@ def break_even(
     >>> break_even(2.0, runs_a=4, runs_b=4).cv.round(3)
     np.float64(0.508)
     """
-    quantile = ndtri((1 + checked_confidence(confidence)) / 2)
+    quantile = special.ndtri((1 + checked_confidence(confidence)) / 2)
     a, b = np.asarray(runs_a, dtype=np.float64), np.asarray(runs_b, dtype=np.float64)
     if not ((a >= 1) & (b >= 1)).all():
         raise ValueError("a figure is of one run or more")
