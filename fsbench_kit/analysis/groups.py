@@ -71,7 +71,10 @@ class Groups:
 
     def alike(self, column: str) -> Bools:
         """Tell in which groups all measurements have the same text in a column, or all of them none."""
-        numbers = self.measurements[column].cast(pl.Categorical).to_physical().cast(pl.Int64)
+        texts = self.measurements[column]
+        if texts.is_empty() or texts.eq_missing(texts[0]).all():
+            return np.ones(self.table.height, dtype=np.bool_)
+        numbers = texts.cast(pl.Categorical).to_physical().cast(pl.Int64)
         code = numbers.fill_null(-1).to_numpy()[self.order]
         same: Bools = np.minimum.reduceat(code, self.first) == np.maximum.reduceat(code, self.first)
         return same

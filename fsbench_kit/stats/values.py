@@ -131,7 +131,9 @@ def by_size(*samples: Sample) -> Iterator[tuple[NDArray[np.intp], list[Floats]]]
     for number, size in enumerate(sizes[first]):
         cells = np.flatnonzero(kind == number)
         dense = [
-            sample.values[cells][sample.present[cells]].reshape(len(cells), n)
+            sample.values[cells]
+            if n == sample.values.shape[1]
+            else sample.values[cells][sample.present[cells]].reshape(len(cells), n)
             for sample, n in zip(flat, size, strict=True)
         ]
         yield cells, dense
