@@ -1,5 +1,6 @@
 """Comparisons say what runs can show, and refuse the rest with a reason."""
 
+import cProfile
 import itertools
 import math
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
+from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.data.dataset import Log, assemble
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
@@ -1256,3 +1258,20 @@ def test_one_run_of_many_cells_has_no_interval_over_them() -> None:
     row = fsb.geometric_mean(assemble(_many(50, 1, rounds=False))).row(0, named=True)
     assert (row["cells"], row["ci_low"], row["reasons"]) == (50, None, ["ONE_RUN_NO_REPLICATES"])
     assert row["quartile_low"] < row["ratio"] < row["quartile_high"]
+
+
+def test_more_cells_take_no_more_calls() -> None:
+    calls = []
+    for cells in (40, 400):
+        data = assemble(_many(cells, 5, rounds=False))
+        fsb.compare(data)  # what is computed once is no part of it
+        profile = cProfile.Profile()
+        profile.runcall(fsb.compare, data)
+        calls.append(sum(entry.callcount for entry in profile.getstats()))
+    assert calls[1] < 1.2 * calls[0]
+
+
+def test_every_reason_of_a_comparison_is_explained(published: Path) -> None:
+    said = set(fsb.compare(fsb.read(published)).explode("reasons")["reasons"].drop_nulls())
+    assert {"CONFIG_MISMATCH", "ONE_RUN_NO_REPLICATES", "CENSORED"} <= said <= REASONS.keys()
+    assert all(REASONS[code].kind != "footnote" and REASONS[code].meaning.endswith(".") for code in said)
