@@ -42,21 +42,18 @@ ALIKE: Final = "runs in a row are no sample; only a random order mends that"
 
 FALLS_SHORT: Final[dict[tuple[str, str], str]] = {
     ("bimodal both", "Welch"): "two runs of one mode hide the other",
-    ("bimodal both", "Bonett-Price"): "as Welch",
     ("bimodal, lognormal .03", "Welch"): MODE_UNSEEN,
-    ("bimodal, lognormal .03", "Bonett-Price"): MODE_UNSEEN,
-    ("lognormal .05, .30", "Hodges-Lehmann"): "exact only where one side is the other times a constant",
+    ("lognormal .05, .30", "Hodges-Lehmann"): "exact only where one group is the other times a constant",
     ("runs half like the last", "*"): ALIKE,
     ("equal noise", "Welch"): "the few runs hardly tell their spread: `LOPSIDED`",
-    ("small side twice as noisy", "Welch"): "as above",
+    ("smaller group twice as noisy", "Welch"): "as above",
     ("bimodal, rounds .10", "paired t"): "two pairs of one mode hide the other",
-    ("bimodal, rounds .10", "paired Bonett-Price"): "as above",
     ("all A, then all B", "*"): "the drift is part of the ratio; no analysis takes it out",
     ("*", "Welch, runs pooled"): "runs of one host share its effect: the host is the unit",
     ("60 cells, the noisiest", "*"): "the price of borrowing: `NOISIER_THAN_MOST`",
     ("200 cells, the noisiest", "*"): "the price of borrowing: `NOISIER_THAN_MOST`",
     (
-        "single side twice as noisy",
+        "single run twice as noisy",
         "prediction t",
     ): "the noise of a single run cannot be known: `EQUAL_NOISE_ASSUMED`",
     ("bimodal both", "prediction t"): "the shape between two modes is not that of t",
@@ -124,7 +121,7 @@ class Table:
 
 
 def lognormal(rng: Rng, shape: tuple[int, int], spread: float = 0.05) -> Floats:
-    """Draw from one heap, with a proportional spread."""
+    """Draw from one mode, with a proportional spread."""
     return rng.lognormal(0, spread, shape)
 
 
@@ -134,12 +131,12 @@ def bimodal(rng: Rng, shape: tuple[int, int]) -> Floats:
 
 
 def stalling(rng: Rng, shape: tuple[int, int]) -> Floats:
-    """Draw from one heap, but let a tenth of the runs take three times as long."""
+    """Draw from one mode, but let a tenth of the runs take three times as long."""
     return np.where(rng.random(shape) < 0.1, 1 / 3, 1.0) * rng.lognormal(0, 0.05, shape)
 
 
 def rounded(rng: Rng, shape: tuple[int, int]) -> Floats:
-    """Draw from one heap, and print with so few digits that many runs are equal."""
+    """Draw from one mode, and print with so few digits that many runs are equal."""
     return rng.lognormal(0, 0.05, shape).round(2)
 
 
@@ -175,11 +172,6 @@ def geometric(a: Floats, b: Floats) -> float:
     return float(np.exp(np.log(b).mean() - np.log(a).mean()))
 
 
-def arithmetic(a: Floats, b: Floats) -> float:
-    """Return the ratio of arithmetic means."""
-    return float(b.mean() / a.mean())
-
-
 def of_medians(a: Floats, b: Floats) -> float:
     """Return the ratio of medians."""
     return float(np.median(b) / np.median(a))
@@ -192,13 +184,11 @@ def of_pairs(a: Floats, b: Floats) -> float:
 
 INDEPENDENT: Final[dict[str, Method]] = {
     "Welch": (stats.welch_log, geometric),
-    "Bonett-Price": (stats.mean_ratio, arithmetic),
     "Hodges-Lehmann": (stats.hodges_lehmann_log, of_pairs),
     "Price-Bonett": (stats.median_ratio, of_medians),
 }
 PAIRED: Final[dict[str, Method]] = {
     "paired t": (stats.paired_log, geometric),
-    "paired Bonett-Price": (stats.paired_mean_ratio, arithmetic),
     "signed rank": (stats.signed_rank_log, of_pairs),
 }
 
@@ -224,7 +214,7 @@ def unless_refused(method: Callable[..., stats.RatioEstimate], a: Floats, b: Flo
 
 
 def independent_sides(rng: Rng, repetitions: int) -> Table:
-    """Try two independent sides of equal size."""
+    """Try two independent groups of equal size."""
     rows = []
     for data, (sample_a, sample_b) in SIDES.items():
         planned = sample_a(rng, (PLANNED, 1)), RATIO * sample_b(rng, (PLANNED, 1))
@@ -235,8 +225,8 @@ def independent_sides(rng: Rng, repetitions: int) -> Table:
             for name, (method, truth) in INDEPENDENT.items()
         ]
     return Table(
-        "Independent sides",
-        "Runs per side. *Bimodal*: a fifth of the runs at 0.6 of the others, noise .03. *Stall*: a tenth of the "
+        "Independent groups",
+        "Runs per group. *Bimodal*: a fifth of the runs at 0.6 of the others, noise .03. *Stall*: a tenth of the "
         "runs takes three times as long. *Half like the last*: each run takes half of its deviation from the one "
         "before.",
         tuple(map(str, sorted((*RUNS, 6)))),
@@ -245,17 +235,20 @@ def independent_sides(rng: Rng, repetitions: int) -> Table:
 
 
 def unequal_sizes(rng: Rng, repetitions: int) -> Table:
-    """Try Welch's t with few runs on one side, equally noisy and twice as noisy."""
+    """Try Welch's t with few runs in one group, equally noisy and twice as noisy."""
     sizes = ((2, 3), (2, 4), (2, 5), (2, 10), (2, 30), (3, 5), (3, 10), (3, 30), (5, 30))
     rows = []
-    for data, spread in (("equal noise", 0.05), ("small side twice as noisy", 0.10)):
+    for data, spread in (("equal noise", 0.05), ("smaller group twice as noisy", 0.10)):
         draws = [
             (lognormal(rng, (repetitions, few), spread), RATIO * lognormal(rng, (repetitions, many)))
             for few, many in sizes
         ]
         rows.append(Row(data, "Welch", [cell(stats.welch_log(a, b), RATIO) for a, b in draws]))
     return Table(
-        "Unequal sides", "Runs of one side and of the other.", tuple(f"{x} v {y}" for x, y in sizes), rows
+        "Groups of unequal size",
+        "Runs of one group and of the other.",
+        tuple(f"{x} v {y}" for x, y in sizes),
+        rows,
     )
 
 
@@ -277,7 +270,7 @@ def pairs(rng: Rng, repetitions: int) -> Table:
             rows.append(Row(data, name, [unless_refused(method, a, b, RATIO) for a, b in draws]))
     return Table(
         "Pairs",
-        "Rounds of one run a side. The truth is the same for all.",
+        "Rounds of one run a group. The truth is the same for all.",
         tuple(map(str, sorted((*RUNS, 6)))),
         rows,
     )
@@ -308,7 +301,7 @@ def orders(rng: Rng, repetitions: int) -> Table:
                 found.setdefault((order, name), []).append(unless_refused(method, a, RATIO * b, RATIO))
     return Table(
         "A drift of 10 %",
-        "Runs per side, noise .03, while the machine slows down or speeds up by 10 % over the launch.",
+        "Runs per group, noise .03, while the machine slows down or speeds up by 10 % over the launch.",
         tuple(map(str, sorted((*RUNS, 6)))),
         [Row(*key, cells) for key, cells in found.items()],
     )
@@ -326,7 +319,7 @@ def blocks(rng: Rng, repetitions: int) -> Table:
         found.setdefault("t over blocks", []).append(cell(stats.blocked_log(a, b), RATIO))
         found.setdefault("Welch, runs pooled", []).append(cell(stats.welch_log(*by_run), RATIO))
     rows = [Row("ratio differs by .05 between hosts", name, cells) for name, cells in found.items()]
-    text = "Hosts, with five runs a side on each. For pooling, the hosts' speeds were even taken out first."
+    text = "Hosts, with five runs a group on each. For pooling, the hosts' speeds were even taken out first."
     return Table("Hosts", text, tuple(map(str, RUNS)), rows)
 
 
@@ -349,7 +342,7 @@ def many_cells(rng: Rng, repetitions: int) -> Table:
                     found.setdefault((data, name), []).append(cell(estimates, RATIO, where=where))
     return Table(
         "Variance moderated over cells",
-        "Runs per side. The cells' noise is lognormal around .05 with a spread of .4; the noisiest are above .08.",
+        "Runs per group. The cells' noise is lognormal around .05 with a spread of .4; the noisiest: above .08.",
         ("2", "3", "5", "10"),
         [Row(*key, cells) for key, cells in sorted(found.items())],
     )
@@ -366,7 +359,7 @@ def one_against_many(rng: Rng, repetitions: int) -> Table:
     rows = []
     for data, (sample_many, sample_single) in {
         "lognormal .05": SIDES["lognormal .05"],
-        "single side twice as noisy": (lognormal, partial(lognormal, spread=0.10)),
+        "single run twice as noisy": (lognormal, partial(lognormal, spread=0.10)),
         "bimodal both": SIDES["bimodal both"],
     }.items():
         truth = RATIO * geometric(sample_many(rng, (PLANNED, 1)), sample_single(rng, (PLANNED, 1)))
@@ -380,29 +373,7 @@ def one_against_many(rng: Rng, repetitions: int) -> Table:
             for k in RUNS[1:]
         ]
         rows.append(Row(data, "prediction t", [None, *cells]))
-    return Table("One run against several", "Runs of the repeated side.", tuple(map(str, RUNS)), rows)
-
-
-def two_stages(rng: Rng, repetitions: int) -> Table:
-    """Try Stein's two stages for a half-width of 5 %, which ask for another number of runs each time."""
-    rows = []
-    for spread in (0.03, 0.10):
-        cells: list[Cell | None] = []
-        for pilot in RUNS[:-1]:
-            few = min(repetitions, 4000)
-            firsts = [lognormal(rng, (few, pilot), spread), RATIO * lognormal(rng, (few, pilot), spread)]
-            needed = np.minimum(stats.stein_runs(*firsts, 1.05), 4000)
-            estimates = []
-            for n in np.unique(needed):
-                here = needed == n
-                more = (int(here.sum()), int(n) - pilot)
-                a, b = (np.concatenate([side[here], lognormal(rng, more, spread) * by], axis=1)
-                        for side, by in zip(firsts, (1, RATIO), strict=True))  # fmt: skip
-                estimates.append(stats.stein_log(a, b, pilot))
-            cells.append(cell(_joined(estimates), RATIO))
-        rows.append(Row(f"lognormal {spread:.2f}", "Stein", cells))
-    text = "Runs of the pilot; the second stage makes as many as a half-width of 5 % takes."
-    return Table("Two stages", text, tuple(map(str, RUNS[:-1])), rows)
+    return Table("One run against several", "Runs of the repeated group.", tuple(map(str, RUNS)), rows)
 
 
 def rules(rng: Rng, repetitions: int) -> Table:
@@ -431,7 +402,7 @@ def rules(rng: Rng, repetitions: int) -> Table:
 
 
 def quantiles(rng: Rng, repetitions: int) -> Table:
-    """Try intervals of quantiles of one side; achieved levels differ, and an open end covers with ease."""
+    """Try intervals of quantiles of one group; achieved levels differ, and an open end covers with ease."""
     sizes = (6, 10, 30, 72, 400)
     rows = []
     for data, sample in {"lognormal .05": lognormal, "bimodal": bimodal, "printed to .01": rounded}.items():
@@ -443,7 +414,7 @@ def quantiles(rng: Rng, repetitions: int) -> Table:
                 cells.append(cell(estimate, truth) if np.isfinite(estimate.high).all() else None)
             rows.append(Row(data, f"quantile {q:g}", cells))
     return Table(
-        "Quantiles of one side", "Values. No cell: one end of the interval is open.", tuple(map(str, sizes)), rows
+        "Quantiles of one group", "Values. No cell: one end of the interval is open.", tuple(map(str, sizes)), rows
     )
 
 
@@ -456,7 +427,7 @@ def drifts(rng: Rng, repetitions: int) -> Table:
             path = np.exp(np.linspace(0, np.log(RATIO), n))
             cells.append(cell(stats.drift(path * sample(rng, (repetitions, n)), 0.95), RATIO))
         rows.append(Row(data, "drift", cells))
-    return Table("Drift of one side", "Runs in the order of their execution.", ("4", "5", "10", "30"), rows)
+    return Table("Drift of one group", "Runs in the order of their execution.", ("4", "5", "10", "30"), rows)
 
 
 def within_a_run(rng: Rng, repetitions: int) -> Table:
@@ -485,34 +456,8 @@ def _by_error(series: Floats, error: Floats, quantile: float) -> Cell:
     return Cell(float(held.mean()), 0.95, float(np.median(2 * quantile * error / 100)))
 
 
-def grouped_jobs(rng: Rng, repetitions: int) -> Table:
-    """Try the band of a summary that pools jobs, for jobs that stall alone, together, or in turn."""
-    rows: dict[str, list[Cell | None]] = {}
-    for jobs in (1, 4, 16):
-        few, n = min(repetitions, 2000), 120
-        common, own = rng.normal(0, 10, (few, 1, n)), rng.normal(0, 10, (few, jobs, n))
-        competing = own - own.mean(axis=1, keepdims=True) * (jobs > 1) + rng.normal(0, 3, (few, 1, n))
-        for data, noise in (
-            ("independent jobs", own),
-            ("jobs that stall together", common),
-            ("competing jobs", competing),
-        ):
-            rates = 100 + noise + np.zeros((1, jobs, 1))
-            total = rates.sum(axis=1).mean(axis=1)
-            pooled = np.sqrt(rates.var(axis=2, ddof=1).mean(axis=1))
-            band = stats.summary_band(total, pooled, jobs * n, jobs=jobs, correlation=0)
-            rows.setdefault(data, []).append(cell(band, 100.0 * jobs, relative=False))
-    return Table(
-        "Summaries that pool jobs",
-        "Jobs of 120 samples each, which are independent in time. The band allows for the worst, so it is far too "
-        "wide for jobs that stall one at a time.",
-        ("1", "4", "16"),
-        [Row(data, "summary band", cells) for data, cells in rows.items()],
-    )
-
-
 def equivalence(rng: Rng, repetitions: int) -> Table:
-    """Count how often two sides are called equal: at the margin (size), and when they are equal (power)."""
+    """Count how often two groups are called equal: at the margin (size), and when they are equal (power)."""
     shares = []
     for name, ratio in (("at the margin, at most 5 allowed", 1.05), ("truly equal", 1.0)):
         for spread in (0.02, 0.05, 0.10):
@@ -521,7 +466,7 @@ def equivalence(rng: Rng, repetitions: int) -> Table:
                 a, b = lognormal(rng, (repetitions, n), spread), ratio * lognormal(rng, (repetitions, n), spread)
                 called.append(stats.equivalent(stats.welch_log(a, b, 0.9), 1.05).mean())
             shares.append((f"{name}, noise {spread:.2f}", *map(_percent, called)))
-    text = "Percent of comparisons that are called equivalent within 5 %, by runs per side."
+    text = "Percent of comparisons that are called equivalent within 5 %, by runs per group."
     return Table("Equivalence", text, tuple(map(str, RUNS)), shares=shares)
 
 
@@ -538,7 +483,7 @@ def families(rng: Rng, count: int) -> Table:
     }
     samples: dict[str, tuple[Sample, Sample]] = {
         "lognormal .05": SIDES["lognormal .05"],
-        "sides .05 and .30, equal centres": SIDES["lognormal .05, .30"],
+        "groups .05 and .30, equal centres": SIDES["lognormal .05, .30"],
         "bimodal both": SIDES["bimodal both"],
         "stall 10 % both": SIDES["stall 10 % both"],
     }
@@ -555,8 +500,8 @@ def families(rng: Rng, count: int) -> Table:
     error = _percent(np.sqrt(0.05 * 0.95 / count))
     text = (
         f"Percent of {count} families of {CELLS_IN_FAMILY} comparisons of equals in which Holm's correction "
-        f"at 5 % calls any of them different, by runs per side; the error is {error}. Where noise is lognormal "
-        "and alike on both sides, all methods keep the 5 %. Else a family of hundreds asks for p values so small "
+        f"at 5 % calls any of them different, by runs per group; the error is {error}. Where noise is lognormal "
+        "and alike in both groups, all methods keep the 5 %. Else a family of hundreds asks for p values so small "
         "that few runs reach them by the shape of their noise alone: runs of one mode against as many of another "
         "look like a difference without noise, and no t can tell. Ranks never claim what few runs cannot show, "
         "but need equal shapes too."
@@ -565,15 +510,15 @@ def families(rng: Rng, count: int) -> Table:
 
 
 def flags(rng: Rng, repetitions: int) -> Table:
-    """Count how often runs are said to lie in two heaps, and to drift."""
+    """Count how often runs are said to be bimodal, and to drift."""
     shares = []
     for data, sample in {"lognormal .05": lognormal, "bimodal": bimodal, "stall 10 %": stalling}.items():
         draws = [sample(rng, (repetitions, n)) for n in RUNS[1:]]
-        shares.append((f"two modes: {data}", "", *(_percent(stats.two_modes(x).mean()) for x in draws)))
+        shares.append((f"two modes: {data}", "", *(_percent(stats.bimodal(x).mean()) for x in draws)))
         estimates = [stats.drift(x) for x in draws[1:]]
         drifting = [((e.low > 1) | (e.high < 1)).mean() for e in estimates]
         shares.append((f"drift: {data}", "", "", *map(_percent, drifting)))
-    return Table("Flags", "Percent of sides that are flagged, by runs.", tuple(map(str, RUNS)), shares=shares)
+    return Table("Flags", "Percent of groups that are flagged, by runs.", tuple(map(str, RUNS)), shares=shares)
 
 
 def level_changes(rng: Rng, repetitions: int) -> Table:
@@ -604,12 +549,10 @@ COVERAGE: Final[tuple[Callable[[Rng, int], Table], ...]] = (
     blocks,
     many_cells,
     one_against_many,
-    two_stages,
     rules,
     quantiles,
     drifts,
     within_a_run,
-    grouped_jobs,
 )
 SHARES: Final[tuple[Callable[[Rng, int], Table], ...]] = (equivalence, flags, level_changes)
 

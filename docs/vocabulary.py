@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.model.vocabulary import DIAGNOSTICS, METRICS, OPERATIONS, REASONS, SETTINGS
+from fsbench_kit.analysis.verdict import REASONS
+from fsbench_kit.model.vocabulary import DIAGNOSTICS, METRICS, OPERATIONS, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ def page() -> str:
             *_table(
                 "Reasons",
                 ("code", "what is not given", "meaning"),
-                ((f"`{key}`", *word) for key, word in REASONS.items()),
+                ((f"`{key}`", word.kind, word.meaning) for key, word in REASONS.items()),
             ),
             "",
         ]

@@ -16,8 +16,8 @@ from fsbench_kit.model.lazy import lazily
 if TYPE_CHECKING:
     from fsbench_kit import charts, tables
     from fsbench_kit.analysis.comparison import compare
-    from fsbench_kit.analysis.geometric_mean import overall
-    from fsbench_kit.analysis.sample_size import repeats
+    from fsbench_kit.analysis.geometric_mean import geometric_mean
+    from fsbench_kit.analysis.sample_size import sample_size
     from fsbench_kit.claims import audit
     from fsbench_kit.data.dataset import Dataset, LazyDataset, scan
     from fsbench_kit.data.fio_logs import scan_fio_histograms, scan_fio_log
@@ -33,11 +33,11 @@ __all__ = [
     "audit",
     "charts",
     "compare",
+    "geometric_mean",
     "merged_histogram",
-    "overall",
     "read",
     "read_text",
-    "repeats",
+    "sample_size",
     "scan",
     "scan_fio_histograms",
     "scan_fio_log",

@@ -192,7 +192,7 @@ def compare_command(
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
-    over_cells = tables.overall_table(fsb.overall(dataset, factor, baseline, metrics=metric))
+    over_cells = tables.overall_table(fsb.geometric_mean(dataset, factor, baseline, metrics=metric))
     if over_cells.groups[0].rows:
         out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset)
@@ -239,7 +239,7 @@ def repeats_command(
 
     variation = [value / 100 for value in cv] if cv else None
     pilot = fsb.read(*paths) if paths else None
-    planned = fsb.repeats(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    planned = fsb.sample_size(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
     out.print(
         tables.repeats_table(
             planned,
@@ -332,11 +332,11 @@ def launch_command(
                 devices=devices,
                 progress=progress,
             )
-    from fsbench_kit.analysis.steady_state import sentence, steadiness
+    from fsbench_kit.analysis.steady_state import sentence, steady_state
 
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
     with suppress(InputError):  # no run has a figure
-        steady = sentence(steadiness(fsb.read(result.folder)))
+        steady = sentence(steady_state(fsb.read(result.folder)))
         if steady is not None:
             out.print(steady)
     if result.stopped or result.failures:

@@ -42,6 +42,12 @@ def test_importing_the_package_imports_nothing_that_takes_its_time() -> None:
     assert found.stdout == "[]\n"
 
 
+def test_comparisons_load_scipy_when_they_are_made() -> None:
+    code = "import sys, fsbench_kit.analysis.comparison; print('scipy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout == "False\n"
+
+
 def test_public_names_are_those_of_no_module() -> None:
     modules = {module.name for module in pkgutil.iter_modules(fsbench_kit.__path__)}
     public = set(fsbench_kit.__all__)

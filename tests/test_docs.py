@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from docs import api, vocabulary
-from fsbench_kit.analysis.comparison import Verdict
+from fsbench_kit.analysis.verdict import Verdict
 from fsbench_kit.model.vocabulary import ORIGINS, SCOPES, STAGES, STATES
 
 GLOSSARY = (Path(api.__file__).with_name("glossary.md")).read_text(encoding="utf-8")

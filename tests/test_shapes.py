@@ -101,7 +101,7 @@ def test_a_cell_that_one_side_lacks_is_left_out_and_counted(
     (folder / "xfs-8k.txt").write_text(smallfiles_log("xfs", 1000.0).replace("4k", "8k"))
     table, said = _compared(root, tmp_path, folder, monkeypatch)
     assert table["block_size"].unique().to_list() == [4096]
-    assert "The groups have different cells; only those that both have were compared." in said
+    assert "The groups have different cells; only the cells that both have were compared." in said
 
 
 def test_equal_values_show_neither_difference_nor_equality(
@@ -113,7 +113,7 @@ def test_equal_values_show_neither_difference_nor_equality(
     table, said = _compared(root, tmp_path, folder, monkeypatch)
     rate = table.filter(pl.col("metric") == "file_rate")
     assert rate.select("ratio", "ci_low", "verdict").row(0) == (1.0, None, "inconclusive")
-    assert "All values of a side are equal" in said
+    assert "All values of a group are equal" in said
 
 
 def test_a_zero_has_no_ratio(
@@ -125,7 +125,7 @@ def test_a_zero_has_no_ratio(
     table, said = _compared(root, tmp_path, folder, monkeypatch)
     rate = table.filter(pl.col("metric") == "file_rate").row(0, named=True)
     assert (rate["ratio"], rate["verdict"], rate["reasons"]) == (None, "not comparable", ["ZERO_OR_FAILED"])
-    assert "A group has a figure of zero, or none." in said
+    assert "A group has a figure of zero, or none at all." in said
 
 
 def test_a_phase_that_was_too_short_is_a_bound(

@@ -1,324 +1,176 @@
-"""Finds what besides the factor sets the two sides of a comparison apart, or makes it untrustworthy."""
+"""What besides the factor sets two groups apart, or makes their comparison untrustworthy.
+
+Each confounder is one entry: a function that finds it, with its code, its kind and its meaning above it. It is
+given the `Design`, and returns a frame with the rows in which it was found, or the pairs of sets of runs, and with
+a sentence as ``text`` where there is more to say than the meaning. They are told in the order of the entries.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from statistics import fmean
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import polars as pl
 
-from fsbench_kit.analysis.settings import NOT_KNOWN, Facts, integer, number, wide
+from fsbench_kit.analysis.design import OTHER, Design
+from fsbench_kit.analysis.groups import paired
+from fsbench_kit.analysis.reasons import Reason, Remarks
+from fsbench_kit.analysis.settings import NOT_KNOWN, integer, number, wide
 from fsbench_kit.model.units import humanise, quantity
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
+    from collections.abc import Callable, Sequence
 
+    from fsbench_kit.analysis.design import Evidence
+    from fsbench_kit.analysis.reasons import Kind
     from fsbench_kit.data.dataset import Dataset
-
-Confounder = tuple[str, list[str]]
-"""A key of `fsbench_kit.model.vocabulary.REASONS`, and the sentences that say what was found."""
+    from fsbench_kit.stats.result import Bools
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side of a comparison, with what its figures give away of themselves; see `Confounders.marked`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confounder(Reason):
+    """A reason that lies in the design of a comparison, or a footnote to it.
 
     Attributes
     ----------
-    level
-        Of the factor.
-    runs
-        Their ids.
-    cached, past_direct, unsynced
-        Whether any figure is.
-    submission
-        Of the figures for which it is more than half, the mean share.
-    unit_assumed
-        Of how many of its figures, as a share.
+    find
+        Finds it: returns ``row`` or ``pair``, and ``text`` where a sentence says more than the meaning.
     """
 
-    level: str
-    runs: frozenset[str]
-    cached: bool
-    past_direct: bool
-    unsynced: bool
-    submission: float | None
-    unit_assumed: float
+    find: Callable[[Design], pl.DataFrame]
 
 
-OF_A_SIDE: Final = (
-    pl.col("cached").any(),
-    pl.col("past_direct").any(),
-    pl.col("unsynced").any(),
-    pl.col("submission").mean(),
-    pl.col("unit_assumed").mean(),
-)
-"""What the figures of a side give away, in the order of `Side`."""
+CONFOUNDERS: Final[list[Confounder]] = []
+"""All of them, in the order in which they are told."""
 
 
-class Confounders:
-    """Finds what besides a factor sets two sides of a comparison apart, or makes it untrustworthy.
+def confounder(
+    code: str, kind: Kind, meaning: str
+) -> Callable[[Callable[[Design], pl.DataFrame]], Callable[[Design], pl.DataFrame]]:
+    """Enter a function into `CONFOUNDERS`."""
 
-    What depends on the runs alone is looked for once for each pair of sets of runs, which many cells share.
+    def enter(find: Callable[[Design], pl.DataFrame]) -> Callable[[Design], pl.DataFrame]:
+        CONFOUNDERS.append(Confounder(code=code, kind=kind, meaning=meaning, find=find))
+        return find
+
+    return enter
+
+
+def check(design: Design, *, footnotes: bool = True) -> Remarks:
+    """Ask all confounders about a design."""
+    remarks = Remarks()
+    for entry in CONFOUNDERS:
+        if entry.kind == "footnote" and not footnotes:
+            continue
+        found = entry.find(design)
+        if found.is_empty():
+            continue
+        if "pair" in found.columns:
+            found = design.rows.join(found, on="pair", maintain_order="left_right")
+        remarks.because(found["row"], entry, found["text"] if "text" in found.columns else None)
+    return remarks
+
+
+def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tuple[list[str], list[str]]:
+    """Say what sets two groups apart, and what else to know of them, for pairs of groups chosen elsewhere.
 
     Parameters
     ----------
-    dataset
-        The runs.
-    factor
-        The factor, whose own difference is no confounder.
+    pairs
+        The measurements of the baseline and of the candidate, as rows of `fsbench_kit.analysis.settings.cells`.
+    evidence
+        What is known of their runs.
+
+    Returns
+    -------
+    reasons, footnotes
+        The sentences about all pairs, each once.
     """
-
-    def __init__(self, dataset: Dataset, factor: str) -> None:
-        self._factor = factor
-        self._facts = Facts(dataset)
-        self._work = {run: figures for run, *figures in _work(dataset).rows()}
-        self._submission = _submission(dataset)
-        self._reached = _reached(dataset)
-        self._unit_assumed = {run for run, _ in _remarks(dataset, "UNIT_ASSUMED")}
-        self._not_told_of_sync = {run for run, _ in _remarks(dataset, "SYNC_NOT_PASSED_ON")}
-        self._idle = dict(_remarks(dataset, "IDLE_THREAD"))
-        times = dataset.runs.select("run_id", "host", "started_at", "ended_at", "duration")
-        self._times = {run: _Times(*rest) for run, *rest in times.rows()}
-        self._averaged: dict[frozenset[str], list[str]] = {}
-        self._found: dict[tuple[frozenset[str], frozenset[str]], dict[str, list[str]]] = {}
-
-    def marked(self, figures: pl.DataFrame) -> pl.DataFrame:
-        """Return figures, given as rows of `cells`, with what each of them gives away.
-
-        Returns
-        -------
-        pl.DataFrame
-            With columns ``cached`` (the data are less than twice the memory, where both are known, direct I/O is
-            not, the disks do not account for the work, and no sync is in its time), ``past_direct`` (direct I/O
-            was on, and this operation does not use it), ``unsynced`` (the time of a sync of which the filesystem
-            is not told), ``submission`` (the share of submission in a request's time, where it is more than half
-            and the metric leaves it out)
-            and ``unit_assumed``.
-        """
-        direct, past_direct = pl.col("direct") == "true", _PAST_DIRECT.fill_null(value=False)
-        memory = {text: _bytes(text) for text in figures["memory"].unique() if text is not None}
-        capacity = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
-        moves_data = ~pl.col("operation").str.contains(_NO_DATA)
-        with_sync = pl.col("metric") == "elapsed_with_sync"
-        exposed = moves_data & ~with_sync & (direct.ne_missing(other=True) | past_direct)
-        submission = self._submission.filter(pl.col("submission") > 0.5)
-        of_operation = submission.join(
-            self._reached.select("run_id", "operation", reached=True),
-            on=["run_id", "operation"],
-            how="full",
-            coalesce=True,
-        )
-        return figures.join(
-            of_operation, on=["run_id", "operation"], how="left", maintain_order="left"
-        ).with_columns(
-            cached=(exposed & pl.col("reached").is_null() & (2 * capacity > _DATA_SIZE)).fill_null(value=False),
-            past_direct=past_direct & direct.fill_null(value=False),
-            unsynced=pl.col("run_id").is_in(self._not_told_of_sync)
-            & (with_sync | pl.col("operation").str.ends_with("_sync")),
-            submission=pl.when(pl.col("metric").is_in(["completion_latency", EITHER_LATENCY])).then("submission"),
-            unit_assumed=pl.col("run_id").is_in(self._unit_assumed) & (pl.col("metric") == "bandwidth"),
-        )
-
-    def side(self, figures: pl.DataFrame) -> Side:
-        """Return one side of a comparison, given as rows of `cells`."""
-        return Side(
-            figures["level"][0], frozenset(figures["run_id"]), *self.marked(figures).select(OF_A_SIDE).row(0)
-        )
-
-    def between(self, baseline: Side, candidate: Side) -> list[Confounder]:
-        """Return the confounders of two sides."""
-        sides = baseline, candidate
-        found = self._between_runs(baseline, candidate).copy()
-        if any(side.cached for side in sides):
-            found["CACHED"] = []
-        if any(side.unsynced for side in sides):
-            found["UNSYNCED"] = []
-        if blocking := [
-            f"{side.level}: {side.submission:.0%} of a request's time passed in its submission;"
-            " compare the total latency."
-            for side in sides
-            if side.submission is not None
-        ]:
-            found["BLOCKING_SUBMIT"] = blocking
-        assumed = [side.unit_assumed for side in sides]
-        if max(assumed) > 0 and min(assumed) < 1:
-            found["UNIT_AMBIGUOUS"] = []
-        return [(code, found[code]) for code in _ORDER if code in found]
-
-    def notes(self, baseline: Side, candidate: Side) -> Iterator[str]:
-        """Yield what else a reader should know of two sides."""
-        if baseline.past_direct or candidate.past_direct:
-            yield "iozone makes these requests through the page cache, although direct I/O was asked for."
-        if baseline.unit_assumed == candidate.unit_assumed == 1:
-            yield "Nothing tells the unit of either side's figures; the same one is assumed for both."
-        for side in (baseline, candidate):
-            yield from (f"{side.level}: {self._idle[run]}" for run in sorted(side.runs) if run in self._idle)
-            if len(side.runs) > 1:
-                yield from self._averaged_over(side)
-
-    def _averaged_over(self, side: Side) -> list[str]:
-        """Name the settings in which the runs of one side differ among themselves."""
-        if side.runs not in self._averaged:
-            self._averaged[side.runs] = [
-                f"The runs of {side.level} differ among themselves in {key}: {', '.join(values)}."
-                for key, values in self._facts.values(side.runs).items()
-                if len(values) > 1 and setting_kind(key) in _APART and key != self._factor
-            ]
-        return self._averaged[side.runs]
-
-    def _between_runs(self, baseline: Side, candidate: Side) -> dict[str, list[str]]:
-        """Return the confounders that depend on the runs of two sides alone."""
-        key = baseline.runs, candidate.runs
-        if key not in self._found:
-            times = [[self._times[run] for run in runs] for runs in key]
-            found = self._found[key] = {}
-            if mismatches := self._mismatches(*key):
-                found["CONFIG_MISMATCH"] = mismatches
-            if _in_blocks(*times):
-                found["BLOCKED_ORDER"] = []
-            if _concurrent(*times):
-                found["CONCURRENT_RUNS"] = []
-            if unequal := self._unequal_work(baseline, candidate):
-                found["UNEQUAL_WORK"] = unequal
-        return self._found[key]
-
-    def _mismatches(self, baseline: frozenset[str], candidate: frozenset[str]) -> list[str]:
-        """Name the settings that are known of both sides and differ; those that come with a target may."""
-        return [
-            f"{key} differs: {first} against {second}."
-            for key, kind, first, second in self._facts.differences(baseline, candidate)
-            if kind in _APART and key != self._factor
-            if key in _EXTRA_DISKS or NOT_KNOWN not in (first, second)
-        ]
-
-    def _unequal_work(self, baseline: Side, candidate: Side) -> list[str]:
-        """Tell where one side did all of its work, and the other was stopped by the clock before that."""
-        told: list[str] = []
-        endings: list[bool] = []
-        for side in (baseline, candidate):
-            works = [self._work[run] for run in sorted(side.runs) if run in self._work]
-            ended = {by_itself for _, _, by_itself in works}
-            if len(ended) != 1:
-                return []
-            endings += ended
-            done, duration = fmean(work[0] for work in works), fmean(work[1] for work in works)
-            how = "did all its work" if endings[-1] else "was stopped by its time limit"
-            told.append(f"{side.level} {how}: {humanise(done, 'B')} in {duration:.0f} s.")
-        return told if endings[0] != endings[1] else []
+    return check(Design(paired(pairs), evidence)).sentences() if pairs else ([], [])
 
 
-_ORDER: Final = (
-    "CONFIG_MISMATCH",
-    "BLOCKED_ORDER",
-    "CONCURRENT_RUNS",
-    "CACHED",
-    "UNSYNCED",
-    "UNEQUAL_WORK",
-    "BLOCKING_SUBMIT",
-    "UNIT_AMBIGUOUS",
-)
+# ---- settings
 
 _APART: Final = ("workload", "system")
 """The kinds of settings that are nobody's choice of a filesystem."""
 
 _EXTRA_DISKS: Final = ("log_device", "cache_device")
-"""What one side has and the other lacks without a word about it."""
-
-_IN_TIME: Final = 0.99
-"""The share of its time limit that a run lasts at most if it ended by itself."""
+"""What one group has and the other lacks without a word about it."""
 
 
-def _work(dataset: Dataset) -> pl.DataFrame:
-    """Return of each run with a time limit how much it did, and whether it ended before the limit."""
-    done = (
-        dataset.measurements.filter(
-            "primary", pl.col("scope").is_in(["all", "job"]), metric="bytes", statistic="value"
-        )
-        .group_by("run_id")
-        .agg(pl.col("value").sum().alias("bytes"))
+def _apart(design: Design) -> pl.DataFrame:
+    """Return the values of each set's settings that the factor does not bring with it."""
+    kinds = {key: setting_kind(key) for key in design.settings["key"].unique()}
+    return design.settings.with_columns(kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String)).filter(
+        pl.col("kind").is_in(_APART), pl.col("key") != design.factor
     )
-    known = wide(dataset.settings, ["time_limit", "time_based"]).filter(pl.col("time_based").ne_missing("true"))
+
+
+@confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
+def _mismatch(design: Design) -> pl.DataFrame:
+    """Name the settings that are known of both groups and differ; those that come with a target may."""
+    values = _apart(design).select("set", "key", "kind", value=pl.col("values").list.join(" | "))
+    both = design.beside(values, "key", "kind", how="full")
+    told = pl.col("key").is_in(_EXTRA_DISKS) | (
+        pl.col("value").is_not_null() & pl.col(f"value{OTHER}").is_not_null()
+    )
+    first, second = (pl.col(name).fill_null(NOT_KNOWN) for name in ("value", f"value{OTHER}"))
     return (
-        dataset.runs.select("run_id", "duration")
-        .join(done, on="run_id")
-        .join(known, on="run_id")
-        .select("run_id", "bytes", "duration", by_itself=pl.col("duration") < _IN_TIME * number("time_limit"))
-        .drop_nulls("by_itself")
+        both.filter(told, first != second)
+        .sort("kind", "key")
+        .select("pair", text=pl.format("{} differs: {} against {}.", "key", first, second))
     )
 
 
-_ASYNCHRONOUS: Final = ("libaio", "io_uring", "posixaio", "solarisaio", "windowsaio")
+# ---- times
 
 
-def _submission(dataset: Dataset) -> pl.DataFrame:
-    """Return for each run and operation of an asynchronous engine the share of submission in the latency."""
-    engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
-    means = dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]), statistic="mean").join(
-        engine, on="run_id", how="semi"
-    )
-    waited, whole = (
-        means.filter(metric=metric).group_by("run_id", "operation").agg(pl.col("value").mean().alias(metric))
-        for metric in ("submission_latency", "latency")
-    )
-    return waited.join(whole, on=["run_id", "operation"]).select(
-        "run_id", "operation", submission=pl.col("submission_latency") / pl.col("latency")
+def _times(dataset: Dataset) -> pl.DataFrame:
+    """Return when each run started and ended, as far as its duration tells what its log does not."""
+    length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
+    return dataset.runs.select(
+        "run_id",
+        "host",
+        "started_at",
+        start=pl.coalesce("started_at", pl.col("ended_at") - length),
+        end=pl.coalesce("ended_at", pl.col("started_at") + length),
     )
 
 
-def _remarks(dataset: Dataset, code: str) -> list[tuple[str, str]]:
-    """Return the runs in whose log a diagnostic of some code stands, each with its message."""
-    said = dataset.diagnostics.filter(code=code).select("source", "message", at="start")
-    found = dataset.runs.join(said, on="source").filter(pl.col("at").is_between("start", "end", closed="left"))
-    return found.sort("run_id").select("run_id", "message").rows()
+@confounder(
+    "BLOCKED_ORDER",
+    "verdict withheld",
+    "All runs of one group came before all runs of the other, so drift cannot be told from effect.",
+)
+def _in_blocks(design: Design) -> pl.DataFrame:
+    times = (
+        design.members.join(design.of(_times), on="run_id")
+        .group_by("set")
+        .agg(
+            n=pl.len(),
+            unknown=pl.col("started_at").null_count(),
+            first=pl.col("started_at").min(),
+            last=pl.col("started_at").max(),
+        )
+        .filter(pl.col("n") > 1, pl.col("unknown") == 0)
+    )
+    apart = (pl.col("last") < pl.col(f"first{OTHER}")) | (pl.col(f"last{OTHER}") < pl.col("first"))
+    return design.beside(times).filter(apart).select("pair")
 
 
-class _Times(NamedTuple):
-    """Where and when a run was made."""
-
-    host: str | None
-    started_at: datetime | None
-    ended_at: datetime | None
-    duration: float | None
-
-    def span(self) -> tuple[datetime, datetime] | None:
-        """Return the start and the end; ``None`` where one of them is not known."""
-        start, end = self.started_at, self.ended_at
-        if self.duration is not None:
-            length = timedelta(seconds=self.duration)
-            start = start if start is not None or end is None else end - length
-            end = end if end is not None or start is None else start + length
-        return None if start is None or end is None else (start, end)
-
-
-def _in_blocks(baseline: list[_Times], candidate: list[_Times]) -> bool:
-    """Whether all runs of one side came before all runs of the other, with more than one on each."""
-    if min(len(baseline), len(candidate)) < 2:
-        return False
-    a, b = ([run.started_at for run in side if run.started_at is not None] for side in (baseline, candidate))
-    if len(a) < len(baseline) or len(b) < len(candidate):
-        return False
-    return max(a) < min(b) or max(b) < min(a)
-
-
-def _concurrent(baseline: list[_Times], candidate: list[_Times]) -> bool:
-    """Whether a run of one side ran at the same time, on the same host, as a run of the other."""
-    spans: list[dict[str, list[tuple[datetime, datetime]]]] = [{}, {}]
-    for of_side, runs in zip(spans, (baseline, candidate), strict=True):
-        for run in runs:
-            if run.host is not None and (span := run.span()) is not None:
-                of_side.setdefault(run.host, []).append(span)
-    return any(
-        start_a < end_b and start_b < end_a
-        for host in spans[0].keys() & spans[1].keys()
-        for start_a, end_a in spans[0][host]
-        for start_b, end_b in spans[1][host]
+@confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
+def _concurrent(design: Design) -> pl.DataFrame:
+    """Find a run of one group that ran at the same time, on the same host, as a run of the other."""
+    spans = design.members.join(design.of(_times).drop_nulls(["host", "start", "end"]), on="run_id")
+    at_once = (pl.col("start") < pl.col(f"end{OTHER}")) & (pl.col(f"start{OTHER}") < pl.col("end"))
+    return (
+        design.beside(spans.select("set", "host", "start", "end"), "host").filter(at_once).select("pair").unique()
     )
 
+
+# ---- caches
 
 _NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
 """Operations that read or write no data of files."""
@@ -335,6 +187,42 @@ _DATA_SIZE: Final = pl.coalesce(
     "file_size",
 )
 """How much data a run works on, in bytes."""
+
+_WITH_SYNC: Final = pl.col("metric") == "elapsed_with_sync"
+
+
+@confounder(
+    "CACHED",
+    "verdict withheld",
+    "The data are less than twice the memory, and nothing shows that the page cache was bypassed, or that the "
+    "work reached the disks.",
+)
+def _cached(design: Design) -> pl.DataFrame:
+    """Find data under twice the memory, without direct I/O, without a sync in their time, and not on the disks."""
+    measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
+    if measurements.is_empty():
+        return _rows(np.empty(0, dtype=np.bool_))
+    memory = {text: _bytes(text) for text in measurements["memory"].unique()}
+    capacity = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
+    exposed = measurements.filter(
+        2 * capacity > _DATA_SIZE,
+        pl.col("direct").ne_missing(pl.lit("true")) | _PAST_DIRECT,
+        ~_WITH_SYNC,
+        ~pl.col("operation").str.contains(_NO_DATA),
+    )
+    cached = exposed.join(design.of(_reached), on=["run_id", "operation"], how="anti")
+    return design.groups.of_rows(cached.select("group").unique()).unique()
+
+
+def _bytes(memory: str) -> int | None:
+    """Read a size of memory; of one that is stated in GB take the least that it can mean, powers of 1000."""
+    if memory.isdecimal():
+        return int(memory)
+    size, *unit = memory.split()
+    try:
+        return int(quantity(size, *unit).value)
+    except (ValueError, TypeError):
+        return None
 
 
 _DIRECTION: Final = (
@@ -355,9 +243,7 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 
     A phase whose sync is timed apart is not among them: its bytes reached the disk after its own time.
     """
-    figures = dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])).select(
-        "run_id", "operation", "metric", "statistic", "value", _DIRECTION
-    )
+    figures = _of_runs(dataset).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
     moved = wide(dataset.settings, ["device_read", "device_written"]).unpivot(
         index="run_id", variable_name="direction", value_name="moved"
     )
@@ -379,12 +265,216 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
     )
 
 
-def _bytes(memory: str | None) -> int | None:
-    """Read a size of memory; of one that is stated in GB take the least that it can mean, powers of 1000."""
-    if memory is None or memory.isdecimal():
-        return None if memory is None else int(memory)
-    number, *unit = memory.split()
-    try:
-        return int(quantity(number, *unit).value)
-    except (ValueError, TypeError):
-        return None
+def _of_runs(dataset: Dataset) -> pl.DataFrame:
+    """Return the primary measurements of runs and of their jobs."""
+    return dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
+
+
+@confounder(
+    "UNSYNCED",
+    "verdict withheld",
+    "In one group the sync never reaches the filesystem, so its time says nothing about the disk.",
+)
+def _unsynced(design: Design) -> pl.DataFrame:
+    runs = design.of(_not_told_of_sync)["run_id"]
+    of_sync = _WITH_SYNC | pl.col("operation").str.ends_with("_sync")
+    return _rows(design.groups.either(design.groups.having(pl.col("run_id").is_in(runs.implode()), of_sync)))
+
+
+def _not_told_of_sync(dataset: Dataset) -> pl.DataFrame:
+    return _diagnosed(dataset, "SYNC_NOT_PASSED_ON")
+
+
+def _diagnosed(dataset: Dataset, code: str) -> pl.DataFrame:
+    """Return the runs in whose log a diagnostic of some code stands, each with its message."""
+    said = dataset.diagnostics.filter(code=code).select("source", "message", at="start")
+    found = dataset.runs.join(said, on="source").filter(pl.col("at").is_between("start", "end", closed="left"))
+    return found.sort("run_id").select("run_id", "message")
+
+
+# ---- how the work was done
+
+_IN_TIME: Final = 0.99
+"""The share of its time limit that a run lasts at most if it ended by itself."""
+
+
+@confounder(
+    "UNEQUAL_WORK", "verdict withheld", "One group completed its work; the other was stopped by its time limit."
+)
+def _unequal_work(design: Design) -> pl.DataFrame:
+    """Tell where one group did all of its work, and the other was stopped by the clock before that."""
+    works = (
+        design.members.join(design.of(_work), on="run_id")
+        .group_by("set", "level")
+        .agg(pl.col("bytes", "duration").mean(), pl.col("by_itself").first(), alike=pl.col("by_itself").n_unique())
+        .filter(pl.col("alike") == 1)
+    )
+    unequal = design.beside(works).filter(pl.col("by_itself") != pl.col(f"by_itself{OTHER}"))["pair"]
+    told = [
+        f"{level} {'completed its work' if by_itself else 'was stopped by its time limit'}: "
+        f"{humanise(done, 'B')} in {duration:.0f} s."
+        for level, done, duration, by_itself in works.select("level", "bytes", "duration", "by_itself").rows()
+    ]
+    sentences = works.select("set", text=pl.Series(told, dtype=pl.String))
+    return design.of_pairs(sentences).filter(pl.col("pair").is_in(unequal.implode()))
+
+
+def _work(dataset: Dataset) -> pl.DataFrame:
+    """Return of each run with a time limit how much it did, and whether it ended before the limit."""
+    done = (
+        _of_runs(dataset)
+        .filter(metric="bytes", statistic="value")
+        .group_by("run_id")
+        .agg(pl.col("value").sum().alias("bytes"))
+    )
+    limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(pl.col("time_based").ne_missing("true"))
+    return (
+        dataset.runs.select("run_id", "duration")
+        .join(done, on="run_id")
+        .join(limits, on="run_id")
+        .select("run_id", "bytes", "duration", by_itself=pl.col("duration") < _IN_TIME * number("time_limit"))
+        .drop_nulls("by_itself")
+    )
+
+
+_ASYNCHRONOUS: Final = ("libaio", "io_uring", "posixaio", "solarisaio", "windowsaio")
+
+
+@confounder(
+    "BLOCKING_SUBMIT",
+    "verdict withheld",
+    "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
+)
+def _blocking_submit(design: Design) -> pl.DataFrame:
+    """Name the groups in which most of a request's time is its submission, which the metric leaves out."""
+    shares = (
+        design.groups.measurements.filter(pl.col("metric").is_in(["completion_latency", EITHER_LATENCY]))
+        .join(design.of(_submission).filter(pl.col("submission") > 0.5), on=["run_id", "operation"])
+        .group_by("group", "level")
+        .agg(pl.col("submission").mean())
+    )
+    told = [
+        f"{level}: {share:.0%} of a request's time was spent in its submission; compare the total latency instead."
+        for level, share in shares.select("level", "submission").rows()
+    ]
+    return design.groups.of_rows(shares.select("group", text=pl.Series(told, dtype=pl.String)))
+
+
+def _submission(dataset: Dataset) -> pl.DataFrame:
+    """Return for each run and operation of an asynchronous engine the share of submission in the latency."""
+    engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
+    means = _of_runs(dataset).filter(statistic="mean").join(engine, on="run_id", how="semi")
+    waited, whole = (
+        means.filter(metric=metric).group_by("run_id", "operation").agg(pl.col("value").mean().alias(metric))
+        for metric in ("submission_latency", "latency")
+    )
+    return waited.join(whole, on=["run_id", "operation"]).select(
+        "run_id", "operation", submission=pl.col("submission_latency") / pl.col("latency")
+    )
+
+
+# ---- units
+
+
+@confounder(
+    "UNIT_AMBIGUOUS",
+    "no ratio",
+    "One group's logs do not state the unit, and the unit assumed for them may not be that of the other group.",
+)
+def _unit_ambiguous(design: Design) -> pl.DataFrame:
+    some, not_all = _unit_assumed(design)
+    return _rows(some & not_all)
+
+
+@confounder(
+    "UNIT_ASSUMED",
+    "footnote",
+    "Neither group's logs state the unit; the same unit is assumed for both.",
+)
+def _unit_assumed_for_both(design: Design) -> pl.DataFrame:
+    some, not_all = _unit_assumed(design)
+    return _rows(some & ~not_all)
+
+
+def _unit_assumed(design: Design) -> tuple[Bools, Bools]:
+    """Tell for which rows some measurements have a unit that was assumed, and some do not."""
+    runs, groups = design.of(_without_unit)["run_id"], design.groups
+    if runs.is_empty():
+        return np.zeros(groups.pairs.height, dtype=np.bool_), np.ones(groups.pairs.height, dtype=np.bool_)
+    assumed = pl.col("run_id").is_in(runs.implode()) & (pl.col("metric") == "bandwidth")
+    return groups.either(groups.having(assumed)), groups.either(groups.having(~assumed))
+
+
+def _without_unit(dataset: Dataset) -> pl.DataFrame:
+    return _diagnosed(dataset, "UNIT_ASSUMED")
+
+
+def _rows(found: Bools) -> pl.DataFrame:
+    return pl.DataFrame({"row": np.flatnonzero(found)})
+
+
+# ---- what else a reader should know
+
+
+@confounder(
+    "PAST_DIRECT",
+    "footnote",
+    "iozone sends these requests through the page cache, although direct I/O was requested.",
+)
+def _past_direct(design: Design) -> pl.DataFrame:
+    return _rows(design.groups.either(design.groups.having(pl.col("direct") == "true", _PAST_DIRECT)))
+
+
+@confounder("IDLE_THREAD", "footnote", "A thread did nothing.")
+def _idle(design: Design) -> pl.DataFrame:
+    said = design.members.join(design.of(_idle_threads), on="run_id").sort("set", "run_id")
+    return design.of_pairs(said.select("set", text=pl.format("{}: {}", "level", "message")))
+
+
+def _idle_threads(dataset: Dataset) -> pl.DataFrame:
+    return _diagnosed(dataset, "IDLE_THREAD").unique("run_id", keep="last", maintain_order=True)
+
+
+@confounder("MIXED_GROUP", "footnote", "The runs of a group differ in a setting.")
+def _mixed(design: Design) -> pl.DataFrame:
+    mixed = _apart(design).filter(pl.col("values").list.len() > 1).sort("set", "key")
+    text = pl.format("The runs of {} differ in {}: {}.", "level", "key", pl.col("values").list.join(", "))
+    return design.of_pairs(mixed.select("set", text=text))
+
+
+@confounder("LEFT_OUT", "footnote", "Runs before the first round were left out.")
+def _left_out(design: Design) -> pl.DataFrame:
+    runs = pl.col("runs")
+    one, several = (
+        pl.format("1 {} run was left out.", "stage"),
+        pl.format("{} {} runs were left out.", runs, "stage"),
+    )
+    counted = design.groups.before.group_by("group", "stage", maintain_order=True).agg(runs=pl.len())
+    return (
+        design.groups.of_rows(counted)
+        .group_by("row", "stage", maintain_order=True)
+        .agg(pl.col("runs").sum())
+        .select("row", text=pl.when(runs == 1).then(one).otherwise(several))
+    )
+
+
+@confounder("STOPPING_RULE", "footnote", "Rounds were added until a rule was met.")
+def _stopped(design: Design) -> pl.DataFrame:
+    """Say what a rule that ended a launch does to its intervals.
+
+    Such rules look at the spread that the interval is made of, and so end rather where that happens to be small:
+    ``docs/coverage.md`` has what was measured.
+    """
+    rules = design.groups.measurements.filter(pl.col("stopping_rule").is_not_null()).select(
+        "group", "stopping_rule"
+    )
+    sentence = (
+        'Rounds were added until the rule "{}" was met; '
+        "intervals then cover slightly less than they state: 91 to 95 % instead of 95 %."
+    )
+    return (
+        design.groups.of_rows(rules.unique())
+        .unique()
+        .sort("row", "stopping_rule")
+        .select("row", text=pl.format(sentence, "stopping_rule"))
+    )

@@ -1,17 +1,17 @@
-"""Which method the data's shape asks for: applied to all comparisons of one shape at once."""
+"""By how much groups differ, and how sure that is: the method follows from the runs' number and layout."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import comb
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.groups import OTHER
-from fsbench_kit.model.vocabulary import REASONS
+from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.reasons import Reason, Remarks
+from fsbench_kit.stats import special
 from fsbench_kit.stats.drift import MIN_RUNS as MIN_FOR_DRIFT
 from fsbench_kit.stats.medians import MIN_FOR_MEDIAN
 from fsbench_kit.stats.robust import MIN_PAIRS, MIN_RUNS
@@ -20,17 +20,39 @@ from fsbench_kit.stats.steady import WINDOW
 from fsbench_kit.stats.values import checked_confidence, checked_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import TypeAlias
 
+    from fsbench_kit.analysis.groups import Groups, Runs
     from fsbench_kit.stats import RatioEstimate
+    from fsbench_kit.stats.result import Bools, Ints
 
-    Method: TypeAlias = Callable[["Runs", "Runs", float], RatioEstimate]
+    Method: TypeAlias = Callable[[Runs, Runs, float], RatioEstimate]
 
-Runs = np.ma.MaskedArray[Any, np.dtype[np.float64]]
-Rows = np.ndarray[Any, np.dtype[np.int64]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
+ZERO_OR_FAILED: Final = Reason(
+    code="ZERO_OR_FAILED", kind="no ratio", meaning="A group has a figure of zero, or none at all."
+)
+CENSORED: Final = Reason(code="CENSORED", kind="no interval", meaning="Only a bound of a figure is known.")
+ONE_RUN: Final = Reason(
+    code="ONE_RUN_NO_REPLICATES",
+    kind="no interval",
+    meaning="A group has a single run, which says nothing about the variation between runs.",
+)
+TOO_FEW: Final = Reason(
+    code="N_BELOW_METHOD_MIN", kind="no interval", meaning="A group has fewer runs than the method needs."
+)
+NON_STEADY: Final = Reason(
+    code="NON_STEADY",
+    kind="verdict withheld",
+    meaning="The rounds of a group drift, and the last five have not reached steady state by SNIA's criterion.",
+)
+SET_MISMATCH: Final = Reason(
+    code="SET_MISMATCH",
+    kind="verdict withheld",
+    meaning="The groups have different cells; only the cells that both have were compared.",
+)
+REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, NON_STEADY, SET_MISMATCH)
+"""The reasons that lie in the measurements themselves."""
 
 NUMBERS: Final = (
     "value_baseline",
@@ -52,8 +74,8 @@ NUMBERS: Final = (
 WORDS: Final = ("estimand", "method", "companion_method")
 
 
-class Findings:
-    """What is found about each row of a comparison, column by column.
+class Estimates:
+    """What the measurements of each row show, column by column.
 
     Attributes
     ----------
@@ -61,38 +83,22 @@ class Findings:
         The columns of `NUMBERS`, nan where there is none.
     words
         The columns of `WORDS`.
-    reasons, footnotes
-        Of each row.
+    remarks
+        Why a row has no more, and what to keep in mind when reading it.
     equivalent
         Whether a row shows that there is no difference.
     """
 
     def __init__(self, rows: int) -> None:
         self.numbers = {name: np.full(rows, np.nan) for name in NUMBERS}
-        self.words: dict[str, list[str | None]] = {name: [None] * rows for name in WORDS}
-        self.reasons: list[list[str]] = [[] for _ in range(rows)]
-        self.footnotes: list[list[str]] = [[] for _ in range(rows)]
+        self.words = {name: np.full(rows, None, dtype=object) for name in WORDS}
+        self.remarks = Remarks()
         self.equivalent = np.zeros(rows, dtype=np.bool_)
 
-    def put(self, rows: Rows, **columns: Any) -> None:
+    def put(self, rows: Ints, **columns: Any) -> None:
         """Fill in columns of some rows; words are the same for all of them."""
         for name, found in columns.items():
-            if name in self.words:
-                for row in rows:
-                    self.words[name][row] = found
-            else:
-                self.numbers[name][rows] = found
-
-    def because(self, rows: Iterable[int], code: str, *details: str) -> None:
-        """Add a reason to some rows, with what was found or else with what the code means."""
-        for row in rows:
-            self.reasons[row].append(code)
-            self.footnotes[row] += details or [REASONS[code][1]]
-
-    def note(self, rows: Iterable[int], sentence: str) -> None:
-        """Add a footnote to some rows."""
-        for row in rows:
-            self.footnotes[row].append(sentence)
+            (self.words if name in self.words else self.numbers)[name][rows] = found
 
     def columns(self) -> dict[str, pl.Series]:
         """Return all columns; what is not finite is null: an unknown, an open end, a lower bound of nothing."""
@@ -100,25 +106,8 @@ class Findings:
             name: pl.Series(np.where(np.isfinite(values), values, np.nan)).fill_nan(None)
             for name, values in self.numbers.items()
         }
-        words = {name: pl.Series(values, dtype=pl.String) for name, values in self.words.items()}
-        return {**known, **words, "reasons": _texts(self.reasons), "footnotes": _texts(self.footnotes)}
-
-
-def _texts(of_rows: list[list[str]]) -> pl.Series:
-    """Return lists of texts as a column; Polars takes ten times as long to do this list by list."""
-    sizes = [len(texts) for texts in of_rows]
-    flat = pl.DataFrame(
-        {
-            "row": np.repeat(np.arange(len(of_rows)), sizes),
-            "text": pl.Series([text for texts in of_rows for text in texts], dtype=pl.String),
-        }
-    )
-    lists = flat.group_by("row", maintain_order=True).agg("text")
-    rows = pl.DataFrame({"row": np.arange(len(of_rows))})
-    empty = pl.lit([], dtype=pl.List(pl.String))
-    return rows.join(lists, on="row", how="left", maintain_order="left").select(pl.col("text").fill_null(empty))[
-        "text"
-    ]
+        words = {name: pl.Series(values.tolist(), dtype=pl.String) for name, values in self.words.items()}
+        return {**known, **words, "equivalent": pl.Series(self.equivalent)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,137 +123,204 @@ class Options:
         checked_log(self.margin)
 
 
-class Sides(NamedTuple):
-    """Some rows of one shape, with the runs of both sides."""
+class Samples(NamedTuple):
+    """Some rows that are laid out alike, with the runs of their baseline and of their candidate."""
 
-    rows: Rows
+    rows: Ints
     a: Runs
     b: Runs
 
-    def where(self, chosen: Bools) -> Sides:
+    def where(self, chosen: Bools) -> Samples:
         """Return some of the rows."""
-        return Sides(self.rows[chosen], self.a[chosen], self.b[chosen])
+        return Samples(self.rows[chosen], self.a[chosen], self.b[chosen])
+
+    def swapped(self) -> Samples:
+        """Return the same rows, seen from the other group."""
+        return Samples(self.rows, self.b, self.a)
 
 
-def estimate(pairs: pl.DataFrame, found: Findings, options: Options) -> None:
-    """Estimate the ratio of each row of `groups.side_by_side` by the method that its shape asks for."""
-    a, b = pairs["value"], pairs[f"value{OTHER}"]
-    n_a, n_b = (pairs[name].to_numpy() for name in ("n", f"n{OTHER}"))
-    either = {
-        name: (pairs[name] | pairs[f"{name}{OTHER}"]).fill_null(value=False).to_numpy()
-        for name in ("missing", "zero", "censored")
-    }
-    nothing, single = either["missing"] | either["zero"], (n_a == 1) & (n_b == 1)
-    ambiguous = np.array(["UNIT_AMBIGUOUS" in reasons for reasons in found.reasons], dtype=np.bool_)
-    censored = either["censored"] & ~nothing
-    found.because(_where(nothing), "ZERO_OR_FAILED")
-    found.because(_where(censored), "CENSORED")
-    _rounding(pairs, _where(single & ~nothing & ~ambiguous), found)
+class Sampler:
+    """Takes the runs of rows and of groups out of the values of all groups, which are put into an array once."""
 
-    usable = ~(nothing | censored | ambiguous)
-    rows = _where(usable)
-    if not rows.size:
-        return
-    _ratios(Sides(rows, _ragged(a, rows), _ragged(b, rows)), found)
-    found.put(rows, estimand="ratio of geometric means")
+    def __init__(self, groups: Groups) -> None:
+        self._values = groups.ragged(groups.measurements["value"])
+        self._started = groups.measurements["started_at"]
+        self._groups = groups
+        self._n = groups.table["n"].to_numpy()
+        self._sides = [groups.pairs[side].to_numpy() for side in SIDES]
 
-    k_a, k_b = (pairs[f"averaged_over{suffix}"].list.first().to_numpy() for suffix in ("", OTHER))
+    @property
+    def sizes(self) -> list[Ints]:
+        """How many runs the baseline and the candidate of each row have."""
+        return [self._n[groups] for groups in self._sides]
+
+    def of(self, rows: Ints) -> Samples:
+        """Return the runs of both groups of some rows."""
+        return Samples(rows, *(self.group(groups[rows]) for groups in self._sides))
+
+    def group(self, groups: Ints) -> Runs:
+        """Return the runs of some groups."""
+        return self._values[groups, : self._n[groups].max(initial=0)]
+
+    def in_time(self, groups: Ints) -> Runs:
+        """Return the runs of some groups in the order in which they were started; that of all is known."""
+        values = self.group(groups)
+        started = self._groups.ragged(self._started.to_physical())[groups, : values.shape[1]]
+        order = started.argsort(axis=-1, kind="stable", endwith=True)
+        return values[np.arange(groups.size)[:, None], order]
+
+
+def estimate(groups: Groups, without_ratio: pl.Series, options: Options) -> Estimates:
+    """Estimate the ratio of each comparison by the method that its runs ask for.
+
+    Parameters
+    ----------
+    groups
+        Who stands with whom.
+    without_ratio
+        The rows whose design allows no ratio.
+    options
+        What all rows share.
+    """
+    found = Estimates(groups.pairs.height)
+    samples = Sampler(groups)
+    n_a, n_b = samples.sizes
     fewest, most = np.minimum(n_a, n_b), np.maximum(n_a, n_b)
-    of_means = ((n_a == 1) & (k_a > 1)) | ((n_b == 1) & (k_b > 1))
-    found.because(_where(usable & (fewest == 1) & ~of_means), "ONE_RUN_NO_REPLICATES")
-    found.because(_where(usable & (fewest == 1) & of_means), "ONE_RUN_NO_REPLICATES", _SINGLE_MEAN)
+    refused = np.zeros(fewest.size, dtype=np.bool_)
+    refused[without_ratio.to_numpy()] = True
+    nothing = groups.either(groups.having((pl.col("state") == "missing") | (pl.col("value") <= 0)))
+    censored = groups.either(groups.having(pl.col("state") == "censored")) & ~nothing
+    _means_of_runs(groups, found)
+    found.remarks.because(_where(nothing), ZERO_OR_FAILED)
+    found.remarks.because(_where(censored), CENSORED)
+    _rounding(groups, _where((most == 1) & ~nothing & ~refused), found)
 
-    alone = _where(usable & single)
+    usable = ~(nothing | censored | refused)
+    _ratios(samples.of(_where(usable)), found)
+    found.put(_where(usable), estimand="ratio of geometric means")
+
+    k_a, k_b = (groups.of(side, "averaged_over").to_series().fill_null(1).to_numpy() for side in SIDES)
+    of_means = ((n_a == 1) & (k_a > 1)) | ((n_b == 1) & (k_b > 1))
+    found.remarks.because(_where(usable & (fewest == 1) & ~of_means), ONE_RUN)
+    found.remarks.because(_where(usable & (fewest == 1) & of_means), replace(ONE_RUN, meaning=_SINGLE_MEAN))
+
+    alone = _where(usable & (most == 1))
     noise = stats.break_even(
         found.numbers["ratio"][alone], options.confidence, runs_a=k_a[alone], runs_b=k_b[alone]
     ).cv
     found.put(alone, estimand="ratio of single figures", method="none", break_even_cv=noise)
 
     one_sided = usable & (fewest == 1) & (most > 1)
-    found.because(_where(one_sided & (most < MIN_FOR_PREDICTION)), "N_BELOW_METHOD_MIN")
+    found.remarks.because(_where(one_sided & (most < MIN_FOR_PREDICTION)), TOO_FEW)
     predicted = one_sided & (most >= MIN_FOR_PREDICTION)
-    _predict(_where(predicted & (n_a == 1)), a, b, found, options, inverse=True)
-    _predict(_where(predicted & (n_b == 1)), b, a, found, options, inverse=False)
+    _predict(samples.of(_where(predicted & (n_b == 1))), found, options)
+    _predict(samples.of(_where(predicted & (n_a == 1))).swapped(), found, options, inverse=True)
 
-    _intervals(pairs, _where(usable & (fewest > 1)), found, options)
+    shapes = _shapes(groups, samples)
+    _intervals(groups, samples.of(_where(usable & (fewest > 1))), shapes, found, options)
+    _shape_remarks(groups, shapes, found)
+    return found
 
 
-_SINGLE_MEAN: Final = "A side has a single mean of runs, which says nothing about the variation between them."
+_SINGLE_MEAN: Final = (
+    "A group has a single mean of several runs, which says nothing about the variation between runs."
+)
 
 
-def _where(mask: Bools) -> Rows:
+def _where(mask: Bools) -> Ints:
     return np.flatnonzero(mask)
 
 
-def _ragged(values: pl.Series, rows: Rows) -> Runs:
-    return stats.ragged(values.gather(rows).to_list())
+def _means_of_runs(groups: Groups, found: Estimates) -> None:
+    """Say whose figures are means of several runs."""
+    several = np.flatnonzero(groups.having(pl.col("averaged_over") > 1))
+    if not several.size:
+        return
+    numbers = (  # a log is of one run, unless its study says otherwise
+        groups.measurements.filter(pl.col("group").is_in(several))
+        .group_by("group", "level")
+        .agg(runs=pl.col("averaged_over").fill_null(1).unique().sort())
+        .with_columns(
+            each=pl.col("runs").list.len() == 1, runs=pl.col("runs").cast(pl.List(pl.String)).list.join(" or ")
+        )
+    )
+    alike = pl.col("each") & (pl.len() == 2).over("row") & (pl.col("runs").n_unique() == 1).over("row")
+    figure = pl.when("each").then(pl.lit("Each figure")).otherwise(pl.lit("A figure"))
+    whose = pl.when(alike).then(figure).otherwise(pl.format("{} of {}", figure, "level"))
+    sentence = pl.format("{} is the mean of {} runs; their spread is not known.", whose, "runs")
+    said = groups.of_rows(numbers).select("row", text=sentence).unique(maintain_order=True)
+    found.remarks.note(said["row"], said["text"])
 
 
-def _rounding(pairs: pl.DataFrame, rows: Rows, found: Findings) -> None:
+def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
     """Give the ratios that the prints of two single figures allow; no bound is a null."""
-    ends = (pairs[name].gather(rows).to_numpy() for name in ("low", "high", f"low{OTHER}", f"high{OTHER}"))
+    places = [groups.order[groups.first[groups.pairs[side].to_numpy()[rows]]] for side in SIDES]
+    ends = (groups.measurements[name].gather(place).to_numpy() for place in places for name in ("low", "high"))
     bounds = stats.rounding_ratio(*ends)
     found.put(rows, rounding_low=np.where(bounds.low > 0, bounds.low, np.nan), rounding_high=bounds.high)
 
 
-def _ratios(sides: Sides, found: Findings) -> None:
-    of_a, of_b = (np.exp(np.ma.getdata(np.ma.log(side).mean(axis=-1))) for side in (sides.a, sides.b))
-    found.put(sides.rows, value_baseline=of_a, value_candidate=of_b, ratio=of_b / of_a)
+def _ratios(samples: Samples, found: Estimates) -> None:
+    of_a, of_b = (np.exp(np.ma.getdata(np.ma.log(runs).mean(axis=-1))) for runs in samples[1:])
+    found.put(samples.rows, value_baseline=of_a, value_candidate=of_b, ratio=of_b / of_a)
 
 
-def _predict(
-    rows: Rows, single: pl.Series, many: pl.Series, found: Findings, options: Options, *, inverse: bool
-) -> None:
-    """Hold the side with a single run to what the spread of the other predicts for one more run."""
+def _predict(samples: Samples, found: Estimates, options: Options, *, inverse: bool = False) -> None:
+    """Hold the single run of one group to what the spread of the other predicts for one more run."""
+    rows, many, one = samples
     if not rows.size:
         return
-    one = single.gather(rows).list.first().to_numpy()
-    result = stats.prediction_log(one, _ragged(many, rows), options.confidence)
+    result = stats.prediction_log(np.ma.getdata(one)[:, 0], many, options.confidence)
     result = result.inverse() if inverse else result
     found.put(rows, method=result.method, prediction_low=result.low, prediction_high=result.high)
     _caveats(rows, result, found)
 
 
-def _caveats(rows: Rows, result: RatioEstimate, found: Findings) -> None:
+def _caveats(rows: Ints, result: RatioEstimate, found: Estimates) -> None:
     for caveat, applies in result.caveats.items():
-        found.note(rows[applies], caveat)
+        found.remarks.note(rows[applies], caveat)
 
 
 # ---- intervals
 
 
-def _intervals(pairs: pl.DataFrame, rows: Rows, found: Findings, options: Options) -> None:
-    """Give the interval of rows with two or more runs on a side: over blocks, where both sides share some."""
-    blocks = _blocks(pairs[rows].with_columns(row=pl.Series(rows)), options.factor)
+def _intervals(groups: Groups, samples: Samples, shapes: Shapes, found: Estimates, options: Options) -> None:
+    """Give the interval of rows with two or more runs in each group: over blocks, where both groups share some."""
+    blocks = _blocks(groups, samples.rows, options.factor)
+    if not blocks.is_empty():
+        _over_blocks(groups, blocks, found, options)
+    apart = samples.where(~np.isin(samples.rows, blocks["row"].to_numpy()))
+    _interval(apart, stats.welch_log, found, options)
+    _beside_two_samples(apart, groups.either(shapes.bimodal)[apart.rows], found, options)
+    _beside_few(groups, apart, stats.moderated_log, found, options)
+
+
+def _over_blocks(groups: Groups, blocks: pl.DataFrame, found: Estimates, options: Options) -> None:
+    """Give the interval of rows whose groups share blocks: in pairs, or over blocks of several runs."""
     several = (pl.col("a").list.len() > 1) | (pl.col("b").list.len() > 1)
     blocked = blocks.filter(several.any().over("row"))
     in_pairs = blocks.join(blocked, on="row", how="anti", maintain_order="left")
-    _left_out(pairs, blocks, found)
+    _without_partner(groups, blocks, found)
 
     paired = _of_blocks(in_pairs)
+    _ratios(paired, found)
     _interval(paired, stats.paired_log, found, options)
     _beside_pairs(paired, found, options)
-    _beside_few(pairs, paired, stats.moderated_paired_log, found, options)
+    _beside_few(groups, paired, stats.moderated_paired_log, found, options)
 
+    _ratios(_of_blocks(blocked), found)
     _interval(_stacked(blocked), stats.blocked_log, found, options)
     # A block is one figure to the signed ranks as well: the geometric mean of its runs.
     means = blocked.with_columns(pl.col("a", "b").list.eval(pl.element().log()).list.mean().exp())
     _beside_pairs(_of_blocks(means), found, options)
 
-    alone = np.setdiff1d(rows, blocks["row"].to_numpy())
-    apart = Sides(alone, *(_ragged(pairs[f"value{suffix}"], alone) for suffix in ("", OTHER)))
-    _interval(apart, stats.welch_log, found, options)
-    _beside_two_samples(apart, found, options)
-    _beside_few(pairs, apart, stats.moderated_log, found, options)
 
-
-def _interval(sides: Sides, method: Method, found: Findings, options: Options) -> None:
-    """Give the interval of some rows, which are of one shape."""
-    rows, a, b = sides
+def _interval(samples: Samples, method: Method, found: Estimates, options: Options) -> None:
+    """Give the interval of some rows, which are laid out alike."""
+    rows, a, b = samples
     if not rows.size:
         return
     result = method(a, b, options.confidence)
-    _ratios(Sides(rows, *(side.reshape(rows.size, -1) for side in (a, b))), found)
     found.put(
         rows,
         ratio=result.estimate,
@@ -277,72 +333,74 @@ def _interval(sides: Sides, method: Method, found: Findings, options: Options) -
     )
     if result.n_pairs is not None:
         found.put(rows, n_pairs=result.n_pairs)
-    found.equivalent[rows] = stats.equivalent(method(a, b, _EQUIVALENCE_CONFIDENCE), options.margin)
+    found.equivalent[rows] = stats.tost_p(result, options.margin) <= _EQUIVALENCE_LEVEL
     _caveats(rows, result, found)
 
 
-_EQUIVALENCE_CONFIDENCE: Final = 0.90
-"""Of the interval that has to lie within the margin, so that the test of equivalence has a size of 5 %."""
+_EQUIVALENCE_LEVEL: Final = 0.05
+"""Of the test of equivalence: as much as to say that the interval of 90 % lies within the margin."""
 
 
-def _blocks(pairs: pl.DataFrame, factor: str) -> pl.DataFrame:
-    """Return the runs of both sides in the blocks that they share, at least two: hosts, or else rounds.
+def _blocks(groups: Groups, rows: Ints, factor: str) -> pl.DataFrame:
+    """Return the runs of both groups in the blocks that they share, at least two: hosts, or else rounds.
 
     What hosts differ in is more than what rounds do, and a further host is what a conclusion is to hold for: so
-    where both sides ran on several hosts, these are the blocks. The rounds of several hosts are not the same ones.
+    where both groups ran on several hosts, these are the blocks. Rounds of two hosts are never the same round.
 
     Returns
     -------
     pl.DataFrame
-        Columns ``row``, ``by`` (host or round), and ``a`` and ``b``, the runs of each side in the block.
+        Columns ``row``, ``by`` (host or round), and ``a`` and ``b``, the runs of each group in the block.
     """
+    blocks = groups.measurements.select("host", "round")
+    if all(blocks[by].drop_nulls().n_unique() < _FEWEST_BLOCKS for by in blocks.columns):
+        rows = rows[:0]
     runs = pl.concat(
-        pairs.select(
-            "row",
-            side=pl.lit(side),
-            **{name: f"{name}{suffix}" for name in ("value", "round", "host")},
-        ).explode("value", "round", "host")
-        for side, suffix in (("a", ""), ("b", OTHER))
+        groups.runs_of(side, rows, "value", "round", "host").with_columns(side=pl.lit(side)) for side in SIDES
     )
     if factor == "host":
         return _shared(runs, "round")
     hosts = _shared(runs, "host")
-    others = runs.join(hosts, on="row", how="anti")
+    others = runs.join(hosts, on="row", how="anti", maintain_order="left")
     return pl.concat([hosts, _shared(others, "round", "host")])
 
 
+_FEWEST_BLOCKS: Final = 2
+
+
 def _shared(runs: pl.DataFrame, by: str, *within: str) -> pl.DataFrame:
-    """Return the blocks in which rows have runs of both sides, if a row has two or more of them."""
-    values = {side: pl.col("value").filter(pl.col("side") == side) for side in ("a", "b")}
+    """Return the blocks in which rows have runs of both groups, if a row has two or more of them."""
+    baseline, candidate = (pl.col("value").filter(pl.col("side") == side) for side in SIDES)
     return (
         runs.drop_nulls(by)
-        .group_by("row", by, *within)
-        .agg(**values)
+        .group_by("row", by, *within, maintain_order=True)
+        .agg(a=baseline, b=candidate)
         .filter(pl.col("a").list.len() > 0, pl.col("b").list.len() > 0)
-        .filter(pl.len().over("row") > 1)
+        .filter(pl.len().over("row") >= _FEWEST_BLOCKS)
         .sort("row", by, *within)
         .select("row", "a", "b", by=pl.lit(by))
     )
 
 
-def _left_out(pairs: pl.DataFrame, blocks: pl.DataFrame, found: Findings) -> None:
-    used = blocks.group_by("row", "by").agg((pl.col("a").list.len() + pl.col("b").list.len()).sum().alias("used"))
-    of_row = (pairs["n"] + pairs[f"n{OTHER}"]).to_list()
-    for row, by, n in used.rows():
-        if of_row[row] > n:
-            where = "in their round" if by == "round" else "on their host"
-            found.note([row], f"{of_row[row] - n} runs are without a partner {where} and were left out.")
+def _without_partner(groups: Groups, blocks: pl.DataFrame, found: Estimates) -> None:
+    used = blocks.group_by("row", "by").agg(used=(pl.col("a").list.len() + pl.col("b").list.len()).sum())
+    runs = groups.pairs.select(n=sum(groups.of(side, "n").to_series() for side in SIDES)).with_row_index("row")
+    alone = used.join(runs.cast({"row": pl.Int64}), on="row").filter(pl.col("n") > pl.col("used"))
+    where = pl.when(pl.col("by") == "round").then(pl.lit("in their round")).otherwise(pl.lit("on their host"))
+    left, partner = pl.col("n") - pl.col("used"), pl.format("no partner {} and", where)
+    several = pl.format("{} runs have {} were left out.", left, partner)
+    sentence = pl.when(left == 1).then(pl.format("1 run has {} was left out.", partner)).otherwise(several)
+    found.remarks.note(alone["row"], alone.select(sentence).to_series())
 
 
-def _of_blocks(blocks: pl.DataFrame) -> Sides:
-    """Return the figures of both sides, those of a block at one place."""
+def _of_blocks(blocks: pl.DataFrame) -> Samples:
+    """Return the figures of both groups, those of a block at one place."""
     by_row = blocks.group_by("row", maintain_order=True).agg(pl.col("a", "b").explode())
-    rows = by_row["row"].to_numpy().astype(np.int64)
-    return Sides(rows, stats.ragged(by_row["a"].to_list()), stats.ragged(by_row["b"].to_list()))
+    return Samples(by_row["row"].to_numpy(), *(stats.ragged(by_row[name].to_list()) for name in ("a", "b")))
 
 
-def _stacked(blocks: pl.DataFrame) -> Sides:
-    """Return the runs of both sides with an axis of blocks: ``(rows, blocks, runs)``."""
+def _stacked(blocks: pl.DataFrame) -> Samples:
+    """Return the runs of both groups with an axis of blocks: ``(rows, blocks, runs)``."""
     of_row = blocks.group_by("row", maintain_order=True).len()
     rows, sizes = (of_row[name].to_numpy().astype(np.int64) for name in ("row", "len"))
     place = np.repeat(np.arange(rows.size), sizes), np.concatenate([np.arange(size) for size in [0, *sizes]])
@@ -354,113 +412,131 @@ def _stacked(blocks: pl.DataFrame) -> Sides:
         stacked[place] = runs
         return stacked
 
-    return Sides(rows, stack("a"), stack("b"))
+    return Samples(rows, stack("a"), stack("b"))
 
 
 # ---- companions: a second interval, by a method that fails elsewhere
 
 
-def _beside_two_samples(sides: Sides, found: Findings, options: Options) -> None:
-    """Give the interval of Hodges and Lehmann; that of medians, where the runs of a side lie in two heaps."""
-    n_a, n_b = sides.a.count(axis=-1), sides.b.count(axis=-1)
+def _beside_two_samples(samples: Samples, bimodal: Bools, found: Estimates, options: Options) -> None:
+    """Give the interval of Hodges and Lehmann; that of medians, where the runs of a group are bimodal."""
+    n_a, n_b = samples.a.count(axis=-1), samples.b.count(axis=-1)
     fewest = np.minimum(n_a, n_b)
-    heaps = fewest >= MIN_FOR_MEDIAN
-    if heaps.any():
-        a, b = sides.a[heaps], sides.b[heaps]
-        heaps[heaps] = stats.two_modes(a) | stats.two_modes(b)
-    _companion(sides.where(heaps), stats.median_ratio, found, options)
-    widest = 1 - 2 / comb(n_a + n_b, n_a)  # the confidence of all ratios of a run to a run, least to greatest
-    ranked = (fewest >= MIN_RUNS) & (widest >= options.confidence) & ~heaps
-    _companion(sides.where(ranked), stats.hodges_lehmann_log, found, options)
+    of_medians = bimodal & (fewest >= MIN_FOR_MEDIAN)
+    _companion(samples.where(of_medians), stats.median_ratio, found, options)
+    widest = 1 - 2 / special.comb(
+        n_a + n_b, n_a
+    )  # the confidence of all ratios of a run to a run, least to greatest
+    ranked = (fewest >= MIN_RUNS) & (widest >= options.confidence) & ~of_medians
+    _companion(samples.where(ranked), stats.hodges_lehmann_log, found, options)
 
 
-def _beside_pairs(sides: Sides, found: Findings, options: Options) -> None:
+def _beside_pairs(samples: Samples, found: Estimates, options: Options) -> None:
     """Give the interval of the signed ranks."""
-    pairs = sides.a.count(axis=-1)
+    pairs = samples.a.count(axis=-1)
     enough = (pairs >= MIN_PAIRS) & (1 - 2.0 ** (1 - pairs) >= options.confidence)
-    _companion(sides.where(enough), stats.signed_rank_log, found, options)
+    _companion(samples.where(enough), stats.signed_rank_log, found, options)
 
 
-def _beside_few(pairs: pl.DataFrame, sides: Sides, method: Method, found: Findings, options: Options) -> None:
+def _beside_few(groups: Groups, samples: Samples, method: Method, found: Estimates, options: Options) -> None:
     """Give cells of two or three runs an interval that borrows from others of their kind, if these are many."""
-    few = sides.where(np.minimum(sides.a.count(axis=-1), sides.b.count(axis=-1)) <= _FEW)
-    kinds = pairs[few.rows].select(pl.struct(*_KIND).rank("dense")).to_series().to_numpy()
+    few = samples.where(np.minimum(samples.a.count(axis=-1), samples.b.count(axis=-1)) <= _FEW)
+    baselines, candidates = (groups.of(side, *_KIND)[few.rows] for side in SIDES)
+    kinds = baselines.select(pl.struct(*_KIND, other=candidates["level"]).rank("dense")).to_series().to_numpy()
     for kind in np.unique(kinds):
         _companion(few.where(kinds == kind), method, found, options)
 
 
 _FEW: Final = 3
-"""The most runs of a side whose spread is better known with that of other cells."""
+"""The most runs of a group whose spread is better known with that of other cells."""
 
-_KIND: Final = ("study", "tool", "filesystem", "metric", "statistic", "level", f"level{OTHER}")
-"""What cells have to share before one borrows from another."""
+_KIND: Final = ("study", "tool", "filesystem", "metric", "statistic", "level")
+"""What cells have to share before one borrows from another, besides the candidate's level."""
 
 
-def _companion(sides: Sides, method: Method, found: Findings, options: Options) -> None:
-    """Set an interval beside the rows' own, and say where the two disagree on whether it holds 1."""
-    if not sides.rows.size:
+def _companion(samples: Samples, method: Method, found: Estimates, options: Options) -> None:
+    """Set an interval beside the rows' own, and say where the two disagree on whether it includes 1."""
+    if not samples.rows.size:
         return
-    result, rows = method(sides.a, sides.b, options.confidence), sides.rows
+    result, rows = method(samples.a, samples.b, options.confidence), samples.rows
     own_low, own_high = found.numbers["ci_low"][rows], found.numbers["ci_high"][rows]
     given = np.isfinite(result.low) & np.isfinite(own_low)
     found.put(rows[given], companion_low=result.low[given], companion_high=result.high[given])
     found.put(rows[given], companion_method=result.method)
-    holds, own_holds = (result.low <= 1) & (result.high >= 1), (own_low <= 1) & (own_high >= 1)
-    found.note(rows[given & holds & ~own_holds], f"A second interval, by {result.method}, holds 1.")
-    found.note(rows[given & ~holds & own_holds], f"A second interval, by {result.method}, does not hold 1.")
+    includes, own_includes = (result.low <= 1) & (result.high >= 1), (own_low <= 1) & (own_high >= 1)
+    found.remarks.note(
+        rows[given & includes & ~own_includes], f"A second interval, by {result.method}, includes 1."
+    )
+    found.remarks.note(
+        rows[given & ~includes & own_includes], f"A second interval, by {result.method}, excludes 1."
+    )
     if (noisy := result.caveats.get(stats.Caveat.NOISIER_THAN_MOST)) is not None:
-        found.note(
-            rows[given & noisy], "The cell is more than twice as noisy as most: its second interval is short."
+        found.remarks.note(
+            rows[given & noisy], "The cell is more than twice as noisy as most: its second interval is too short."
         )
 
 
-# ---- how the runs of a side lie
+# ---- how the runs of a group lie
 
 
-def shape_of_sides(pairs: pl.DataFrame, found: Findings) -> None:
-    """Say which sides lie in two heaps, which drift, and withhold the verdict where one has not come to rest.
+class Shapes(NamedTuple):
+    """Which groups are bimodal, which drift, and which do not come to rest."""
 
-    Not steady is a side whose rounds fail SNIA's criterion and also drift. The criterion alone would not do: it
+    bimodal: Bools
+    drifting: Bools
+    unsteady: Bools
+
+
+def _shapes(groups: Groups, samples: Sampler) -> Shapes:
+    """Tell how the runs of each group lie.
+
+    Not steady is a group whose rounds fail SNIA's criterion and also drift. The criterion alone would not do: it
     bounds the range of five rounds, which runs that merely vary by 9 % exceed half of the time, and that is what
     an interval is for. Nor would drift alone: at random order inside rounds it does no harm to a ratio, while a
     device that is still on its way shows a ratio that neither of its states has.
     """
-    for suffix in ("", OTHER):
-        sides = pairs.select(
-            pl.col(f"{name}{suffix}").alias(name) for name in ("level", "n", "in_time", "timed", "by_round")
-        ).with_row_index("row")
-        measured = pl.col("in_time").list.eval((pl.element() > 0).fill_null(value=False)).list.all()
-        sides = sides.filter(pl.col("n") >= 3, measured)
-        _two_heaps(sides, found)
-        drifting = _drifting(sides, found)
-        _not_steady(drifting.filter("by_round", pl.col("n") >= WINDOW), found)
+    n = groups.table["n"].to_numpy()
+    compared = np.zeros(n.size, dtype=np.bool_)
+    compared[groups.pairs.to_numpy()] = True
+    measured = compared & (n >= 3) & ~groups.having(~(pl.col("value") > 0).fill_null(value=False))
+    bimodal, drifting, unsteady = (np.zeros(n.size, dtype=np.bool_) for _ in range(3))
+    chosen = _where(measured)
+    if chosen.size:
+        bimodal[chosen] = stats.bimodal(samples.group(chosen))
 
-
-def _two_heaps(sides: pl.DataFrame, found: Findings) -> None:
-    if sides.is_empty():
-        return
-    flagged = stats.two_modes(stats.ragged(sides["in_time"].to_list()))
-    for row, level in sides.filter(flagged).select("row", "level").rows():
-        found.note([row], f"The runs of {level} lie in two heaps, of which a mean lies between: look at each run.")
-
-
-def _drifting(sides: pl.DataFrame, found: Findings) -> pl.DataFrame:
-    """Name the sides that got faster or slower in the course of the launch, and return them."""
-    sides = sides.filter("timed", pl.col("n") >= MIN_FOR_DRIFT)
-    if sides.is_empty():
-        return sides
-    line = stats.drift(stats.ragged(sides["in_time"].to_list()))
-    drifting = sides.filter((line.low > 1) | (line.high < 1))
-    for row, level in drifting.select("row", "level").rows():
-        found.note(
-            [row], f"The figures of {level} drift: later runs differ from earlier ones by more than chance."
+    # A line over time means something where the times are known, and all runs were made on one machine.
+    timed = ~groups.having(pl.col("started_at").is_null()) & groups.alike("host")
+    chosen = _where(measured & (n >= MIN_FOR_DRIFT) & timed)
+    if chosen.size:
+        in_time = samples.in_time(chosen)
+        line = stats.drift(in_time)
+        drifts = (line.low > 1) | (line.high < 1)
+        drifting[chosen[drifts]] = True
+        places, _ = groups.places(chosen[drifts & (n[chosen] >= WINDOW)])
+        rounds = groups.measurements.select("group", "round")[places]
+        once = (
+            rounds.group_by("group")
+            .agg(pl.col("round").is_not_null().all() & pl.col("round").is_unique().all())
+            .filter("round")["group"]
         )
-    return drifting
+        for place in _where(np.isin(chosen, once.to_numpy())):
+            unsteady[chosen[place]] = not stats.steady_state(in_time[place].compressed()[-WINDOW:]).steady
+    return Shapes(bimodal, drifting, unsteady)
 
 
-def _not_steady(sides: pl.DataFrame, found: Findings) -> None:
-    if sides.is_empty():
-        return
-    last = np.array(sides["in_time"].list.tail(WINDOW).to_list())
-    rows = sides["row"].to_numpy()[~stats.steady_state(last).steady]
-    found.because([row for row in rows if "NON_STEADY" not in found.reasons[row]], "NON_STEADY")
+def _shape_remarks(groups: Groups, shapes: Shapes, found: Estimates) -> None:
+    """Say which groups are bimodal, which drift, and withhold the verdict where one has not come to rest."""
+    unsteady = np.zeros(found.equivalent.size, dtype=np.bool_)
+    for side in SIDES:
+        group, level = groups.pairs[side].to_numpy(), groups.of(side, "level").to_series()
+        for which, sentence in ((shapes.bimodal, _BIMODAL), (shapes.drifting, _DRIFTING)):
+            rows = _where(which[group])
+            found.remarks.note(
+                rows, level.gather(rows).to_frame().select(pl.format(sentence, "level")).to_series()
+            )
+        found.remarks.because(_where(shapes.unsteady[group] & ~unsteady), NON_STEADY)
+        unsteady |= shapes.unsteady[group]
+
+
+_BIMODAL: Final = "The runs of {} are bimodal, and their mean lies between the modes: look at each run."
+_DRIFTING: Final = "The figures of {} drift: later runs differ from earlier ones by more than chance."

@@ -1,24 +1,27 @@
-"""One ratio for many cells: over those that both sides have, with the run as the unit and never the cell."""
+"""One ratio for many cells: over those that both groups have, with the run as the unit and never the cell."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.comparison import wanted_of
-from fsbench_kit.analysis.confounders import Confounders
-from fsbench_kit.analysis.groups import figures_of
+from fsbench_kit.analysis.confounders import check
+from fsbench_kit.analysis.design import Design, Evidence
+from fsbench_kit.analysis.estimation import ONE_RUN, SET_MISMATCH, TOO_FEW
+from fsbench_kit.analysis.groups import comparable, groups_of
+from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
-from fsbench_kit.data.dataset import UNMEASURED
-from fsbench_kit.model.vocabulary import METRICS, REASONS
+from fsbench_kit.analysis.verdict import codes
+from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.analysis.confounders import Confounder
+    from fsbench_kit.analysis.reasons import Reason
     from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
 
@@ -48,8 +51,16 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "footnotes": pl.List(pl.String),
 }
 
+_COUNTS: Final = ("cells", "cells_dropped")
+_FOUND: Final = {
+    name: kind
+    for name, kind in COLUMNS.items()
+    if name not in {*_WHOLE, "better", "factor", "baseline", "level", "reasons", "footnotes"}
+}
+_BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
 
-def overall(
+
+def geometric_mean(
     dataset: Dataset,
     factor: str = "filesystem",
     baseline: str | None = None,
@@ -71,9 +82,9 @@ def overall(
     pl.DataFrame
         One row for each study, tool, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is the
         geometric mean of the cells' ratios, and ``quartile_low`` and ``quartile_high`` hold half of these: the
-        spread over cells, which is no interval. ``cells_dropped`` counts those that a side lacks, or has without
+        spread over cells, which is no interval. ``cells_dropped`` counts those that a group lacks, or has without
         a figure above 0. ``n_*`` count units: runs, or the rounds of a launch, whose runs are one matrix together.
-        There is a confidence interval where each unit has a figure in all of these cells, and each side has two
+        There is a confidence interval where each unit has a figure in all of these cells, and each group has two
         or more: paired t over shared rounds, or else Welch's t, on the mean logarithm of each unit. A test over
         cells would find a difference in 40 % of cases where a session, which all cells share, varies by 1 %.
 
@@ -82,40 +93,30 @@ def overall(
     RequestError
         If the factor, the baseline or a value of ``where`` is not in the data.
     """
-    figures = figures_of(
-        dataset, factor, baseline, wanted_of(metrics), where=where, include_failed=include_failed
-    ).filter(~UNMEASURED)
-    confounders = Confounders(dataset, factor)
+    measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
+    groups = groups_of(measurements, factor, baseline, _WHOLE)
+    remarks = check(Design(groups, Evidence(dataset, factor)), footnotes=False)
+    without_ratio = set(remarks.with_code(codes("no ratio")))
+    of_group = groups.measurements.partition_by("group", maintain_order=True)
     rows = []
-    for key, group in figures.group_by(_WHOLE, maintain_order=True):
-        sides = {level: side for (level,), side in group.group_by("level", maintain_order=True)}
-        base = group["base"][0]
-        for level in sorted(sides.keys() - {base}) if base in sides else ():
-            name = dict(zip(_WHOLE, key, strict=True))
-            of_sides = sides[base], sides[level]
-            reasons = confounders.between(*(confounders.side(side) for side in of_sides))
-            found, more = _over_cells(*of_sides, confidence)
-            if any(REASONS[code][0] == "no ratio" for code, _ in reasons):
-                found = {name: found[name] for name in ("cells", "cells_dropped")}
-            reasons += more
-            rows.append(
-                {
-                    **name,
-                    "better": METRICS[str(name["metric"])].better,
-                    "factor": factor,
-                    "baseline": base,
-                    "level": level,
-                    **found,
-                    "reasons": [code for code, _ in reasons],
-                    "footnotes": [note for code, notes in reasons for note in notes or [REASONS[code][1]]],
-                }
-            )
-    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+    for row, pair in enumerate(groups.pairs.rows()):
+        found, reasons = _over_cells(of_group[pair[0]], of_group[pair[1]], confidence)
+        rows.append({name: found[name] for name in _COUNTS} if row in without_ratio else found)
+        for reason in reasons:
+            remarks.because([row], reason)
+    return (
+        groups.of("baseline")
+        .select(*_WHOLE, baseline="base", better=pl.col("metric").replace_strict(_BETTER), factor=pl.lit(factor))
+        .with_columns(groups.of("candidate", "level"))
+        .hstack(pl.DataFrame(rows, schema=_FOUND, orient="row"))
+        .hstack(remarks.columns(len(rows)))
+        .select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+    )
 
 
 def _over_cells(
     baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: float
-) -> tuple[dict[str, Any], list[Confounder]]:
+) -> tuple[dict[str, Any], list[Reason]]:
     """Return the columns that the figures give, and the reasons why they give no more."""
     a, b = (_logs(side) for side in (baseline, candidate))
     had = [side.select(_PART).unique() for side in (a, b)]
@@ -123,7 +124,7 @@ def _over_cells(
     common = usable[0].select(_PART).unique().join(usable[1], on=_PART, how="semi", nulls_equal=True)
     every = pl.concat(had).unique().height
     a, b = (side.join(common, on=_PART, how="semi", nulls_equal=True) for side in (a, b))
-    reasons: list[Confounder] = [("SET_MISMATCH", [])] if min(side.height for side in had) < every else []
+    reasons = [SET_MISMATCH] if min(side.height for side in had) < every else []
     counts = {"cells": common.height, "cells_dropped": every - common.height}
     if common.is_empty():
         return counts, reasons
@@ -145,13 +146,10 @@ def _over_cells(
         "estimand": "geometric mean of the cells' ratios",
     }
     if any((side.group_by(_PART).len()["len"] < 2).any() for side in (a, b)):
-        return found, [*reasons, ("ONE_RUN_NO_REPLICATES", [])]
+        return found, [*reasons, ONE_RUN]
     whole = [side.filter(pl.col("len") == common.height) for side in units]
     if any(part.height < side.height for part, side in zip(whole, units, strict=True)):
-        return found, [
-            *reasons,
-            ("N_BELOW_METHOD_MIN", ["Not every run, or round, of a side has all of these cells."]),
-        ]
+        return found, [*reasons, replace(TOO_FEW, meaning=_INCOMPLETE)]
     shared = whole[0].filter("by_round").join(whole[1].filter("by_round"), on="unit", maintain_order="left")
     if shared.height == whole[0].height == whole[1].height:
         estimate = stats.paired_log(shared["value"], shared["value_right"], confidence)
@@ -161,6 +159,9 @@ def _over_cells(
     if np.isfinite(estimate.low):
         found |= {"ci_low": float(estimate.low), "ci_high": float(estimate.high), "confidence": confidence}
     return found | {"method": estimate.method}, reasons
+
+
+_INCOMPLETE: Final = "Not every run (or round) of a group has all of these cells."
 
 
 def _logs(side: pl.DataFrame) -> pl.DataFrame:

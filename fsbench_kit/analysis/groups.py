@@ -1,133 +1,224 @@
-"""Which figures stand side by side: of each cell, the runs of a level and those of its baseline."""
+"""Who stands with whom: the runs of each level in each cell, and the groups that are compared with a baseline."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 import polars as pl
 
-from fsbench_kit.analysis.confounders import OF_A_SIDE, Side
 from fsbench_kit.analysis.settings import CELL, cells
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.confounders import Confounders
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
     from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.stats.result import Bools, Ints
 
-OTHER: Final = "_candidate"
-"""What ends the names of the candidate's columns in the frame of `side_by_side`."""
+    Runs: TypeAlias = np.ma.MaskedArray[Any, np.dtype[np.float64]]
+
+Side = Literal["baseline", "candidate"]
+SIDES: Final[tuple[Side, Side]] = ("baseline", "candidate")
 
 
-def figures_of(
-    dataset: Dataset,
-    factor: str,
-    baseline: str | None,
-    wanted: pl.DataFrame,
-    *,
-    where: Where | None = None,
-    include_failed: bool,
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The runs of each level in each cell, and which of these groups are compared.
+
+    Attributes
+    ----------
+    measurements
+        Those of all groups, with the number of their ``group``.
+    order
+        Their places, one group after the other.
+    table
+        One row for each group: its cell, ``level``, ``base`` (the level that it is compared with), ``unit``, ``n``
+        measurements, a number for its set of ``runs``, and ``averaged_over`` how many runs each measurement is a
+        mean; null where it is of one, or where they differ.
+    pairs
+        One row for each comparison: the numbers of its two groups, ``baseline`` and ``candidate``.
+    before
+        Measurements of warm-ups and the like, with the number of the ``group`` that leaves them out.
+    """
+
+    measurements: pl.DataFrame
+    order: Ints
+    table: pl.DataFrame
+    pairs: pl.DataFrame
+    before: pl.DataFrame
+
+    def of(self, side: Side, *columns: str) -> pl.DataFrame:
+        """Return the table's row of one group of each comparison, or some columns of it."""
+        return self.table.select(columns or pl.all())[self.pairs[side]]
+
+    @property
+    def first(self) -> Ints:
+        """Where in the order each group begins."""
+        n: Ints = self.table["n"].to_numpy()
+        return n.cumsum() - n
+
+    def having(self, *which: pl.Expr) -> Bools:
+        """Tell which groups have a measurement of some kind."""
+        found = np.zeros(self.table.height, dtype=np.bool_)
+        found[self.measurements.filter(*which)["group"].to_numpy()] = True
+        return found
+
+    def alike(self, column: str) -> Bools:
+        """Tell in which groups all measurements have the same text in a column, or all of them none."""
+        texts = self.measurements[column]
+        if texts.is_empty() or texts.eq_missing(texts[0]).all():
+            return np.ones(self.table.height, dtype=np.bool_)
+        numbers = texts.cast(pl.Categorical).to_physical().cast(pl.Int64)
+        code = numbers.fill_null(-1).to_numpy()[self.order]
+        same: Bools = np.minimum.reduceat(code, self.first) == np.maximum.reduceat(code, self.first)
+        return same
+
+    def either(self, groups: Bools) -> Bools:
+        """Tell for which comparisons something holds of either group."""
+        found: Bools = groups[self.pairs.to_numpy()].any(axis=-1)
+        return found
+
+    def of_rows(self, of_groups: pl.DataFrame) -> pl.DataFrame:
+        """Return what is found of either group of each comparison, as ``row``; the baseline's comes first."""
+        if of_groups.is_empty():
+            return of_groups.rename({"group": "row"})
+        rows = self.pairs.with_row_index("row")
+        sides = (
+            rows.select("row", group=side).join(of_groups, on="group", maintain_order="left_right")
+            for side in SIDES
+        )
+        return pl.concat(sides).drop("group")
+
+    def ragged(self, values: pl.Series) -> Runs:
+        """Return a column of the measurements as an array with a row for each group."""
+        return padded(values.to_numpy()[self.order], self.table["n"].to_numpy())
+
+    def places(self, groups: Ints) -> tuple[Ints, Ints]:
+        """Return the places of the measurements of some groups in turn, and how many each of these has."""
+        sizes = self.table["n"].to_numpy()[groups]
+        ends = sizes.cumsum()
+        place = np.arange(ends[-1] if ends.size else 0) + np.repeat(self.first[groups] - ends + sizes, sizes)
+        return self.order[place], sizes
+
+    def runs_of(self, side: Side, rows: Ints, *columns: str) -> pl.DataFrame:
+        """Return columns of the measurements of one group of some comparisons, beside ``row``."""
+        place, sizes = self.places(self.pairs[side].to_numpy()[rows])
+        return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
+
+
+def comparable(
+    dataset: Dataset, factor: str, wanted: pl.Expr, *, where: Where | None = None, include_failed: bool = False
 ) -> pl.DataFrame:
-    """Return the figures that can be compared, each with its cell, its level and its ``base``: that of its study.
+    """Return the measurements that can be compared, each with its cell and its level.
 
     Parameters
     ----------
-    dataset, factor, baseline, where, include_failed
+    dataset, factor, where, include_failed
         As in `fsbench_kit.compare`.
     wanted
-        Metrics and statistics.
+        A filter for metrics and statistics.
 
     Raises
     ------
     RequestError
-        If the factor, the baseline or a value of ``where`` is not in the data.
+        If the factor or a value of ``where`` is not in the data.
     """
-    figures = cells(dataset, factor, where).join(
-        wanted, on=["metric", "statistic"], how="semi", maintain_order="left"
-    )
-    if not include_failed:
-        figures = figures.filter(pl.col("status") == "ok")
-    levels = figures.filter(~UNMEASURED).select("study", "level").unique()
-    names = sorted(levels["level"].unique())
-    if baseline is not None and baseline not in names:
-        raise RequestError(
-            f"{baseline!r} is not a {factor} of these runs",
-            hint=f"Choose one of: {', '.join(names) or 'none is known'}.",
-        )
-    if not names and where:
-        raise RequestError(
-            f"no run that counts has a {factor} and all of what was chosen",
-            hint="Choose less: each value occurs, but not with all the others.",
-        )
-    if not names:
+    counting = [] if include_failed else [pl.col("status") == "ok"]
+    measurements = cells(dataset, factor, where).filter(wanted, *counting)
+    if measurements.filter(~UNMEASURED).is_empty():
+        if where:
+            raise RequestError(
+                f"no run that counts has a {factor} and all of what was chosen",
+                hint="Choose less: each value occurs, but not with all the others.",
+            )
         raise RequestError(
             f"no {factor} is known of these runs",
             hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
         )
-    is_ext4 = pl.col("level") == "ext4"
-    default = pl.when(is_ext4.any()).then(pl.lit("ext4")).otherwise(pl.col("level").min())
-    bases = levels.group_by("study").agg(base=default if baseline is None else pl.lit(baseline))
-    return figures.join(bases, on="study", how="left", nulls_equal=True, maintain_order="left")
+    return measurements
 
 
-def left_out(figures: pl.DataFrame) -> dict[tuple[object, ...], dict[str, int]]:
-    """Return how many runs of a cell and level came before those that count: key -> stage -> runs."""
-    found: dict[tuple[object, ...], dict[str, int]] = {}
-    counted = figures.filter(UNMEASURED).group_by(*CELL, "level", "stage", maintain_order=True).len()
-    for *key, stage, runs in counted.rows():
-        found.setdefault(tuple(key), {})[stage] = runs
-    return found
+def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, keys: Sequence[str] = CELL) -> Groups:
+    """Sort measurements into groups, and set each beside its baseline.
 
+    Parameters
+    ----------
+    measurements
+        As `comparable` returns them.
+    factor, baseline
+        As in `fsbench_kit.compare`.
+    keys
+        What makes up a cell.
 
-def side_by_side(figures: pl.DataFrame, confounders: Confounders) -> pl.DataFrame:
-    """Return one row for each cell and level that can be set beside the cell's baseline.
-
-    Returns
-    -------
-    pl.DataFrame
-        The columns of `CELL`, in the order in which cells come, and of each side ``level``, ``n``, the lists
-        ``run_id``, ``value``, ``round``, ``host`` of its runs and what `_SIDE` tells of them. The candidate's end
-        in `OTHER`.
+    Raises
+    ------
+    RequestError
+        If the baseline is not in the data.
     """
-    measured = confounders.marked(figures.filter(~UNMEASURED))
-    sides = (
-        measured.group_by(*CELL, "base", "level", maintain_order=True)
-        .agg("run_id", "value", "round", "host", *_SIDE, *OF_A_SIDE, n=pl.len().cast(pl.Int64))
-        .with_row_index("cell")
-        .with_columns(pl.col("cell").min().over(CELL))
+    measured = measurements.filter(~UNMEASURED)
+    apart = telling(measured, keys)
+    averaged = pl.col("averaged_over").fill_null(1)  # a log is of one run, unless its study says otherwise
+    default = pl.when((pl.col("level") == "ext4").any()).then(pl.lit("ext4")).otherwise(pl.col("level").min())
+    table = (
+        measured.with_row_index("place")
+        .group_by(*apart, "level", maintain_order=True)
+        .agg(
+            "place",
+            pl.col(*(key for key in keys if key not in apart), "unit").first(),
+            n=pl.len().cast(pl.Int64),
+            runs=pl.col("run_id").hash().sum(),  # equal for equal sets
+            averaged_over=pl.when(averaged.min() == averaged.max(), averaged.max() > 1).then(averaged.max()),
+        )
+        .with_row_index("group")
+        .with_columns(
+            base=default.over("study") if baseline is None else pl.lit(baseline),
+            cell=pl.col("group").min().over(apart),
+        )
     )
+    names = table["level"].unique().sort()
+    if baseline is not None and baseline not in names:
+        raise RequestError(
+            f"{baseline!r} is not a {factor} of these runs", hint=f"Choose one of: {', '.join(names)}."
+        )
     of_base = pl.col("level") == pl.col("base")
-    return (
-        sides.filter(of_base)
-        .join(sides.filter(~of_base).drop(CELL), on="cell", suffix=OTHER)
-        .sort("cell", f"level{OTHER}")
+    pairs = (
+        table.filter(of_base)
+        .select("cell", baseline="group")
+        .join(table.filter(~of_base).select("cell", "level", candidate="group"), on="cell")
+        .sort("cell", "level")
     )
-
-
-_SIDE: Final = (
-    pl.col("unit").first(),
-    (pl.col("state") == "missing").any().alias("missing"),
-    (pl.col("value") <= 0).any().alias("zero"),
-    (pl.col("state") == "censored").any().alias("censored"),
-    pl.col("low", "high").first(),  # of the only run, where it is the only one
-    pl.col("stopping_rule").drop_nulls().unique(),
-    pl.col("averaged_over").fill_null(1).unique().sort(),  # a log is of one run, unless its study says otherwise
-    pl.col("value").sort_by("started_at").alias("in_time"),
-    # A line over time means something where the times are known, and all runs were made on one machine.
-    (pl.col("started_at").is_not_null().all() & (pl.col("host").n_unique() == 1)).alias("timed"),
-    (pl.col("round").is_not_null().all() & pl.col("round").is_unique().all()).alias("by_round"),
-)
-
-
-def sides_of(pairs: pl.DataFrame) -> list[tuple[Side, Side]]:
-    """Return both sides of each row of `side_by_side`, as `Confounders.between` takes them."""
-    names = ("level", "run_id", "cached", "past_direct", "unsynced", "submission", "unit_assumed")
-    baseline, candidate = (
-        [
-            Side(level, frozenset(runs), *given)
-            for level, runs, *given in pairs.select(f"{name}{suffix}" for name in names).rows()
-        ]
-        for suffix in ("", OTHER)
+    order = table["place"].explode().to_numpy()
+    group = np.empty(measured.height, dtype=np.uint32)
+    group[order] = np.repeat(table["group"].to_numpy(), table["n"].to_numpy())
+    of_cell = [*keys, "level"]
+    before = measurements.filter(UNMEASURED).join(
+        table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
     )
-    return list(zip(baseline, candidate, strict=True))
+    in_groups = measured.with_columns(group=group)
+    return Groups(in_groups, order, table.drop("place"), pairs.select(SIDES), before)
+
+
+def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
+    """Return pairs of groups that were chosen elsewhere, each given by its measurements."""
+    groups = [measurements for pair in pairs for measurements in pair]
+    measurements = pl.concat(
+        rows.with_columns(group=pl.lit(number, pl.UInt32)) for number, rows in enumerate(groups)
+    )
+    table = measurements.group_by("group", maintain_order=True).agg(
+        pl.col("level").first(), n=pl.len().cast(pl.Int64), runs=pl.col("run_id").hash().sum()
+    )
+    sides = {side: np.arange(place, table.height, 2) for place, side in enumerate(SIDES)}
+    order = np.arange(measurements.height)
+    return Groups(measurements, order, table, pl.DataFrame(sides), measurements.clear())
+
+
+def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Return the keys in which measurements differ; the others cost time in grouping, and group nothing."""
+    alike = measurements.select(pl.col(key).eq_missing(pl.col(key).first()).all() for key in keys).row(0)
+    return [key for key, same in zip(keys, alike, strict=True) if not same] or [keys[0]]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
-from scipy.special import chdtri, stdtrit
 
 from fsbench_kit import stats
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import STATISTICS
+from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.stats import special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-def repeats(
+def sample_size(
     pilot: Dataset | None = None,
     *,
     cv: float | Sequence[float] | None = None,
@@ -45,7 +45,7 @@ def repeats(
     confidence: float = 0.95,
     factor: str = "filesystem",
 ) -> pl.DataFrame:
-    """Return how many runs a side needs.
+    """Return how many runs a group needs.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
     confidence
         Of the interval.
     most
-        The largest number of runs of a side.
+        The largest number of runs of a group.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
         upwards.
     """
     runs = np.unique(np.geomspace(2, most, 60).round().astype(int))
-    quantiles = stdtrit(2 * runs - 2, (1 + confidence) / 2) * np.sqrt(2 / runs)
+    quantiles = special.stdtrit(2 * runs - 2, (1 + confidence) / 2) * np.sqrt(2 / runs)
     rows = [
         (value, int(n), float(np.expm1(_log_sd(value) * quantile)))
         for value in cv
@@ -133,15 +133,8 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
 
 def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     """Return of each cell how much the runs of one level vary, on logarithms."""
-    wanted = [(metric, statistic) for metric, statistics in STATISTICS.items() for statistic in statistics]
-    figures = (
-        settings.cells(pilot, factor)
-        .join(
-            pl.DataFrame(wanted, schema=["metric", "statistic"], orient="row"),
-            on=["metric", "statistic"],
-            how="semi",
-        )
-        .filter(~UNMEASURED, pl.col("status") == "ok", pl.col("value") > 0)
+    figures = settings.cells(pilot, factor).filter(
+        wanted(), ~UNMEASURED, pl.col("status") == "ok", pl.col("value") > 0
     )
     varied = (
         figures.with_columns(pl.col("value").log())
@@ -159,10 +152,10 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     if varied.is_empty():
         raise RequestError(
             "no two of these runs were made alike and differ in a figure, so nothing is known of how runs vary",
-            hint="Make a pilot of some runs on each side, or say how much runs vary.",
+            hint="Make a pilot of some runs in each group, or say how much runs vary.",
         )
     freedom, variance = varied["freedom"].to_numpy(), varied["variance"].to_numpy()
-    high = variance * freedom / chdtri(freedom, _SURE)
+    high = variance * freedom / special.chdtri(freedom, _SURE)
     return varied.drop("freedom", "variance").with_columns(
         cv=pl.Series([_cv(value) for value in variance]), cv_high=pl.Series([_cv(value) for value in high])
     )

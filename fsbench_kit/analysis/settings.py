@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.vocabulary import setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.model.vocabulary import SettingKind
 
     Where: TypeAlias = Mapping[str, Sequence[str | int | None]]
 
@@ -47,83 +45,17 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
 
 def wide(settings: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
     """Return one row for each run with a column for each of some keys; unknown is null."""
-    known = effective(settings)
-    runs = known.select("run_id").unique(maintain_order=True)
-    for key in keys:
-        column = known.filter(pl.col("key") == key).select("run_id", pl.col("value").alias(key))
-        runs = runs.join(column, on="run_id", how="left", validate="1:1")
-    return runs
+    return (
+        effective(settings)
+        .group_by("run_id", maintain_order=True)
+        .agg(pl.col("value").filter(pl.col("key") == key).first().alias(key) for key in keys)
+    )
 
 
-class Facts:
-    """What is known of each run, to be asked about sets of runs.
-
-    Parameters
-    ----------
-    dataset
-        The runs' data.
-    """
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._of_run: dict[str, list[tuple[str, str]]] = {}
-        for run, key, value in known(dataset).select("run_id", "key", "value").rows():
-            self._of_run.setdefault(run, []).append((key, value))
-        self._of_runs: dict[frozenset[str], dict[str, list[str]]] = {}
-
-    def values(self, runs: frozenset[str]) -> dict[str, list[str]]:
-        """Return the values that each key has among some runs, sorted."""
-        if runs not in self._of_runs:
-            found: dict[str, set[str]] = {}
-            for run in runs:
-                for key, value in self._of_run.get(run, ()):
-                    found.setdefault(key, set()).add(value)
-            self._of_runs[runs] = {key: sorted(found[key]) for key in sorted(found)}
-        return self._of_runs[runs]
-
-    def differences(self, baseline: frozenset[str], candidate: frozenset[str]) -> Iterator[Difference]:
-        """Yield each setting that is known of at least one side and is not the same on both, by kind and key."""
-        sides = self.values(baseline), self.values(candidate)
-        for kind, key in sorted((setting_kind(key), key) for key in sides[0].keys() | sides[1].keys()):
-            first, second = (" | ".join(side[key]) if key in side else NOT_KNOWN for side in sides)
-            if first != second:
-                yield Difference(key, kind, first, second)
-
-
-class Difference(NamedTuple):
-    """A setting in which two sides differ.
-
-    Attributes
-    ----------
-    key, kind
-        As in `fsbench_kit.model.vocabulary`.
-    baseline, candidate
-        The values of that side's runs, or `NOT_KNOWN`.
-    """
-
-    key: str
-    kind: SettingKind
-    baseline: str
-    candidate: str
-
-
-def differences(dataset: Dataset, baseline: Iterable[str], candidate: Iterable[str]) -> pl.DataFrame:
-    """List the settings in which two sides of a comparison differ.
-
-    Parameters
-    ----------
-    dataset
-        The runs' data.
-    baseline, candidate
-        The run ids of the two sides.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row for each `Difference`. Labels, and settings of which only one side is known by nature of where
-        they stand, are included; ``kind`` tells.
-    """
-    found = Facts(dataset).differences(frozenset(baseline), frozenset(candidate))
-    return pl.DataFrame(list(found), schema=dict.fromkeys(Difference._fields, pl.String), orient="row")
+def values_of(known: pl.DataFrame, runs: Iterable[str]) -> dict[str, list[str]]:
+    """Return the values that each key has among some runs, given what `known` returned; both are sorted."""
+    found = known.filter(pl.col("run_id").is_in(list(runs))).group_by("key").agg(pl.col("value").unique().sort())
+    return dict(found.sort("key").rows())
 
 
 def known(dataset: Dataset) -> pl.DataFrame:
@@ -206,21 +138,32 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     else:
         level = wide(dataset.settings, [factor]).rename({factor: "level"})
     parts = pl.col("part").n_unique().over("run_id", "scope")
-    printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
-    figures = (
-        pl.concat([printed, _with_sync(printed)])
-        .join(dataset.runs.drop("line"), on="run_id")
-        .join(level.drop_nulls(), on="run_id")
-        .join(known, on="run_id", how="left", suffix="_setting")
-        .with_columns(
-            pl.col("scope").cast(pl.String),
-            pl.when(parts > 1).then("part").alias("part"),
-            *(pl.coalesce(size, integer(f"{size}_setting")).alias(size) for size in _SIZES),
+    runs = (
+        dataset.runs.drop("line")
+        .join(level.drop_nulls(), on="run_id", maintain_order="left")
+        .join(
+            known.select(pl.exclude(_SIZES), *(integer(size).alias(f"{size}_setting") for size in _SIZES)),
+            on="run_id",
+            how="left",
+            maintain_order="left",
         )
+    )
+    printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
+    figures = _beside_runs(pl.concat([printed, _with_sync(printed)]), runs).with_columns(
+        pl.col("scope").cast(pl.String),
+        pl.when(parts > 1).then("part").alias("part"),
+        *(pl.coalesce(size, f"{size}_setting").alias(size) for size in _SIZES),
     )
     labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
     figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """Set beside each measurement what is known of its run: a join, at a fifth of its time for so few runs."""
+    place = measurements["run_id"].cast(pl.Enum(runs["run_id"]), strict=False).to_physical()
+    known = place.is_not_null()
+    return pl.concat([measurements.filter(known), runs.drop("run_id")[place.filter(known)]], how="horizontal")
 
 
 _LARGEST: Final = 1e100
@@ -255,8 +198,8 @@ def _with_sync(figures: pl.DataFrame) -> pl.DataFrame:
 
     Neither says by itself what a filesystem takes: one does more at once, and another more in the sync.
     """
-    elapsed = figures.filter(
-        pl.col("operation").str.contains(_WRITES), metric="elapsed", statistic="value", state="measured"
+    elapsed = figures.filter(metric="elapsed", statistic="value", state="measured").filter(
+        pl.col("operation").str.contains(_WRITES)
     )
     syncs = elapsed.filter(pl.col("operation").str.ends_with("_sync")).with_columns(
         pl.col("operation").str.strip_suffix("_sync")

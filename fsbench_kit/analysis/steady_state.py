@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from fsbench_kit import stats
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import PRIMARY
+from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.data.dataset import UNMEASURED
-from fsbench_kit.stats import steady_state
 from fsbench_kit.stats.steady import WINDOW
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-def steadiness(dataset: Dataset) -> pl.DataFrame:
+def steady_state(dataset: Dataset) -> pl.DataFrame:
     """Hold the last rounds of each figure of a launch against SNIA's criterion.
 
     Parameters
@@ -41,7 +41,7 @@ def steadiness(dataset: Dataset) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        One row for each target, workload and figure: the first of `comparison.PRIMARY` that it has.
+        One row for each target, workload and figure: the first of `metrics.PRIMARY` that it has.
         ``range`` and ``slope`` are those of the last `WINDOW` rounds, as shares of their mean; ``steady`` is
         whether the range is within 20 % and the slope within 10 %. All three are null with fewer rounds.
     """
@@ -62,14 +62,14 @@ def steadiness(dataset: Dataset) -> pl.DataFrame:
         values = row.pop("value")
         row["rounds"] = len(values)
         if len(values) >= WINDOW:
-            found = steady_state(values)
+            found = stats.steady_state(values)
             row |= {"range": float(found.range), "slope": float(found.slope), "steady": bool(found.steady)}
         rows.append(row)
     return pl.DataFrame(rows, schema=COLUMNS)
 
 
 def sentence(found: pl.DataFrame) -> str | None:
-    """Say in a sentence what `steadiness` found; ``None`` where there were too few rounds for it."""
+    """Say in a sentence what `steady_state` found; ``None`` where there were too few rounds for it."""
     known = found.drop_nulls("steady")
     if known.is_empty():
         return None

@@ -39,7 +39,7 @@ _CELL: Final = [name for name in settings.CELL if name not in {"scope", "part", 
 
 
 @dataclass(frozen=True, slots=True)
-class OverTime:
+class TimeSeries:
     """Figures of runs over time, and what is to be seen in them, as frames that share ``series``.
 
     Attributes
@@ -84,7 +84,7 @@ _FOUND: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = None) -> OverTime:
+def time_series(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = None) -> TimeSeries:
     """Look at the series of runs.
 
     Parameters
@@ -99,7 +99,7 @@ def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | Non
 
     Returns
     -------
-    OverTime
+    TimeSeries
         Without any row where no run has such a series.
     """
     wanted = [metric] if metric is not None else list(PREFERRED)
@@ -110,7 +110,7 @@ def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | Non
         .join(settings.operations(dataset, factor).filter(~UNMEASURED, status="ok"), on=["run_id", "operation"])
         .sort("study", "order", "started_at", "source", nulls_last=True, maintain_order=True)
     )
-    parts: dict[str, list[dict[str, Any]]] = {name: [] for name in OverTime.__slots__}
+    parts: dict[str, list[dict[str, Any]]] = {name: [] for name in TimeSeries.__slots__}
     key = ["run_id", "part", "operation", "metric", "statistic"]
     for number, (_, rows) in enumerate(known.group_by(key, maintain_order=True)):
         _look(number, rows, parts)
@@ -124,7 +124,7 @@ def over_time(dataset: Dataset, factor: str = "filesystem", *, metric: str | Non
         "stretches": _SPAN,
         "stalls": _SPAN,
     }
-    return OverTime(
+    return TimeSeries(
         **{name: pl.DataFrame(rows, schema=schemas[name], orient="row") for name, rows in parts.items()}
     )
 

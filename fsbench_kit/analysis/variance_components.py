@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from fsbench_kit import stats
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import PRIMARY
+from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.data.dataset import UNMEASURED
-from fsbench_kit.stats import variance_components
 from fsbench_kit.stats.series import BATCHES
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ COLUMNS: Final[dict[str, type[pl.DataType]]] = {
 }
 
 
-def noise(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = None) -> pl.DataFrame:
+def variance_components(
+    dataset: Dataset, factor: str = "filesystem", *, metric: str | None = None
+) -> pl.DataFrame:
     """Split the variance of the logarithms of figures by where it comes from.
 
     Parameters
@@ -43,7 +45,7 @@ def noise(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = 
     factor
         A column of the runs or the key of a setting; its levels are the outermost source.
     metric
-        By default, for each cell, the first of `fsbench_kit.analysis.comparison.PRIMARY` that it has.
+        By default, for each cell, the first of `fsbench_kit.analysis.metrics.PRIMARY` that it has.
 
     Returns
     -------
@@ -83,7 +85,9 @@ def noise(dataset: Dataset, factor: str = "filesystem", *, metric: str | None = 
             values, names = np.array(series), [WITHIN, *names]
         else:
             values = np.log([runs["value"].to_list() for runs in chosen])
-        own = variance_components(values if len(levels) > 1 else values[0], levels=len(names)).own.clip(min=0)
+        own = stats.variance_components(values if len(levels) > 1 else values[0], levels=len(names)).own.clip(
+            min=0
+        )
         cell_facts = {name: first[name] for name in settings.CELL}
         rows += [
             {**cell_facts, "source": name, "variance": float(variance), "levels": len(levels), "runs": fewest}

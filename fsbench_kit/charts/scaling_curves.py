@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import PRIMARY
+from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.charts.style import (
     PANEL_WIDTH,
     PLOT_WIDTH,
@@ -79,7 +79,7 @@ def scaling(
     setting
         A numeric setting: ``threads``, ``iodepth``, ``block_size``, ...
     metric
-        By default, the first of `fsbench_kit.analysis.comparison.PRIMARY` that a run has.
+        By default, the first of `fsbench_kit.analysis.metrics.PRIMARY` that a run has.
     factor
         A column of the runs or the key of a setting; decides the colours.
     most

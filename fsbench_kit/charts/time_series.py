@@ -31,7 +31,7 @@ from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import cell_label, metric_text, one_line, varying
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.time_series import OverTime
+    from fsbench_kit.analysis.time_series import TimeSeries
 
 _LOG_FROM: Final = 20.0
 """How many times the lowest figure the highest is, from which on the axis is logarithmic."""
@@ -39,13 +39,13 @@ _LOG_FROM: Final = 20.0
 _HOW: Final = "A plan's fio workload gives them with log_interval = 0.1, sysbench with --report-interval."
 
 
-def over_time(found: OverTime, *, most: int = 10, title: str | None = None) -> alt.Chart | alt.FacetChart:
+def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) -> alt.Chart | alt.FacetChart:
     """Draw the figures of each run over time.
 
     Parameters
     ----------
     found
-        What `fsbench_kit.analysis.time_series.over_time` returned.
+        What `fsbench_kit.analysis.time_series.time_series` returned.
     most
         How many runs to draw: the first ones.
     title
@@ -181,7 +181,7 @@ def _ends(kept: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
     return kept.join(points.group_by("series").agg(pl.col("end").max()), on="series", maintain_order="left")["end"]
 
 
-def over_time_finding(found: OverTime) -> str:
+def over_time_finding(found: TimeSeries) -> str:
     """Say in how many runs the level changes, how many are steady at their end, and how many stall."""
     runs = found.runs
     if runs.is_empty():

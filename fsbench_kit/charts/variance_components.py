@@ -28,7 +28,7 @@ def variance_shares(
     Parameters
     ----------
     noise
-        What `fsbench_kit.analysis.variance_components.noise` returned.
+        What `fsbench_kit.analysis.variance_components.variance_components` returned.
     factor
         What its levels are.
     most

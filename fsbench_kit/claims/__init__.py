@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.confounders import Confounders
+from fsbench_kit.analysis.design import Evidence
 from fsbench_kit.claims.relations import RELATIONS, Relation
 from fsbench_kit.claims.verdict import judge
 from fsbench_kit.data.reading import read
@@ -106,13 +106,13 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
             _check_complete(claim, folder)
         dataset = read(folder)
         figures = settings.cells(dataset, "filesystem")
-        confounders = Confounders(dataset, "filesystem")
+        evidence = Evidence(dataset, "filesystem")
         for claim in study.claim:
             try:
                 found = list(RELATIONS[claim.relation].checks(claim, figures, dataset))
             except RequestError as error:
                 raise _mistake(claim, folder, error.what, error.hint) from error
-            rows.append({"study": study.study.id, **judge(claim, found, figures, confounders)})
+            rows.append({"study": study.study.id, **judge(claim, found, figures, evidence)})
     if not rows:
         raise RequestError(
             "no study here makes a claim",

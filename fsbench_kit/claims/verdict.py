@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit import stats
+from fsbench_kit.analysis.confounders import between
 from fsbench_kit.claims import messages
 from fsbench_kit.claims.relations import RELATIONS
-from fsbench_kit.model.vocabulary import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fsbench_kit.analysis.confounders import Confounders
+    from fsbench_kit.analysis.design import Evidence as RunEvidence
     from fsbench_kit.claims.figures import Check, Figure
     from fsbench_kit.claims.messages import Arithmetic, Evidence
     from fsbench_kit.data.study import ClaimFacts
@@ -22,14 +22,12 @@ if TYPE_CHECKING:
 _CONFIDENCE: Final = 0.95
 
 
-def judge(
-    claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame, confounders: Confounders
-) -> dict[str, Any]:
+def judge(claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame, known: RunEvidence) -> dict[str, Any]:
     """Return the columns of an audit for one claim, but for its study."""
     arithmetic = _arithmetic(claim, checks)
     averaged_over = dict(figures.select("run_id", "averaged_over").drop_nulls().rows())
     evidence = _evidence(claim, checks, averaged_over)
-    differences, besides = _confounders(checks, figures, confounders)
+    differences, besides = _confounders(checks, figures, known)
     break_even_cv = _break_even(claim, checks, averaged_over)
     verdict = _verdict(claim, arithmetic, evidence, differences)
     low, high = RELATIONS[claim.relation].band(claim)
@@ -107,29 +105,17 @@ def _evidence(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping
 
 
 def _confounders(
-    checks: Sequence[Check], figures: pl.DataFrame, confounders: Confounders
+    checks: Sequence[Check], figures: pl.DataFrame, known: RunEvidence
 ) -> tuple[list[str], list[str]]:
-    """Name what besides the filesystem differs between the groups of a check, and what else is odd about them."""
-    found: dict[str, None] = {}
-    besides: dict[str, None] = {}
-    seen = set()
-    for check in checks:
-        if check.of is None or check.than is None or check.of.runs == check.than.runs:
-            continue
-        groups = check.of.runs, check.than.runs
-        if groups in seen:
-            continue
-        seen.add(groups)
-        a, b = (
-            confounders.side(
-                figures.filter(pl.col("run_id").is_in(list(runs))).unique("run_id", maintain_order=True)
-            )
-            for runs in groups
-        )
-        for code, details in confounders.between(a, b):
-            found |= dict.fromkeys(details or [REASONS[code][1]])
-        besides |= dict.fromkeys(confounders.notes(a, b))
-    return list(found), list(besides)
+    """Name what begroups the filesystem differs between the groups of a check, and what else is odd about them."""
+    pairs = {
+        (check.of.runs, check.than.runs): None
+        for check in checks
+        if check.of is not None and check.than is not None and check.of.runs != check.than.runs
+    }
+    of_runs = figures.unique("run_id", maintain_order=True)
+    groups = [[of_runs.filter(pl.col("run_id").is_in(list(runs))) for runs in pair] for pair in pairs]
+    return between(groups, known)
 
 
 def _break_even(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping[str, int]) -> float | None:

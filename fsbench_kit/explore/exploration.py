@@ -11,7 +11,8 @@ from altair.utils import schemapi
 
 from fsbench_kit import charts, tables
 from fsbench_kit.analysis import settings
-from fsbench_kit.analysis.comparison import compare, wanted_of
+from fsbench_kit.analysis.comparison import compare
+from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.explore.options import (
     COORDINATES,
@@ -107,7 +108,7 @@ class Exploration:
         frame = self._figures(*runs, state.factor)
         choices["metrics"] = choices_of(frame, "metric")
         state = keeping_metrics(state, choices["metrics"], said)
-        frame = frame.join(wanted_of(state.metrics or None), on=["metric", "statistic"], how="semi")
+        frame = frame.filter(wanted(state.metrics or None))
         for name in dict.fromkeys((state.factor, *_telling(frame, state))):
             column = "level" if name == state.factor else name
             choices[name] = choices_of(frame, column)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.analysis.comparison import COLUMNS, PRIMARY, compare
+from fsbench_kit.analysis.comparison import COLUMNS, compare
+from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.data import reading
 from fsbench_kit.launch.plan import read_plan

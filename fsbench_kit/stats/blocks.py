@@ -31,7 +31,7 @@ def blocked_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEs
     ----------
     a, b
         Shapes ``(..., blocks, n_a)`` and ``(..., blocks, n_b)``, at least two blocks; ``a[..., i, :]`` and
-        ``b[..., i, :]`` are of one block. Blocks without runs of both sides are left out. With one run of a side
+        ``b[..., i, :]`` are of one block. Blocks without runs of both groups are left out. With one run of a group
         in a block this is `paired_log`.
     confidence
         Of the interval.
@@ -45,7 +45,7 @@ def blocked_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEs
     Raises
     ------
     ValueError
-        If the sides have not equally many blocks, or fewer than two, or a value has no logarithm.
+        If the groups have not equally many blocks, or fewer than two, or a value has no logarithm.
 
     Notes
     -----

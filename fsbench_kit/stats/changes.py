@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.ndimage import median_filter
 
 from fsbench_kit.stats.values import figures
 
@@ -73,6 +72,8 @@ def levels(series: ArrayLike) -> Levels:
     correlation of 0.9. Here it is at most 7 % up to a correlation of 0.6, and 8 to 16 % at 0.9
     (``docs/coverage.md``).
     """
+    from scipy.ndimage import median_filter  # noqa: PLC0415  # takes its time to import, and few need it
+
     sample = figures(series, "series", at_least=2 * SHORTEST)
     if sample.values.ndim != 1 or not sample.present.all():
         raise ValueError("levels are of one series without gaps")

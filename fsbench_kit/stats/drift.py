@@ -1,4 +1,4 @@
-"""Whether the runs of one side got faster or slower in the course of a launch."""
+"""Whether the runs of one group got faster or slower in the course of a launch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def drift(values: ArrayLike, confidence: float = 0.99) -> Estimate:
     """Estimate the ratio of the last run to the first, by a straight line through the logarithms.
 
-    An interval that does not hold 1 is a drift. Where runs of both sides took turns in random order it does no
+    An interval that excludes 1 is a drift. Where runs of both groups took turns in random order it does no
     harm; where all of A ran before all of B it is part of their ratio.
 
     Parameters
@@ -44,9 +44,9 @@ def drift(values: ArrayLike, confidence: float = 0.99) -> Estimate:
     with np.errstate(divide="ignore", invalid="ignore"):
         x = places - (places * present).sum(axis=-1, keepdims=True) / n[..., None]
         y = logs.values - logs.mean()[..., None]
-        sxx = np.square(x).sum(axis=-1, where=present)
-        slope = (x * y).sum(axis=-1, where=present) / sxx
-        residual = np.square(y - slope[..., None] * x).sum(axis=-1, where=present) / (n - 2.0)
+        sxx = logs.total(np.square(x))
+        slope = logs.total(x * y) / sxx
+        residual = logs.total(np.square(y - slope[..., None] * x)) / (n - 2.0)
     span = np.ptp(np.where(present, places, places.mean()), axis=-1)
     still, too_few = logs.without_spread, n < MIN_RUNS
     error = np.where(still | too_few, np.nan, span * np.sqrt(np.maximum(residual, 0) / sxx))

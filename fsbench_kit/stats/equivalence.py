@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.values import checked_log
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
     Two one-sided tests: Schuirmann, D. J. (1987), J. Pharmacokinet. Biopharm. 15, 657-680. A 100(1 - 2 alpha) %
     interval inside the margin is the same decision as both tests at alpha, see `tost_p`.
 
-    Few noisy runs hardly ever show equivalence: at a noise of 5 %, five runs a side show it within 5 % in one
+    Few noisy runs hardly ever show equivalence: at a noise of 5 %, five runs a group show it within 5 % in one
     case of twenty (``docs/coverage.md``, and `power_of_equivalence`).
     """
     limit = checked_log(margin)
@@ -72,4 +72,5 @@ def tost_p(estimate: RatioEstimate, margin: float) -> Floats:
     if estimate.standard_error is None or estimate.df is None:
         raise ValueError(f"{estimate.method} has no t statistic; use equivalent() with its 90 % interval")
     nearer = limit - np.abs(np.log(estimate.estimate))
-    return stdtr(estimate.df, -nearer / estimate.standard_error)
+    p: Floats = special.stdtr(estimate.df, -nearer / estimate.standard_error)
+    return p

@@ -1,12 +1,12 @@
-"""Ratios of medians: of typical runs, where the runs lie in two heaps and a mean lies between them."""
+"""Ratios of medians: of typical runs, where runs are bimodal, and a mean lies between their modes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import bdtr, ndtri
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.result import Caveat
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import by_size, runs
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Sample
 
 MIN_FOR_MEDIAN: Final = 6
-"""Runs per side below which the interval was measured to cover as little as 80 to 90 %."""
+"""Runs per group below which the interval was measured to cover as little as 80 to 90 %."""
 
 
 def median_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the ratio of medians of two independent sides.
+    """Estimate the ratio of medians of two independent groups.
 
     Parameters
     ----------
     a, b
-        As in `welch_log`, with at least `MIN_FOR_MEDIAN` runs on each side.
+        As in `welch_log`, with at least `MIN_FOR_MEDIAN` runs in each group.
     confidence
         Of the interval.
 
@@ -39,7 +39,7 @@ def median_ratio(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioE
     Raises
     ------
     ValueError
-        If a side has too few runs, or a value is not positive and finite.
+        If a group has too few runs, or a value is not positive and finite.
 
     Notes
     -----
@@ -78,6 +78,6 @@ def _log_median(side: Sample) -> tuple[Floats, Floats]:
         median[chosen] = np.log(np.median(ordered, axis=-1))
         if n >= MIN_FOR_MEDIAN:
             rank = max(1, round(n / 2 - np.sqrt(n)))
-            between = 2 * ndtri(1 - bdtr(rank - 1, n, 0.5))
+            between = 2 * special.ndtri(1 - special.bdtr(rank - 1, n, 0.5))
             error[chosen] = np.log(ordered[:, n - rank] / ordered[:, rank - 1]) / between
     return median.reshape(cells), error.reshape(cells)

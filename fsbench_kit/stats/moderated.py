@@ -1,7 +1,7 @@
 """Variances moderated over cells: what two or three runs cannot tell of their noise, many such cells can.
 
 Each cell's variance is drawn towards a common one, the more so the fewer its runs and the more alike the cells
-are. Intervals get shorter (at two runs a side to a third) and cover on average what they state; the price is paid
+are. Intervals get shorter (at two runs a group to a third) and cover on average what they state; the price is paid
 by the noisiest cells, which get intervals that are too short and are told by `Caveat.NOISIER_THAN_MOST`.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import polygamma, psi
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.ratio import paired_logs
 from fsbench_kit.stats.result import Caveat
 from fsbench_kit.stats.student import ratio_by_t
@@ -28,7 +28,7 @@ MIN_CELLS: Final = 12
 
 MIN_DF: Final = 60
 """Degrees of freedom of all cells together below which the common variance was measured to be too unsure: thirty
-cells of two runs a side, or sixty of two pairs."""
+cells of two runs a group, or sixty of two pairs."""
 
 NOISIER: Final = 2.0
 """How many times the common standard deviation makes a cell noisier than most."""
@@ -64,22 +64,22 @@ def variance_prior(variance: Floats, df: Floats) -> Prior | None:
     if taken.sum() < MIN_CELLS or df[taken].sum() < MIN_DF:
         return None
     half_df = df[taken] / 2
-    logs = np.log(variance[taken]) - psi(half_df) + np.log(half_df)
-    excess = float(logs.var(ddof=1) - polygamma(1, half_df).mean())
+    logs = np.log(variance[taken]) - special.psi(half_df) + np.log(half_df)
+    excess = float(logs.var(ddof=1) - special.polygamma(1, half_df).mean())
     if excess <= 0:
         return Prior(float(np.average(variance[taken], weights=half_df)), np.inf)
     half = _inverse_trigamma(excess)
-    return Prior(float(np.exp(logs.mean() + psi(half) - np.log(half))), 2 * half)
+    return Prior(float(np.exp(logs.mean() + special.psi(half) - np.log(half))), 2 * half)
 
 
 def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the ratio of geometric means of two independent sides in many cells, with moderated variances.
+    """Estimate the ratio of geometric means of two independent groups in many cells, with moderated variances.
 
     Parameters
     ----------
     a, b
         As in `welch_log`, of cells of one kind: at least `MIN_CELLS` of them, and `MIN_DF` degrees of freedom
-        together, or there is no interval. The sides of a cell are taken to be equally noisy.
+        together, or there is no interval. The groups of a cell are taken to be equally noisy.
     confidence
         Of the interval.
 
@@ -91,7 +91,7 @@ def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Ratio
     Raises
     ------
     ValueError
-        If there are fewer than two runs on a side, or a value has no logarithm.
+        If there are fewer than two runs in a group, or a value has no logarithm.
 
     Notes
     -----
@@ -137,7 +137,7 @@ def moderated_paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -
     Raises
     ------
     ValueError
-        If the sides are not equally long, there are fewer than two pairs, or a value has no logarithm.
+        If the groups are not equally long, there are fewer than two pairs, or a value has no logarithm.
     """
     ratios = paired_logs(a, b, at_least=2)
     n, still = ratios.n, ratios.without_spread
@@ -184,4 +184,4 @@ def _inverse_trigamma(value: float) -> float:
     """Return the x > 0 at which the trigamma function, which lies between 1/x and 1/x + 1/x**2, has a value."""
     from scipy.optimize import brentq  # noqa: PLC0415  # takes a fifth of a second to import, and few need it
 
-    return float(brentq(lambda x: polygamma(1, x) - value, 1 / value, 1 / value + 1))
+    return float(brentq(lambda x: special.polygamma(1, x) - value, 1 / value, 1 / value + 1))

@@ -43,38 +43,6 @@ def holm(p: ArrayLike) -> Floats:
     return adjusted
 
 
-def benjamini_hochberg(p: ArrayLike) -> Floats:
-    """Adjust p values so that of those below 5 % at most 5 % are expected to be false: for screening.
-
-    It cannot remove what all cells share: a session that was slower shifts every cell of a matrix alike.
-
-    Parameters
-    ----------
-    p
-        The family, shape ``(n,)``.
-
-    Returns
-    -------
-    ndarray
-        Shape ``(n,)``, in the same order.
-
-    Raises
-    ------
-    ValueError
-        If a p value is not between 0 and 1.
-
-    Notes
-    -----
-    Benjamini, Y. and Hochberg, Y. (1995), J. R. Stat. Soc. B 57, 289-300. Holds under independence and positive
-    dependence.
-    """
-    from scipy.stats import false_discovery_control  # noqa: PLC0415  # takes a second to import, and few need it
-
-    adjusted, tested = _family(p)
-    adjusted[tested] = false_discovery_control(adjusted[tested], method="bh")
-    return adjusted
-
-
 def _family(p: ArrayLike) -> tuple[Floats, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
     """Return a copy of the p values, and which of them were tests."""
     values = np.array(p, dtype=np.float64)

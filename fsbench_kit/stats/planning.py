@@ -1,6 +1,6 @@
-"""How many runs a side needs, before any is made: for a width, for an effect, for equivalence.
+"""How many runs a group needs, before any is made: for a width, for an effect, for equivalence.
 
-Two independent sides of equally many, equally noisy runs are planned with Student's t on logarithms. The noise
+Two independent groups of equally many, equally noisy runs are planned with Student's t on logarithms. The noise
 is an assumption: take it from a pilot or from earlier runs of the same workload. `log_sd` is the standard
 deviation of logarithms between runs; up to 10 % it is as good as their coefficient of variation, 0.05 for 5 %.
 
@@ -14,8 +14,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import nctdtr, stdtrit
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.values import checked_confidence, checked_log
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95) -> int:
-    """Return the runs per side for an interval that typically reaches from ratio / factor to ratio * factor.
+    """Return the runs per group for an interval that typically reaches from ratio / factor to ratio * factor.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95) -> in
     10
     """
     width, quantile = checked_log(factor), (1 + checked_confidence(confidence)) / 2
-    return _fewest(lambda n: bool(stdtrit(2 * n - 2, quantile) * _standard_error(log_sd, n) <= width))
+    return _fewest(lambda n: bool(special.stdtrit(2 * n - 2, quantile) * _standard_error(log_sd, n) <= width))
 
 
 def runs_for_effect(log_sd: float, ratio: float, power: float = 0.8, confidence: float = 0.95) -> int:
-    """Return the runs per side with which a true ratio is shown to differ from 1.
+    """Return the runs per group with which a true ratio is shown to differ from 1.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def runs_for_effect(log_sd: float, ratio: float, power: float = 0.8, confidence:
 
 
 def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8) -> int:
-    """Return the runs per side with which two truly equal sides are shown to be equal within a margin.
+    """Return the runs per group with which two truly equal groups are shown to be equal within a margin.
 
     Parameters
     ----------
@@ -107,14 +107,14 @@ def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8) -> in
 
 
 def power_of_effect(log_sd: float, ratio: float, runs: int, confidence: float = 0.95) -> float:
-    """Return how often so many runs per side show that a true ratio differs from 1.
+    """Return how often so many runs per group show that a true ratio differs from 1.
 
     Parameters
     ----------
     log_sd, ratio, confidence
         As in `runs_for_effect`.
     runs
-        Per side, at least 2.
+        Per group, at least 2.
 
     Raises
     ------
@@ -131,14 +131,14 @@ def power_of_effect(log_sd: float, ratio: float, runs: int, confidence: float = 
 
 
 def power_of_equivalence(log_sd: float, margin: float, runs: int) -> float:
-    """Return how often, at least, so many runs per side show that two truly equal sides are equal within a margin.
+    """Return how often, at least, so many runs per group show two truly equal groups to be equal within a margin.
 
     Parameters
     ----------
     log_sd, margin
         As in `runs_for_equivalence`.
     runs
-        Per side, at least 2.
+        Per group, at least 2.
 
     Raises
     ------
@@ -154,11 +154,11 @@ def power_of_equivalence(log_sd: float, margin: float, runs: int) -> float:
 
 
 def _exceeds(shift: float, log_sd: float, quantile: float, n: int) -> float:
-    """Return how often, with n per side, a t statistic under a true shift exceeds its quantile."""
+    """Return how often, with n per group, a t statistic under a true shift exceeds its quantile."""
     noncentrality = shift / _standard_error(log_sd, n)
     if noncentrality > _CERTAIN:
         return 1.0
-    return float(1 - nctdtr(2 * n - 2, noncentrality, stdtrit(2 * n - 2, quantile)))
+    return float(1 - special.nctdtr(2 * n - 2, noncentrality, special.stdtrit(2 * n - 2, quantile)))
 
 
 _CERTAIN = 30
@@ -169,7 +169,7 @@ def _standard_error(log_sd: float, n: int) -> float:
     if not log_sd > 0:
         raise ValueError(f"a spread of {log_sd} between runs is not positive")
     if n < 2:
-        raise ValueError(f"{n} runs per side have no spread between them; plan with two at least")
+        raise ValueError(f"{n} runs per group have no spread between them; plan with two at least")
     return log_sd * float(np.sqrt(2 / n))
 
 

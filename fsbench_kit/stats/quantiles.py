@@ -1,12 +1,12 @@
-"""Quantiles of one side with intervals that rest on order statistics, and so on no shape of the distribution."""
+"""Quantiles of one group with intervals that rest on order statistics, and so on no shape of the distribution."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import bdtr
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.result import Caveat, Estimate, caveats_that_apply
 from fsbench_kit.stats.values import by_size, checked_confidence, figures
 
@@ -110,8 +110,8 @@ def rank_confidence(n: int, q: float, first: int, last: int) -> float:
     """
     if not 0 <= first < last <= n + 1:
         raise ValueError(f"ranks {first} and {last} of {n} values are not in order")
-    below = bdtr(first - 1, n, _checked_quantile(q)) if first > 0 else 0.0
-    return float(bdtr(min(last - 1, n), n, q) - below)
+    below = special.bdtr(first - 1, n, _checked_quantile(q)) if first > 0 else 0.0
+    return float(special.bdtr(min(last - 1, n), n, q) - below)
 
 
 def values_for_quantile(q: float, confidence: float = 0.95) -> int:

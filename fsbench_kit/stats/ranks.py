@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.special import comb, ndtr
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.ratio import paired_logs
 from fsbench_kit.stats.values import DECIMALS, by_size, runs
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Floats
 
 EXACT_UP_TO: Final = 100
-"""Runs on both sides together beyond which the Mann-Whitney distribution is its normal limit, which by then is
+"""Runs in both groups together beyond which the Mann-Whitney distribution is its normal limit, which by then is
 right to three digits, where the exact one takes seconds."""
 
 
@@ -39,17 +39,17 @@ def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Returns
     -------
     ndarray
-        Twice the smaller tail, at most 1, of the shape of the cells; nan where a side of a cell is empty.
+        Twice the smaller tail, at most 1, of the shape of the cells; nan where a group of a cell is empty.
 
     Raises
     ------
     ValueError
-        If a side has no runs at all, or a value is not positive and finite.
+        If a group has no runs at all, or a value is not positive and finite.
 
     Notes
     -----
     Lehmann, E. L. (1975), *Nonparametrics*: the distribution of the statistic over all ways to deal the
-    observed values to the two sides.
+    observed values to the two groups.
     """
     side_a, side_b = runs(a, "a", at_least=1), runs(b, "b", at_least=1)
     cells = np.broadcast_shapes(side_a.values.shape[:-1], side_b.values.shape[:-1])
@@ -71,7 +71,7 @@ def _mann_whitney_p(a: Floats, b: Floats) -> Floats:
 def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
     """Return the two-sided p value of the signed-rank test on log ratios of pairs, exact for the ties at hand.
 
-    Pairs of equal runs are ranked with the others and then count for neither side (Pratt's rule), which is the
+    Pairs of equal runs are ranked with the others and then count for neither group (Pratt's rule), which is the
     rule under which the test inverts to the interval of Walsh averages.
 
     Parameters
@@ -87,7 +87,7 @@ def signed_rank_p(a: ArrayLike, b: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If the sides are not equally long, or a value has no logarithm.
+        If the groups are not equally long, or a value has no logarithm.
 
     Notes
     -----
@@ -112,14 +112,14 @@ def _signed_rank_p(ratios: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
-    """Return the distribution of twice the Mann-Whitney statistic when both sides are alike.
+    """Return the distribution of twice the Mann-Whitney statistic when both groups are alike.
 
     Parameters
     ----------
     n_a
-        Values on side A.
+        Values on group A.
     groups
-        How many values, of both sides together, are equal to each other, in ascending order of the value:
+        How many values, of both groups together, are equal to each other, in ascending order of the value:
         ``(1,) * (n_a + n_b)`` without ties.
 
     Returns
@@ -133,19 +133,19 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
     if n > EXACT_UP_TO:
         ties = sum(t**3 - t for t in groups)
         deviation = np.sqrt(n_a * n_b / 3 * (n + 1 - ties / (n * (n - 1))))
-        return np.diff(ndtr((np.arange(top + 2) - 0.5 - top / 2) / deviation))
+        return np.diff(special.ndtr((np.arange(top + 2) - 0.5 - top / 2) / deviation))
     few = min(n_a, n_b)
     ends = np.cumsum(groups)
     ranks = np.repeat(2 * ends - groups + 1, groups)  # doubled, and equal for equal values
     if few == n_a:
-        ranks = 2 * (n + 1) - ranks  # side A's fall where side B's, and so the statistic, rise
+        ranks = 2 * (n + 1) - ranks  # group A's fall where group B's, and so the statistic, rise
     least = few * (few + 1)
-    ways = np.zeros((few + 1, least + top + 1))  # [values dealt to the smaller side so far, sum of their ranks]
+    ways = np.zeros((few + 1, least + top + 1))  # [values dealt to the smaller group so far, sum of their ranks]
     ways[0, 0] = 1
     for place, rank in enumerate(ranks.tolist()):
         dealt = slice(max(0, few - n + place), min(place, few - 1) + 1)  # so many that the rest can still make it
         ways[1:][dealt, rank:] += ways[dealt, :-rank]
-    null: Floats = ways[few, least:] / comb(n, few)
+    null: Floats = ways[few, least:] / special.comb(n, few)
     return null
 
 

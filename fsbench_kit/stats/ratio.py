@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.values import Sample
 
 MANY: Final = {2: 5, 3: 10}
-"""From how many runs on the other side two runs, or three, are called lopsided: see `welch_log`."""
+"""From how many runs in the other group two runs, or three, are called lopsided: see `welch_log`."""
 
 
 def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the ratio of geometric means of two independent sides, by Welch's t on logarithms.
+    """Estimate the ratio of geometric means of two independent groups, by Welch's t on logarithms.
 
     Parameters
     ----------
     a, b
-        Runs of either side, shapes ``(..., n_a)`` and ``(..., n_b)``, n of at least 2, in the same unit. The
+        Runs of either group, shapes ``(..., n_a)`` and ``(..., n_b)``, n of at least 2, in the same unit. The
         leading axes are cells and broadcast: one baseline ``(n_a,)`` goes with many ``(cells, n_b)``.
     confidence
         Of the interval.
@@ -38,20 +38,20 @@ def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEsti
     Returns
     -------
     RatioEstimate
-        Of B/A. A cell in which neither side has any spread gets no interval (nan): identical prints say that
-        the noise is below the print's resolution, not that there is none. If one side has none, the interval
-        rests on the other side's spread alone, and says so.
+        Of B/A. A cell in which neither group has any spread gets no interval (nan): identical prints say that
+        the noise is below the print's resolution, not that there is none. If one group has none, the interval
+        rests on the other group's spread alone, and says so.
 
     Raises
     ------
     ValueError
-        If there are fewer than two runs on a side, or a value has no logarithm.
+        If there are fewer than two runs in a group, or a value has no logarithm.
 
     Notes
     -----
     Welch, B. L. (1947), Biometrika 34, 28-35, with Satterthwaite's degrees of freedom.
 
-    How often it holds: ``docs/coverage.md``. It fails where a slow mode shows on one side only, because few runs
+    How often it holds: ``docs/coverage.md``. It fails where a slow mode shows in one group only, because few runs
     do not see the mode; where each run resembles the one before, which only a random order of running mends; and
     with two or three runs against many, hence `Caveat.LOPSIDED`.
     """
@@ -88,7 +88,7 @@ def paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEst
     Parameters
     ----------
     a, b
-        Runs of either side, both of shape ``(..., n)``, n of at least 2; ``a[..., i]`` and ``b[..., i]`` are of
+        Runs of either group, both of shape ``(..., n)``, n of at least 2; ``a[..., i]`` and ``b[..., i]`` are of
         one round. The leading axes broadcast.
     confidence
         Of the interval.
@@ -102,7 +102,7 @@ def paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEst
     Raises
     ------
     ValueError
-        If the sides are not equally long, there are fewer than two pairs, or a value has no logarithm.
+        If the groups are not equally long, there are fewer than two pairs, or a value has no logarithm.
 
     Notes
     -----

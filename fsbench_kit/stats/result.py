@@ -26,12 +26,12 @@ class Caveat(StrEnum):
 
     TOO_FEW = "Too few runs for this method: it gives no interval."
     TOO_FEW_CELLS = "Too few cells of this kind to borrow the spread between runs from."
-    TWO_RUNS = "Only two runs on a side: the spread between runs is hardly known."
+    TWO_RUNS = "A group has only two runs: the spread between runs is hardly known."
     TWO_PAIRS = "Only two pairs: the spread between pairs is hardly known."
-    TWO_BLOCKS = "Only two blocks have runs of both sides: the spread between blocks is hardly known."
-    LOPSIDED = "Few runs against many: the interval covers less than it states; add runs to the small side."
-    NO_SPREAD = "All values of a side are equal: rounding hides the spread between its runs."
-    EQUAL_NOISE_ASSUMED = "The single run is assumed to be as noisy as the repeated ones; nothing here can tell."
+    TWO_BLOCKS = "Only two blocks have runs of both groups: the spread between blocks is hardly known."
+    LOPSIDED = "Few runs against many: the interval covers less than it states; add runs to the smaller group."
+    NO_SPREAD = "All values of a group are equal: rounding hides the spread between its runs."
+    EQUAL_NOISE_ASSUMED = "The single run is assumed to be as noisy as the repeated ones; the data cannot tell."
     SPREAD_BORROWED = "The spread between runs is in part that of the other cells."
     NOISIER_THAN_MOST = "This cell is more than twice as noisy as most: its interval, which borrows, is too short."
     OPEN_END = "Too few values for both ends of the interval: one is open."
@@ -42,7 +42,7 @@ class Caveat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Estimate:
-    """A figure of one side, with its interval.
+    """A figure of one group, with its interval.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RatioEstimate:
-    """The ratio B/A of two sides, with its interval.
+    """The ratio B/A of two groups, with its interval.
 
     Attributes
     ----------
@@ -82,13 +82,14 @@ class RatioEstimate:
     estimand, method
         What is estimated, and how, in words for a column of a table.
     p
-        Two-sided p value of "the ratio is 1"; nan where it cannot be given.
+        Two-sided p value of "the ratio is 1"; nan where it cannot be given. ``None`` for methods that rest on
+        ranks, whose tests are functions of their own.
     standard_error, df
         Of the logarithm of the ratio, and its degrees of freedom; ``None`` for methods that rest on ranks.
     n_a, n_b
-        Runs on each side.
+        Runs in each group.
     n_pairs
-        Pairs of runs, or blocks with runs of both sides; ``None`` where the sides are independent.
+        Pairs of runs, or blocks with runs of both groups; ``None`` where the groups are independent.
     caveats
         Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
     """
@@ -99,7 +100,7 @@ class RatioEstimate:
     confidence: Floats
     estimand: str
     method: str
-    p: Floats
+    p: Floats | None = None
     standard_error: Floats | None = None
     df: Floats | None = None
     n_a: Ints
@@ -108,7 +109,7 @@ class RatioEstimate:
     caveats: Mapping[Caveat, Bools]
 
     def inverse(self) -> RatioEstimate:
-        """Return the same comparison seen from the other side, as the ratio A/B."""
+        """Return the same comparison seen from the other group, as the ratio A/B."""
         return replace(
             self,
             estimate=1 / self.estimate,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.stats.ranks import mann_whitney_null, mann_whitney_p, signed_rank_null, signed_rank_p
+from fsbench_kit.stats.ranks import mann_whitney_null, signed_rank_null
 from fsbench_kit.stats.ratio import paired_logs
 from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
 from fsbench_kit.stats.student import over_cells
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Floats
 
 MIN_RUNS: Final = 4
-"""Runs per side below which no two-sided 95 % interval exists: three against three reach 90 %."""
+"""Runs per group below which no two-sided 95 % interval exists: three against three reach 90 %."""
 
 MIN_PAIRS: Final = 6
 """Pairs below which no two-sided 95 % interval exists: five reach 93.75 %."""
 
 
 def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
-    """Estimate the shift in ratio between two independent sides, by Hodges-Lehmann with its Mann-Whitney interval.
+    """Estimate the shift in ratio between two independent groups, by Hodges and Lehmann, with its interval.
 
     The estimate is the median of all ratios of a run of B to a run of A; the interval holds the ratios that the
     Mann-Whitney test would not reject.
@@ -33,7 +33,7 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
     Parameters
     ----------
     a, b
-        Runs of either side, shapes ``(..., n_a)`` and ``(..., n_b)``, n of at least 4, in the same unit. The
+        Runs of either group, shapes ``(..., n_a)`` and ``(..., n_b)``, n of at least 4, in the same unit. The
         leading axes are cells and broadcast.
     confidence
         At least this; the rank statistic allows only certain levels, and ``confidence`` of the result is the
@@ -42,20 +42,21 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
     Returns
     -------
     RatioEstimate
-        Of B/A. ``p`` is exact with ties; the interval is closed, so ties can only raise its coverage. Where
-        rounding leaves no spread, the interval is narrower than the print can tell, and says so.
+        Of B/A. The interval is closed, so ties can only raise its coverage; its test is
+        `fsbench_kit.stats.mann_whitney_p`. Where rounding leaves no spread, the interval is narrower than the
+        print can tell, and says so.
 
     Raises
     ------
     ValueError
-        If a side has fewer than four runs, a value has no logarithm, or no interval reaches the confidence.
+        If a group has fewer than four runs, a value has no logarithm, or no interval reaches the confidence.
 
     Notes
     -----
     Hodges, J. L. and Lehmann, E. L. (1963), Ann. Math. Stat. 34, 598-611; the interval as in
     Lehmann, E. L. (1975), *Nonparametrics*.
 
-    The interval is exact where one side is the other times a constant; with one side six times as noisy, 30 runs
+    The interval is exact where one group is the other times a constant; with one group six times as noisy, 30 runs
     were measured to cover 91 % (``docs/coverage.md``).
     """
     logs_a, logs_b = runs(a, "a", at_least=MIN_RUNS).log(), runs(b, "b", at_least=MIN_RUNS).log()
@@ -77,7 +78,6 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
         confidence=achieved[()],
         estimand="median of the ratios of all runs of B to all runs of A",
         method="Hodges-Lehmann on logs",
-        p=mann_whitney_p(a, b),
         n_a=over_cells(n_a, cells),
         n_b=over_cells(n_b, cells),
         caveats=caveats_that_apply(
@@ -100,7 +100,7 @@ def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Rat
     Parameters
     ----------
     a, b
-        Runs of either side, both of shape ``(..., n)``, n of at least 6; ``a[..., i]`` and ``b[..., i]`` are of
+        Runs of either group, both of shape ``(..., n)``, n of at least 6; ``a[..., i]`` and ``b[..., i]`` are of
         one round. The leading axes broadcast.
     confidence
         At least this, as in `hodges_lehmann_log` (6 pairs: 96.9 %).
@@ -108,20 +108,21 @@ def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Rat
     Returns
     -------
     RatioEstimate
-        Of B/A. ``p`` is exact with ties; the interval is closed, so ties can only raise its coverage. Where
-        rounding leaves no spread, the interval is narrower than the print can tell, and says so.
+        Of B/A. The interval is closed, so ties can only raise its coverage; its test is
+        `fsbench_kit.stats.signed_rank_p`. Where rounding leaves no spread, the interval is narrower than the print
+        can tell, and says so.
 
     Raises
     ------
     ValueError
-        If the sides are not equally long, there are fewer than six pairs, a value has no logarithm, or no
+        If the groups are not equally long, there are fewer than six pairs, a value has no logarithm, or no
         interval reaches the confidence.
 
     Notes
     -----
     Hodges and Lehmann (1963), as above; the interval is Tukey's, as in Lehmann (1975).
 
-    The interval is exact where log ratios are symmetric about their median, as those of sides with equal shapes
+    The interval is exact where log ratios are symmetric about their median, as those of groups with equal shapes
     are.
     """
     ratios = paired_logs(a, b, at_least=MIN_PAIRS)
@@ -142,7 +143,6 @@ def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Rat
         confidence=achieved[()],
         estimand="pseudo-median of paired ratios",
         method="signed rank on logs",
-        p=signed_rank_p(a, b),
         n_a=n,
         n_b=n,
         n_pairs=n,
@@ -174,7 +174,8 @@ def _invert(contrasts: Floats, null: Floats | None, confidence: float) -> Floats
     found = np.full((4, len(contrasts)), np.nan)
     if contrasts.size:
         ordered = np.sort(contrasts, axis=-1)
-        found[0] = np.exp(np.median(ordered, axis=-1))
+        middle = ordered.shape[1] - 1
+        found[0] = np.exp((ordered[:, middle // 2] + ordered[:, -(-middle // 2)]) / 2)
         outside, achieved = (0, 0.0) if null is None else _outside(null, confidence)
         if outside:
             found[1:] = (

@@ -1,7 +1,4 @@
-"""How the runs of one side lie: how wide, and in one heap or in two.
-
-These flags ask for a look at every run as a dot; they change no interval.
-"""
+"""Whether the runs of a group are bimodal: a flag that asks for a look at every run."""
 
 from __future__ import annotations
 
@@ -20,36 +17,13 @@ WIDE_GAP: Final = 3.0
 """How many pooled standard deviations make a gap between neighbours wide."""
 
 WIDER_GAPS: Final = {3: 46.0, 4: 11.8, 5: 7.2, 6: 5.4, 7: 4.5, 8: 3.9, 9: 3.5, 10: 3.1}
-"""The same for few runs: what one lognormal heap exceeds in 5 % of cases, by simulation (two million each).
+"""The same for few runs: what lognormal groups, with one mode, exceed in 5 % of cases (two million simulated).
 
-Three standard deviations alone would flag 61 % of such heaps at three runs, 33 % at five and 6 % at ten."""
-
-
-def run_cv(values: ArrayLike) -> Floats:
-    """Return the coefficient of variation between runs, sd / mean with n - 1.
-
-    Parameters
-    ----------
-    values
-        Shape ``(..., n)``, n of at least 2.
-
-    Returns
-    -------
-    ndarray
-        Of the shape of the cells; nan where a cell has fewer than two runs.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two runs, or a value is not positive and finite.
-    """
-    sample = runs(values, "values", at_least=2)
-    cv: Floats = np.sqrt(sample.variance()) / sample.mean()
-    return cv[()]
+Three standard deviations alone would flag 61 % of such groups at three runs, 33 % at five and 6 % at ten."""
 
 
-def two_modes(values: ArrayLike) -> Bools:
-    """Tell where runs lie in two heaps: the widest gap between neighbours is wide beside the spread on its sides.
+def bimodal(values: ArrayLike) -> Bools:
+    """Tell where runs are bimodal: the widest gap between neighbours is wide beside the spread on its sides.
 
     Parameters
     ----------
@@ -60,7 +34,7 @@ def two_modes(values: ArrayLike) -> Bools:
     -------
     ndarray of bool
         Of the shape of the cells. True where the widest gap in the sorted logarithms exceeds `WIDE_GAP` times
-        the pooled standard deviation of the runs below it and above it; for few runs, `WIDER_GAPS` times. A heap
+        the pooled standard deviation of the runs below it and above it; for few runs, `WIDER_GAPS` times. A mode
         may be a single run, so an outlier is flagged too. Never where a cell has fewer than three runs.
 
     Raises
@@ -73,7 +47,7 @@ def two_modes(values: ArrayLike) -> Bools:
     wide = np.zeros(int(np.prod(cells)), dtype=np.bool_)
     for chosen, (dense,) in by_size(sample):
         if dense.shape[1] >= 3:
-            wide[chosen] = _gap_is_wide(np.sort(dense, axis=-1))
+            wide[chosen] = _gap_is_wide(np.asfortranarray(np.sort(dense, axis=-1)))
     return wide.reshape(cells)[()]
 
 
@@ -88,6 +62,6 @@ def _gap_is_wide(logs: Floats) -> Bools:
 
 def _squares(logs: Floats, chosen: Bools) -> Floats:
     """Return the sum of squared distances of the chosen values from their mean."""
-    mean = logs.mean(axis=-1, where=chosen, keepdims=True)
-    squares: Floats = np.square(logs - mean).sum(axis=-1, where=chosen)
+    mean = (logs * chosen).sum(axis=-1, keepdims=True) / chosen.sum(axis=-1, keepdims=True)
+    squares: Floats = np.square((logs - mean) * chosen).sum(axis=-1)
     return squares

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import ndtri
 
+from fsbench_kit.stats import special
 from fsbench_kit.stats.result import Caveat
 from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import checked_confidence, positive, runs
@@ -66,7 +66,7 @@ def break_even(
     confidence
         Two-sided.
     runs_a, runs_b
-        How many runs each side's figure is the mean of; they broadcast.
+        How many runs each group's figure is the mean of; they broadcast.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def break_even(
     The mean of k runs with a coefficient of variation c has one of c / sqrt(k). Taken for lognormal, as the runs
     are, its logarithm has the variance log(1 + c^2 / k). The log ratio of two such means has the sum of two of
     these, and exceeds z times its root by chance at the level of z: so c^2 solves
-    (1 + c^2 / k_a) (1 + c^2 / k_b) = exp((log ratio / z)^2). Means of k runs on both sides bear sqrt(k) times the
+    (1 + c^2 / k_a) (1 + c^2 / k_b) = exp((log ratio / z)^2). Means of k runs in both groups bear sqrt(k) times the
     noise that two runs do.
 
     Examples
@@ -89,7 +89,7 @@ def break_even(
     >>> break_even(2.0, runs_a=4, runs_b=4).cv.round(3)
     np.float64(0.508)
     """
-    quantile = ndtri((1 + checked_confidence(confidence)) / 2)
+    quantile = special.ndtri((1 + checked_confidence(confidence)) / 2)
     a, b = np.asarray(runs_a, dtype=np.float64), np.asarray(runs_b, dtype=np.float64)
     if not ((a >= 1) & (b >= 1)).all():
         raise ValueError("a figure is of one run or more")
@@ -139,7 +139,7 @@ def prediction_log(single: ArrayLike, many: ArrayLike, confidence: float = 0.95)
     """Set one run against several: the ratio to their geometric mean, and what their spread makes of it.
 
     The interval excludes 1 exactly where the run lies outside the prediction interval for one more run of the
-    repeated side. If the single side is as noisy, it is also an interval for the ratio of the two geometric
+    repeated group. If the single run is as noisy, it is also an interval for the ratio of the two geometric
     means; nothing in the data can tell whether it is.
 
     Parameters
@@ -154,7 +154,7 @@ def prediction_log(single: ArrayLike, many: ArrayLike, confidence: float = 0.95)
     Returns
     -------
     RatioEstimate
-        Of single / many, so `many` is side A; ``inverse()`` turns it round.
+        Of single / many, so `many` is group A; ``inverse()`` turns it round.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def prediction_log(single: ArrayLike, many: ArrayLike, confidence: float = 0.95)
     The interval for one further observation, t_{k-1} s sqrt(1 + 1/k), on logarithms: Hahn, G. J. (1969),
     JASA 64, 878-888.
 
-    Where the single side is twice as noisy it covers 86 to 69 % (``docs/coverage.md``).
+    Where the single run is twice as noisy it covers 86 to 69 % (``docs/coverage.md``).
     """
     logs = runs(many, "many", at_least=MIN_FOR_PREDICTION).log()
     k, still = logs.n, logs.without_spread

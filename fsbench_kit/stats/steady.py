@@ -26,7 +26,7 @@ MOST_SLOPE: Final = 0.10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Steadiness:
+class SteadyState:
     """How steady the last window is, and when the first steady one was complete.
 
     Attributes
@@ -45,7 +45,7 @@ class Steadiness:
     since: Ints
 
 
-def steady_state(rounds: ArrayLike) -> Steadiness:
+def steady_state(rounds: ArrayLike) -> SteadyState:
     """Tell whether the last five rounds are steady: range within 20 % of their mean, fitted slope within 10 %.
 
     Parameters
@@ -78,7 +78,7 @@ def steady_state(rounds: ArrayLike) -> Steadiness:
     slope = (windows @ x) / (x @ x) * (WINDOW - 1) / mean
     blur = 1e-12  # a range of exactly 20 % is steady
     steady = (spread <= MOST_RANGE + blur) & (np.abs(slope) <= MOST_SLOPE + blur)
-    return Steadiness(
+    return SteadyState(
         steady=steady[..., -1],
         range=spread[..., -1],
         slope=slope[..., -1],

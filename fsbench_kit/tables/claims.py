@@ -82,7 +82,7 @@ def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
     Parameters
     ----------
     planned
-        What `fsbench_kit.repeats` returned.
+        What `fsbench_kit.sample_size` returned.
     caption
         What the numbers of runs are for.
     """

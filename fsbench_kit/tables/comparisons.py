@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from fsbench_kit.model.vocabulary import METRICS, REASONS
+from fsbench_kit.analysis.verdict import REASONS
+from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, metric_text, ordered, varying
 from fsbench_kit.tables.layout import Column, Group, Table, marks
 from fsbench_kit.tables.messages import NOTHING, Prefix, counted, digits, one_line, percent, prefix, ratio_text
@@ -83,7 +84,7 @@ def overall_table(found: pl.DataFrame) -> Table:
     Parameters
     ----------
     found
-        What `fsbench_kit.overall` returned.
+        What `fsbench_kit.geometric_mean` returned.
     """
     rows = found.filter((pl.col("cells") > 1) | (pl.col("cells_dropped") > 0))
     footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
@@ -293,6 +294,9 @@ def reasons_table(comparison: pl.DataFrame) -> Table:
         .rows()
     )
     columns = (Column("what is missing"), Column("why"), Column("rows", "right"), Column("code"))
-    explained = tuple((*REASONS[code], f"{count} of {comparison.height}", code) for code, count in rows)
+    explained = tuple(
+        (REASONS[code].kind, REASONS[code].meaning, f"{count} of {comparison.height}", code)
+        for code, count in rows
+    )
     caption = "What these figures cannot show" if rows else "Nothing stands against these figures."
     return Table(caption, columns, (Group(None, explained),))

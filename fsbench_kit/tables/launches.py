@@ -88,7 +88,7 @@ def order_table(dataset: Dataset) -> Table:
 
 
 def steady_state_table(found: pl.DataFrame) -> Table:
-    """Make the table of `fsbench_kit.analysis.steady_state.steadiness`: what is not steady first."""
+    """Make the table of `fsbench_kit.analysis.steady_state.steady_state`: what is not steady first."""
     cells = (
         [name for name in varying(found) if name not in ("study", "tool", "filesystem")] if found.height else []
     )

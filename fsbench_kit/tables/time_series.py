@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from fsbench_kit.analysis.time_series import OverTime
+    from fsbench_kit.analysis.time_series import TimeSeries
     from fsbench_kit.tables.messages import Prefix
 
 
-def over_time_table(found: OverTime) -> Table:
+def over_time_table(found: TimeSeries) -> Table:
     """Make the table of each run over time: its level and changes of it, steady state, stalls.
 
     Parameters
     ----------
     found
-        What `fsbench_kit.analysis.time_series.over_time` returned.
+        What `fsbench_kit.analysis.time_series.time_series` returned.
     """
     columns = (
         *map(Column, ("group", "run", "operation")),

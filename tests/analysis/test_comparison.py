@@ -1,5 +1,6 @@
 """Comparisons say what runs can show, and refuse the rest with a reason."""
 
+import cProfile
 import itertools
 import math
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
+from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.log import Log
 from fsbench_kit.model.errors import RequestError
@@ -120,7 +122,7 @@ def test_published_means_bear_more_noise_than_runs(published: Path) -> None:
     assert (row["averaged_over_baseline"], row["averaged_over_candidate"]) == (3, 3)
     assert row["footnotes"] == [
         "Each figure is the mean of 3 runs; their spread is not known.",
-        "A side has a single mean of runs, which says nothing about the variation between them.",
+        "A group has a single mean of several runs, which says nothing about the variation between runs.",
     ]
 
 
@@ -156,13 +158,13 @@ def test_runs_before_the_first_round_are_left_out_and_counted() -> None:
     fill = _rates(3, filesystem="xfs", stage="precondition")
     row = _row(*sides, *warm, fill)
     assert (row["ratio"], row["n_baseline"], row["n_candidate"]) == (pytest.approx(2), 2, 2)
-    assert row["footnotes"][:2] == ["4 warm-up runs were left out.", "1 precondition runs were left out."]  # type: ignore[index]
+    assert row["footnotes"][:2] == ["4 warm-up runs were left out.", "1 precondition run was left out."]  # type: ignore[index]
 
 
 def test_a_rule_that_ended_the_launch_is_named() -> None:
     rule = {"stopping_rule": "half-width 5 %"}
     row = _row(*(_rates(100, 110, filesystem=name, rounds=True, settings=rule) for name in ("ext4", "xfs")))
-    assert 'Rounds were made until the rule "half-width 5 %" was content' in row["footnotes"][0]  # type: ignore[index]
+    assert 'Rounds were added until the rule "half-width 5 %" was met' in row["footnotes"][0]  # type: ignore[index]
     assert row["verdict"] != "not comparable"
 
 
@@ -180,7 +182,7 @@ def test_settings_that_were_averaged_over_are_named() -> None:
     old = _rates(100, 101, filesystem="ext4", settings={"kernel": "6.1"})
     new = _rates(102, 103, filesystem="ext4", settings={"kernel": "6.5"})
     row = _row(old + new, _rates(100, 101, filesystem="xfs", settings={"kernel": "6.1"}))
-    assert "The runs of ext4 differ among themselves in kernel: 6.1, 6.5." in row["footnotes"]
+    assert "The runs of ext4 differ in kernel: 6.1, 6.5." in row["footnotes"]
     assert not [note for note in row["footnotes"] if "runs of xfs" in note]
 
 
@@ -698,7 +700,7 @@ def test_direct_io_of_the_iozone_study(of_published: pl.DataFrame) -> None:
 
 
 def test_what_goes_past_direct_io_in_the_iozone_study(of_published: pl.DataFrame) -> None:
-    note = "iozone makes these requests through the page cache, although direct I/O was asked for."
+    note = "iozone sends these requests through the page cache, although direct I/O was requested."
     rows = of_published.filter(study="iozone-ssd-2015", level="zfs")
     noted = set(rows.filter(pl.col("footnotes").list.contains(note))["operation"])
     assert noted == {"fwrite", "frewrite", "fread", "freread"}
@@ -718,7 +720,7 @@ def test_unequal_work_of_the_raid_study(of_published: pl.DataFrame) -> None:
     }
     assert unequal == {(16384, "xfs"): False, (16384, "zfs"): True, (131072, "xfs"): False, (131072, "zfs"): False}
     told = rows.filter(block_size=16384, level="zfs")["footnotes"][0].to_list()
-    assert "zfs did all its work: 8 GiB in 519 s." in told
+    assert "zfs completed its work: 8 GiB in 519 s." in told
     assert "ext4 was stopped by its time limit: 1.74 GiB in 600 s." in told
 
 
@@ -818,11 +820,14 @@ def test_the_rounds_of_two_hosts_are_not_the_same_rounds() -> None:
     assert (row["n_pairs"], row["method"]) == (None, "Welch t on logs")
 
 
-def test_runs_in_two_heaps_have_the_ratio_of_medians_beside_them() -> None:
-    heaps = [100.0, 100.5, 101.0, 99.5, 60.0, 60.2, 60.4, 59.8]
-    row = _row(_rates(*heaps, filesystem="ext4"), _rates(*RATES_B[:8], filesystem="xfs"))
+def test_bimodal_runs_have_the_ratio_of_medians_beside_them() -> None:
+    modes = [100.0, 100.5, 101.0, 99.5, 60.0, 60.2, 60.4, 59.8]
+    row = _row(_rates(*modes, filesystem="ext4"), _rates(*RATES_B[:8], filesystem="xfs"))
     assert row["companion_method"] == "Price-Bonett"
-    assert "The runs of ext4 lie in two heaps, of which a mean lies between: look at each run." in row["footnotes"]  # type: ignore[operator]
+    assert (
+        "The runs of ext4 are bimodal, and their mean lies between the modes: look at each run."
+        in row["footnotes"]
+    )  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("rounds", [True, False])
@@ -909,8 +914,8 @@ def test_where_the_intervals_disagree_a_footnote_says_so() -> None:
     row = _row(_rates(*a, filesystem="ext4"), _rates(*b, filesystem="xfs"))
     low, high = row["companion_low"], row["companion_high"]
     assert float(str(row["ci_low"])) < 1 < float(str(row["ci_high"]))
-    holds = float(str(low)) <= 1 <= float(str(high))
-    assert (f"A second interval, by {row['companion_method']}, does not hold 1." in row["footnotes"]) is not holds  # type: ignore[operator]
+    includes = float(str(low)) <= 1 <= float(str(high))
+    assert (f"A second interval, by {row['companion_method']}, excludes 1." in row["footnotes"]) is not includes  # type: ignore[operator]
 
 
 def test_equal_values_have_a_ratio_and_no_interval() -> None:
@@ -918,7 +923,7 @@ def test_equal_values_have_a_ratio_and_no_interval() -> None:
     assert row["ratio"] == pytest.approx(1)
     assert row["ci_low"] is row["p"] is row["confidence"] is row["companion_low"] is None
     assert row["verdict"] == "inconclusive"
-    assert "All values of a side are equal" in row["footnotes"][0]  # type: ignore[index]
+    assert "All values of a group are equal" in row["footnotes"][0]  # type: ignore[index]
 
 
 def test_cells_that_one_side_lacks_are_no_rows() -> None:
@@ -971,10 +976,10 @@ def test_runs_of_two_machines_have_no_line_over_time() -> None:
     assert not any("drift" in note for note in row["footnotes"])  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("third", "heaps"), [(200.0, True), (100.2, False)])
-def test_three_runs_can_lie_in_two_heaps(third: float, heaps: bool) -> None:
+@pytest.mark.parametrize(("third", "modes"), [(200.0, True), (100.2, False)])
+def test_three_runs_can_be_bimodal(third: float, modes: bool) -> None:
     row = _row(_rates(100.0, 100.1, third, filesystem="ext4"), _rates(120, 121, 122, filesystem="xfs"))
-    assert any("The runs of ext4 lie in two heaps" in note for note in row["footnotes"]) is heaps  # type: ignore[attr-defined]
+    assert any("The runs of ext4 are bimodal" in note for note in row["footnotes"]) is modes  # type: ignore[attr-defined]
 
 
 def test_two_shared_rounds_make_pairs_and_one_makes_none() -> None:
@@ -1068,7 +1073,7 @@ def test_percentiles_of_jobs_are_compared_job_by_job_and_never_averaged() -> Non
         ("a", "p99", pytest.approx(1), pytest.approx(2)),
         ("b", "p99", pytest.approx(5), pytest.approx(10)),
     ]
-    assert fsb.overall(assemble(logs))["cells"].to_list() == [2]
+    assert fsb.geometric_mean(assemble(logs))["cells"].to_list() == [2]
 
 
 def test_units_that_may_differ_give_no_ratio() -> None:
@@ -1081,7 +1086,7 @@ def test_units_that_may_differ_give_no_ratio() -> None:
     assert row["verdict"] == "not comparable"
     row = _row(_without_unit(a), _without_unit(b))
     assert (row["ratio"], row["reasons"]) == (pytest.approx(1), [])
-    assert "the same one is assumed for both" in row["footnotes"][0]  # type: ignore[index]
+    assert "the same unit is assumed for both" in row["footnotes"][0]  # type: ignore[index]
 
 
 @pytest.mark.parametrize(("operation", "reasons"), [("write_sync", ["UNSYNCED"]), ("write", [])])
@@ -1120,7 +1125,7 @@ def test_a_task_and_its_sync_are_compared_together() -> None:
         ("write", "elapsed_with_sync"): False,
     }
     # and all cells together do not count the same seconds twice
-    assert fsb.overall(data).select("metric", "cells").rows() == [("elapsed", 2), ("elapsed_with_sync", 1)]
+    assert fsb.geometric_mean(data).select("metric", "cells").rows() == [("elapsed", 2), ("elapsed_with_sync", 1)]
 
 
 def test_each_size_has_its_own_sync() -> None:
@@ -1182,7 +1187,7 @@ def test_the_same_data_give_the_same_frame_in_any_order_of_logs() -> None:
 @pytest.mark.parametrize("rounds", [True, False])
 def test_the_run_is_the_unit_over_many_cells(rounds: bool) -> None:
     logs = _many(30, 4, rounds=rounds)
-    row = fsb.overall(assemble(logs)).row(0, named=True)
+    row = fsb.geometric_mean(assemble(logs)).row(0, named=True)
     means = {
         name: [
             float(np.mean([math.log(m.value) for m in log.records[0].measurements]))  # type: ignore[union-attr,arg-type]
@@ -1208,12 +1213,12 @@ def test_half_of_the_cells_lie_between_the_quartiles() -> None:
         assert isinstance(run, Run)
         figures = tuple(replace(run.measurements[0], block_size=4096 << n, value=base**n) for n in range(5))
         logs.append(replace(log, records=[replace(run, measurements=figures)]))
-    row = fsb.overall(assemble(logs)).row(0, named=True)
+    row = fsb.geometric_mean(assemble(logs)).row(0, named=True)
     assert [row[name] for name in ("quartile_low", "ratio", "quartile_high")] == pytest.approx([2, 4, 8])
 
 
 def test_two_runs_of_many_cells_have_an_interval_of_95_percent_over_them() -> None:
-    row = fsb.overall(assemble(_many(30, 2, rounds=False))).row(0, named=True)
+    row = fsb.geometric_mean(assemble(_many(30, 2, rounds=False))).row(0, named=True)
     assert (row["confidence"], row["reasons"]) == (0.95, [])
     assert row["ci_low"] < row["ratio"] < row["ci_high"]
 
@@ -1222,7 +1227,7 @@ def test_a_run_that_lacks_a_cell_leaves_none_over_all() -> None:
     first, *rest = _many(10, 3, rounds=False)
     run: Run = first.records[0]  # type: ignore[assignment]
     less = replace(first, records=[replace(run, measurements=run.measurements[:9])])
-    row = fsb.overall(assemble([less, *rest])).row(0, named=True)
+    row = fsb.geometric_mean(assemble([less, *rest])).row(0, named=True)
     assert (row["cells"], row["ci_low"], row["reasons"]) == (10, None, ["N_BELOW_METHOD_MIN"])
 
 
@@ -1230,7 +1235,7 @@ def test_a_cell_with_a_zero_is_dropped() -> None:
     first, *rest = _many(10, 3, rounds=False)
     run: Run = first.records[0]  # type: ignore[assignment]
     zero = (replace(run.measurements[0], value=0.0), *run.measurements[1:])
-    row = fsb.overall(assemble([replace(first, records=[replace(run, measurements=zero)]), *rest])).row(
+    row = fsb.geometric_mean(assemble([replace(first, records=[replace(run, measurements=zero)]), *rest])).row(
         0, named=True
     )
     assert (row["cells"], row["cells_dropped"]) == (9, 1)
@@ -1244,13 +1249,30 @@ def test_cells_that_a_side_lacks_are_dropped_and_counted() -> None:
         else log
         for log in logs
     ]
-    row = fsb.overall(assemble(less)).row(0, named=True)
+    row = fsb.geometric_mean(assemble(less)).row(0, named=True)
     assert (row["cells"], row["cells_dropped"], row["reasons"]) == (8, 2, ["SET_MISMATCH"])
-    same = fsb.overall(assemble(logs).select(pl.lit(value=True))).row(0, named=True)
+    same = fsb.geometric_mean(assemble(logs).select(pl.lit(value=True))).row(0, named=True)
     assert (same["cells"], same["reasons"]) == (10, [])
 
 
 def test_one_run_of_many_cells_has_no_interval_over_them() -> None:
-    row = fsb.overall(assemble(_many(50, 1, rounds=False))).row(0, named=True)
+    row = fsb.geometric_mean(assemble(_many(50, 1, rounds=False))).row(0, named=True)
     assert (row["cells"], row["ci_low"], row["reasons"]) == (50, None, ["ONE_RUN_NO_REPLICATES"])
     assert row["quartile_low"] < row["ratio"] < row["quartile_high"]
+
+
+def test_more_cells_take_no_more_calls() -> None:
+    calls = []
+    for cells in (40, 400):
+        data = assemble(_many(cells, 5, rounds=False))
+        fsb.compare(data)  # what is computed once is no part of it
+        profile = cProfile.Profile()
+        profile.runcall(fsb.compare, data)
+        calls.append(sum(entry.callcount for entry in profile.getstats()))
+    assert calls[1] < 1.2 * calls[0]
+
+
+def test_every_reason_of_a_comparison_is_explained(published: Path) -> None:
+    said = set(fsb.compare(fsb.read(published)).explode("reasons")["reasons"].drop_nulls())
+    assert {"CONFIG_MISMATCH", "ONE_RUN_NO_REPLICATES", "CENSORED"} <= said <= REASONS.keys()
+    assert all(REASONS[code].kind != "footnote" and REASONS[code].meaning.endswith(".") for code in said)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_runs_of_an_assumed_variation(cv: float, expected: tuple[int, int, int]) -> None:
-    row = fsb.repeats(cv=cv).row(0, named=True)
+    row = fsb.sample_size(cv=cv).row(0, named=True)
     found = (row["for_half_width"], row["for_effect"], row["for_equivalence"])
     # a coefficient of variation is a little more than the deviation of logarithms with which the table was made
     assert all(e - max(1, round(0.03 * e)) <= f <= e for f, e in zip(found, expected, strict=True)), found
@@ -38,7 +38,7 @@ def test_runs_of_an_assumed_variation(cv: float, expected: tuple[int, int, int])
 
 def test_a_pilot(root: Path) -> None:
     pilot = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
-    table = fsb.repeats(pilot)
+    table = fsb.sample_size(pilot)
     row = table.filter(tool="fio", metric="iops").row(0, named=True)
     # the same from the frames by hand: two filesystems, each with its own mean of logarithms
     iops = pilot.measurements.filter(metric="iops", statistic="value", primary=True, scope="job").join(
@@ -51,11 +51,11 @@ def test_a_pilot(root: Path) -> None:
     assert row["cv"] == pytest.approx(math.sqrt(math.expm1(variance)))
     high = variance * freedom / scipy_stats.chi2.ppf(0.2, freedom)
     assert row["cv_high"] == pytest.approx(math.sqrt(math.expm1(high)))
-    assert row["for_half_width"] == fsb.repeats(cv=row["cv_high"])["for_half_width"][0]
+    assert row["for_half_width"] == fsb.sample_size(cv=row["cv_high"])["for_half_width"][0]
 
 
 def test_more_variation_needs_more_runs() -> None:
-    table = fsb.repeats(cv=[0.01, 0.05, 0.2])
+    table = fsb.sample_size(cv=[0.01, 0.05, 0.2])
     assert table["for_effect"].is_sorted()
     assert table["cv"].to_list() == [0.01, 0.05, 0.2]
 
@@ -65,7 +65,7 @@ def test_more_variation_needs_more_runs() -> None:
 )
 def test_what_cannot_be_planned(arguments: dict[str, float]) -> None:
     with pytest.raises(RequestError):
-        fsb.repeats(**arguments)  # type: ignore[arg-type]
+        fsb.sample_size(**arguments)  # type: ignore[arg-type]
 
 
 def test_intervals_narrow_as_planned() -> None:
@@ -79,4 +79,4 @@ def test_intervals_narrow_as_planned() -> None:
 
 def test_single_runs_are_no_pilot(published: Path) -> None:
     with pytest.raises(RequestError, match="nothing is known of how runs vary"):
-        fsb.repeats(fsb.read(published / "sysbench-rhel72"))
+        fsb.sample_size(fsb.read(published / "sysbench-rhel72"))

@@ -1,6 +1,6 @@
-"""The strongest origin counts, and differences are named with both values."""
+"""The strongest origin counts, and what is known of runs is known by key."""
 
-from fsbench_kit.analysis.settings import NOT_KNOWN, differences, effective, wide
+from fsbench_kit.analysis.settings import effective, known, values_of, wide
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.log import Log
@@ -44,22 +44,7 @@ def test_wide_has_a_row_for_each_run_and_null_for_unknown() -> None:
     ]
 
 
-def test_differences_name_both_values_and_the_kind() -> None:
-    data = _dataset(
-        [_set("direct", "true"), _set("os", "a"), _set("kernel", "6.1"), _set("mount_options", "noatime")],
-        [_set("direct", "false"), _set("os", "b"), _set("kernel", "6.1"), _set("fio.odd", "1")],
-    )
-    first, second = data.runs["run_id"]
-    assert differences(data, [first], [second]).rows() == [
-        ("os", "system", "a", "b"),
-        ("mount_options", "target", "noatime", NOT_KNOWN),
-        ("direct", "workload", "true", "false"),
-        ("fio.odd", "workload", NOT_KNOWN, "1"),
-    ]
-
-
 def test_the_host_and_the_version_of_a_run_count_as_settings() -> None:
     runs = [Run(tool="fio", start=0, end=1, line=1, host=host, tool_version="3.33") for host in ("a", "b")]
     data = assemble(Log(source=run.host or "", data=b"x", records=[run]) for run in runs)
-    first, second = data.runs["run_id"]
-    assert differences(data, [first], [second]).rows() == [("host", "system", "a", "b")]
+    assert values_of(known(data), data.runs["run_id"]) == {"host": ["a", "b"], "tool_version": ["3.33"]}

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from fsbench_kit.analysis.steady_state import sentence, steadiness
+from fsbench_kit.analysis.steady_state import sentence, steady_state
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.log import Log
@@ -48,28 +48,28 @@ def launched(stage: str = "measured", **targets: tuple[float, ...]) -> Dataset:
 def test_last_five_rounds_are_held_against_the_limits(
     rates: tuple[float, ...], spread: float, slope: float, steady: bool
 ) -> None:
-    (row,) = steadiness(launched(disk=rates)).rows(named=True)
+    (row,) = steady_state(launched(disk=rates)).rows(named=True)
     assert (row["target"], row["workload"], row["metric"]) == ("disk", "fill", "bandwidth")
     assert (row["rounds"], row["steady"]) == (len(rates), steady)
     assert (row["range"], row["slope"]) == (pytest.approx(spread, abs=1e-4), pytest.approx(slope, abs=1e-4))
 
 
 def test_fewer_rounds_are_not_judged() -> None:
-    found = steadiness(launched(disk=STEADY[:4]))
+    found = steady_state(launched(disk=STEADY[:4]))
     assert found.select("rounds", "range", "slope", "steady").rows() == [(4, None, None, None)]
     assert sentence(found) is None
 
 
 def test_runs_before_the_first_round_do_not_count() -> None:
-    assert steadiness(launched("warm-up", disk=STEADY)).is_empty()
+    assert steady_state(launched("warm-up", disk=STEADY)).is_empty()
 
 
 def test_sentence_names_what_is_furthest_from_rest() -> None:
-    assert sentence(steadiness(launched(disk=STEADY))) == (
+    assert sentence(steady_state(launched(disk=STEADY))) == (
         "Over the last 5 rounds 1 of 1 figures are steady (range within 20 %, slope within 10 % of their mean)."
     )
     jumping = (100, 150, 100, 150, 100)
-    assert sentence(steadiness(launched(a=STEADY, b=FALLING, c=jumping))) == (
+    assert sentence(steady_state(launched(a=STEADY, b=FALLING, c=jumping))) == (
         "Over the last 5 rounds 1 of 3 figures are steady. The furthest from it is bandwidth of write "
         "on c (fill): its range is 42 %, its slope 0 % of the mean, where 20 % and 10 % are allowed."
     )
@@ -86,11 +86,11 @@ def test_sentence_names_what_is_furthest_from_rest() -> None:
 def test_the_furthest_from_rest_is_so_by_its_own_limit(rise: float, jump: float, furthest: str) -> None:
     line = tuple(100 * (1 + rise * step / 4) for step in range(-2, 3))
     jumps = (100.0, 100 + 50 * jump, 100 - 50 * jump, 100 + 50 * jump, 100 - 50 * jump)
-    assert f"on {furthest} (fill)" in str(sentence(steadiness(launched(line=line, jumps=jumps))))
+    assert f"on {furthest} (fill)" in str(sentence(steady_state(launched(line=line, jumps=jumps))))
 
 
 def test_table_has_what_is_not_steady_first() -> None:
-    table = steady_state_table(steadiness(launched(a=STEADY, b=FALLING)))
+    table = steady_state_table(steady_state(launched(a=STEADY, b=FALLING)))
     (group,) = table.groups
     assert [(row[0], row[-1]) for row in group.rows] == [("b", "not steady"), ("a", "steady")]
-    assert steady_state_table(steadiness(launched(a=STEADY)).filter(pl.lit(value=False))).groups[0].rows == ()
+    assert steady_state_table(steady_state(launched(a=STEADY)).filter(pl.lit(value=False))).groups[0].rows == ()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.analysis.time_series import over_time
+from fsbench_kit.analysis.time_series import time_series
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.log import Log
@@ -50,7 +50,7 @@ def _data(*logs: Log) -> Dataset:
 def test_a_change_of_level_is_found_where_it_is() -> None:
     values = 1e-3 * _noise(100)
     values[60:] *= 3
-    found = over_time(_data(_log(values.tolist())))
+    found = time_series(_data(_log(values.tolist())))
     assert found.runs["changes"].to_list() == [1]
     assert found.stretches["start"].to_list() == pytest.approx([0, 6.0])
     assert found.stretches["value"].to_list() == pytest.approx([1e-3, 3e-3], rel=0.02)
@@ -59,14 +59,14 @@ def test_a_change_of_level_is_found_where_it_is() -> None:
 def test_a_change_in_a_very_long_series_is_found_near_where_it_is() -> None:
     values = _noise(50_000)
     values[30_000:] *= 1.1
-    found = over_time(_data(_log(values.tolist(), [i / 1000 for i in range(1, 50_001)])))
+    found = time_series(_data(_log(values.tolist(), [i / 1000 for i in range(1, 50_001)])))
     assert found.stretches["start"].to_list() == pytest.approx([0, 30], abs=0.1)
 
 
 def test_tenths_of_a_run_have_their_means_and_tell_since_when_it_is_steady() -> None:
     # 40 % above its later level for 3 s of 10
     values = np.where(np.arange(100) < 30, 1.4e-3, 1e-3) * _noise(100)
-    found = over_time(_data(_log(values.tolist())))
+    found = time_series(_data(_log(values.tolist())))
     assert found.batches["value"].to_list() == pytest.approx([1.4e-3] * 3 + [1e-3] * 7, rel=0.03)
     row = found.runs.row(0, named=True)
     assert row["steady"] is True
@@ -79,7 +79,7 @@ def test_a_stall_is_a_figure_far_from_the_median_on_the_bad_side(metric: str, wo
     values = _noise(50)
     values[20:23] *= worse
     values[40] /= worse
-    found = over_time(_data(_log(values.tolist(), metric=metric)), metric=metric)
+    found = time_series(_data(_log(values.tolist(), metric=metric)), metric=metric)
     (stall,) = found.stalls.rows(named=True)
     assert (stall["start"], stall["end"]) == pytest.approx((2.0, 2.3))
     assert found.runs["longest"].to_list() == pytest.approx([0.3])
@@ -92,61 +92,61 @@ def test_a_stall_is_a_figure_far_from_the_median_on_the_bad_side(metric: str, wo
 def test_a_stall_is_ten_times_worse_than_the_median(metric: str, value: float, stalls: int) -> None:
     values = [1.0] * 30
     values[20] = value
-    assert over_time(_data(_log(values, metric=metric)), metric=metric).runs["stalls"].to_list() == [stalls]
+    assert time_series(_data(_log(values, metric=metric)), metric=metric).runs["stalls"].to_list() == [stalls]
 
 
 @pytest.mark.parametrize(("gap", "stalls"), [(0.245, 0), (0.255, 1)])
 def test_two_and_a_half_intervals_without_a_figure_are_a_stall(gap: float, stalls: int) -> None:
     times = [i / 10 for i in range(1, 31)] + [3 + gap + i / 10 for i in range(20)]
-    assert over_time(_data(_log([1.0] * 50, times))).runs["stalls"].to_list() == [stalls]
+    assert time_series(_data(_log([1.0] * 50, times))).runs["stalls"].to_list() == [stalls]
 
 
 @pytest.mark.parametrize(("start", "began"), [(0.34, 0.0), (0.36, 0.26)])
 def test_a_first_figure_that_comes_late_is_of_one_interval(start: float, began: float) -> None:
     times = [start + i / 10 for i in range(30)]
-    assert over_time(_data(_log([1.0] * 30, times))).points["start"][0] == pytest.approx(began)
+    assert time_series(_data(_log([1.0] * 30, times))).points["start"][0] == pytest.approx(began)
 
 
 @pytest.mark.parametrize(("last", "figures"), [(3.049, 30), (3.051, 31)])
 def test_a_last_figure_of_less_than_half_an_interval_is_left_out(last: float, figures: int) -> None:
     times = [i / 10 for i in range(1, 31)] + [last]
-    assert over_time(_data(_log([1.0] * 31, times))).runs["figures"].to_list() == [figures]
+    assert time_series(_data(_log([1.0] * 31, times))).runs["figures"].to_list() == [figures]
 
 
 def test_time_without_figures_is_a_stall_without_a_value() -> None:
     times = [i / 10 for i in range(1, 31)] + [i / 10 for i in range(41, 61)]
-    found = over_time(_data(_log(_noise(50).tolist(), times)))
+    found = time_series(_data(_log(_noise(50).tolist(), times)))
     (stall,) = found.stalls.rows(named=True)
     assert (stall["start"], stall["end"], stall["value"]) == (3.0, 4.1, None)
 
 
 def test_the_remainder_that_fio_logs_at_its_end_is_left_out() -> None:
     times = [i / 10 for i in range(1, 31)] + [3.002]
-    found = over_time(_data(_log([*_noise(30).tolist(), 100.0], times)))
+    found = time_series(_data(_log([*_noise(30).tolist(), 100.0], times)))
     assert found.runs.select("figures", "stalls").row(0) == (30, 0)
 
 
 def test_what_takes_more_figures_than_there_are_is_unknown() -> None:
-    row = over_time(_data(_log(_noise(9).tolist()))).runs.row(0, named=True)
+    row = time_series(_data(_log(_noise(9).tolist()))).runs.row(0, named=True)
     assert [row[name] for name in ("changes", "mean", "low", "steady", "steady_since", "longest")] == [None] * 6
     assert row["figures"] == 9
 
 
 def test_ten_figures_are_enough_for_changes_and_twenty_for_an_interval() -> None:
-    known = [over_time(_data(_log(_noise(n).tolist()))).runs.row(0, named=True) for n in (10, 19, 20)]
+    known = [time_series(_data(_log(_noise(n).tolist()))).runs.row(0, named=True) for n in (10, 19, 20)]
     assert [row["changes"] is not None for row in known] == [True] * 3
     assert [row["low"] is not None for row in known] == [False, False, True]
 
 
 def test_a_flat_series_has_a_mean_and_no_interval() -> None:
-    row = over_time(_data(_log([1e-3] * 40))).runs.row(0, named=True)
+    row = time_series(_data(_log([1e-3] * 40))).runs.row(0, named=True)
     assert (row["mean"], row["low"], row["high"]) == (pytest.approx(1e-3), None, None)
 
 
 def test_a_long_series_is_summarised_and_keeps_its_extremes() -> None:
     values = _noise(3_000)
     values[777] = 50.0
-    points = over_time(_data(_log(values.tolist(), [i / 1000 for i in range(1, 3_001)]))).points
+    points = time_series(_data(_log(values.tolist(), [i / 1000 for i in range(1, 3_001)]))).points
     assert points.height == 250
     assert points["highest"].max() == 50.0
     assert points["value"].mean() == pytest.approx(values.mean())
@@ -156,13 +156,13 @@ def test_a_long_series_is_summarised_and_keeps_its_extremes() -> None:
 def test_failed_runs_are_left_out_and_nothing_may_be_left() -> None:
     log = _log(_noise(30).tolist())
     failed = Log(source="2.txt", data=b"other", records=log.records, study="s", status="failed")
-    assert over_time(_data(log, failed)).runs.height == 1
-    assert over_time(_data(failed)).runs.is_empty()
+    assert time_series(_data(log, failed)).runs.height == 1
+    assert time_series(_data(failed)).runs.is_empty()
 
 
 def test_the_recorded_runs_have_series(root: Path) -> None:
     dataset = fsb.read(root / "raw_results" / "recorded" / "latency-loop-2026")
-    found = over_time(dataset)
+    found = time_series(dataset)
     assert found.runs.height == 10
     assert set(found.runs["metric"]) == {"completion_latency"}
     assert found.runs["figures"].is_between(100, 120).all()  # 12 s of windows of 0.1 s

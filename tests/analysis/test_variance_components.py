@@ -4,7 +4,7 @@ from math import exp
 
 import pytest
 
-from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN, noise
+from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN, variance_components
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.log import Log
@@ -31,7 +31,7 @@ def _runs(*figures: tuple[str, float], series: dict[int, list[float]] | None = N
 
 def test_runs_and_levels_share_the_variance() -> None:
     # logs 0 and 2 on one side, 5 and 7 on the other: 2 within each, means 1 and 6 with 12.5, less 2/2
-    found = noise(_runs(("ext4", 0.0), ("ext4", 2.0), ("xfs", 5.0), ("xfs", 7.0)))
+    found = variance_components(_runs(("ext4", 0.0), ("ext4", 2.0), ("xfs", 5.0), ("xfs", 7.0)))
     assert found.select("source", "variance", "levels", "runs").rows() == [
         (BETWEEN, pytest.approx(2.0), 2, 2),
         (LEVELS, pytest.approx(11.5), 2, 2),
@@ -41,14 +41,14 @@ def test_runs_and_levels_share_the_variance() -> None:
 
 def test_a_source_that_adds_nothing_has_nothing() -> None:
     # equal means, so that the estimate is 0 - 2/2
-    found = noise(_runs(("ext4", 0.0), ("ext4", 2.0), ("xfs", 0.0), ("xfs", 2.0)))
+    found = variance_components(_runs(("ext4", 0.0), ("ext4", 2.0), ("xfs", 0.0), ("xfs", 2.0)))
     assert dict(found.select("source", "variance").rows()) == {BETWEEN: pytest.approx(2.0), LEVELS: 0.0}
 
 
 def test_tenths_of_runs_are_a_source_where_all_runs_have_them() -> None:
     # tenths 0 and 1 by turns: variance 10/4/9; the runs' means are 0.5 and 2.5
     tenths = {0: [0.0, 1.0] * 5, 1: [2.0, 3.0] * 5}
-    found = noise(_runs(("ext4", 0.0), ("ext4", 1.0), series=tenths))
+    found = variance_components(_runs(("ext4", 0.0), ("ext4", 1.0), series=tenths))
     within = 10 / 4 / 9
     assert dict(found.select("source", "variance").rows()) == {
         WITHIN: pytest.approx(within),
@@ -59,10 +59,10 @@ def test_tenths_of_runs_are_a_source_where_all_runs_have_them() -> None:
 @pytest.mark.parametrize(("figures", "sources"), [(9, [BETWEEN]), (10, [WITHIN, BETWEEN])])
 def test_tenths_of_a_run_are_of_ten_figures_at_least(figures: int, sources: list[str]) -> None:
     series = {run: [float(i % 2 + run) for i in range(figures)] for run in range(2)}
-    assert noise(_runs(("ext4", 0.0), ("ext4", 1.0), series=series))["source"].to_list() == sources
+    assert variance_components(_runs(("ext4", 0.0), ("ext4", 1.0), series=series))["source"].to_list() == sources
 
 
 def test_sides_count_with_equally_many_runs_and_single_runs_not_at_all() -> None:
-    found = noise(_runs(("ext4", 0.0), ("ext4", 2.0), ("ext4", 99.0), ("xfs", 5.0), ("xfs", 7.0)))
+    found = variance_components(_runs(("ext4", 0.0), ("ext4", 2.0), ("ext4", 99.0), ("xfs", 5.0), ("xfs", 7.0)))
     assert dict(found.select("source", "variance").rows())[BETWEEN] == pytest.approx(2.0)
-    assert noise(_runs(("ext4", 0.0), ("ext4", 2.0), ("xfs", 5.0))).is_empty()
+    assert variance_components(_runs(("ext4", 0.0), ("ext4", 2.0), ("xfs", 5.0))).is_empty()

@@ -6,7 +6,7 @@ import pytest
 import vl_convert
 
 from fsbench_kit import charts
-from fsbench_kit.analysis.time_series import OverTime, over_time
+from fsbench_kit.analysis.time_series import TimeSeries, time_series
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Block, Measurement, Run
@@ -27,18 +27,18 @@ def _log(order: int, level: str, *, change: bool = False, stall: bool = False) -
 
 
 @pytest.fixture
-def found() -> OverTime:
-    return over_time(assemble([_log(1, "ext4", change=True), _log(2, "xfs", stall=True)]))
+def found() -> TimeSeries:
+    return time_series(assemble([_log(1, "ext4", change=True), _log(2, "xfs", stall=True)]))
 
 
-def test_each_run_has_a_panel_in_the_order_of_execution(found: OverTime) -> None:
+def test_each_run_has_a_panel_in_the_order_of_execution(found: TimeSeries) -> None:
     spec = spec_of(charts.over_time(found))
     assert spec["facet"]["sort"] == ["ext4, run 1", "xfs, run 2"]
     values = [row for row in data_of(spec) if row.get("value") is not None]
     assert len(values) == 120
 
 
-def test_changes_stalls_and_tenths_stand_where_they_are(found: OverTime) -> None:
+def test_changes_stalls_and_tenths_stand_where_they_are(found: TimeSeries) -> None:
     rows = pl.DataFrame(data_of(spec_of(charts.over_time(found))), infer_schema_length=None)
     assert rows.drop_nulls("change").select("panel", "change").rows() == [("ext4, run 1", pytest.approx(4.0))]
     assert rows.drop_nulls("stall").select("panel", "stall").rows() == [("xfs, run 2", pytest.approx(2.1))]
@@ -47,7 +47,7 @@ def test_changes_stalls_and_tenths_stand_where_they_are(found: OverTime) -> None
     assert tenths["batch_start"].to_list()[-1] == pytest.approx(5.4)
 
 
-def test_the_title_counts_what_was_seen(found: OverTime) -> None:
+def test_the_title_counts_what_was_seen(found: TimeSeries) -> None:
     spec = spec_of(charts.over_time(found))
     heading = heading_of(spec).replace("\N{NO-BREAK SPACE}", " ")
     assert "the level changes in 1 of 2 runs" in heading
@@ -57,14 +57,14 @@ def test_the_title_counts_what_was_seen(found: OverTime) -> None:
 
 
 def test_marks_that_are_not_there_are_not_explained() -> None:
-    quiet = over_time(assemble([_log(1, "ext4")]))
+    quiet = time_series(assemble([_log(1, "ext4")]))
     spec = spec_of(charts.over_time(quiet))
     assert "Triangle" not in explained_of(spec)
     assert "Dashed" not in explained_of(spec)
     assert "none stalls" in heading_of(spec)
 
 
-def test_the_first_runs_are_drawn_and_the_others_counted(found: OverTime) -> None:
+def test_the_first_runs_are_drawn_and_the_others_counted(found: TimeSeries) -> None:
     spec = spec_of(charts.over_time(found, most=1))
     assert {row["panel"] for row in data_of(spec)} == {"ext4, run 1"}
     assert "Shown: the first 1 of 2 runs." in explained_of(spec)
@@ -73,9 +73,9 @@ def test_the_first_runs_are_drawn_and_the_others_counted(found: OverTime) -> Non
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_from_logs_are_data(name: str) -> None:
     dataset = assemble([_log(1, name, change=True, stall=True), _log(2, "xfs")])
-    assert vl_convert.vegalite_to_svg(charts.over_time(over_time(dataset)).to_dict()).startswith("<svg")
+    assert vl_convert.vegalite_to_svg(charts.over_time(time_series(dataset)).to_dict()).startswith("<svg")
 
 
 def test_without_figures_over_time_the_chart_says_how_to_get_some() -> None:
-    spec = spec_of(charts.over_time(over_time(assemble([]))))
+    spec = spec_of(charts.over_time(time_series(assemble([]))))
     assert "log_interval" in spec["description"]

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fsbench_kit as fsb
-from fsbench_kit.analysis.time_series import over_time
+from fsbench_kit.analysis.time_series import time_series
 from fsbench_kit.documents.encoding import decode
 from fsbench_kit.formats import fio_json, fio_normal, sniff
 from fsbench_kit.formats.text import Text
@@ -354,7 +354,7 @@ def test_what_is_no_number_in_a_report_of_a_run_that_goes_on_is_named(tmp_path: 
 def test_cumulative_figures_are_no_series_that_comes_to_rest() -> None:
     data = fsb.read(DATA / "fio_json" / "3.33-status-interval.json")
     runs_with_filesystem = data.runs.with_columns(filesystem=pl.lit("ext4"))
-    looked_at = over_time(replace(data, runs=runs_with_filesystem))
+    looked_at = time_series(replace(data, runs=runs_with_filesystem))
     assert looked_at.runs.is_empty()
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fsbench_kit.stats import benjamini_hochberg, holm
+from fsbench_kit.stats import holm
 
 # Benjamini and Hochberg (1995), section 4: fifteen hypotheses of a trial.
 BH_1995 = [
@@ -11,7 +11,6 @@ BH_1995 = [
 
 
 def test_the_trial_of_1995() -> None:
-    assert (benjamini_hochberg(BH_1995) <= 0.05).sum() == 4
     assert (holm(BH_1995) <= 0.05).sum() == 3
 
 
@@ -21,35 +20,26 @@ def test_holm_by_hand() -> None:
     assert holm([0.6, 0.7]).tolist() == [1, 1]
 
 
-def test_benjamini_hochberg_by_hand() -> None:
-    # .01 * 4/1, .02 * 4/2, .03 * 4/3, .40 * 4/4
-    np.testing.assert_allclose(benjamini_hochberg([0.4, 0.01, 0.03, 0.02]), [0.4, 0.04, 0.04, 0.04])
-
-
-@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-def test_nan_stays_and_does_not_count(adjust) -> None:
-    with_nan = adjust([0.01, np.nan, 0.04, np.nan])
+def test_nan_stays_and_does_not_count() -> None:
+    with_nan = holm([0.01, np.nan, 0.04, np.nan])
     assert np.isnan(with_nan).tolist() == [False, True, False, True]
-    assert with_nan[[0, 2]].tolist() == adjust([0.01, 0.04]).tolist()
+    assert with_nan[[0, 2]].tolist() == holm([0.01, 0.04]).tolist()
 
 
-@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-def test_families_of_one_and_none(adjust) -> None:
-    assert adjust([0.03]).tolist() == [0.03]
-    assert adjust([]).size == 0
-    assert np.isnan(adjust([np.nan])).all()
+def test_families_of_one_and_none() -> None:
+    assert holm([0.03]).tolist() == [0.03]
+    assert holm([]).size == 0
+    assert np.isnan(holm([np.nan])).all()
 
 
-@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-def test_what_is_given_is_left_alone(adjust) -> None:
+def test_what_is_given_is_left_alone() -> None:
     given = np.array([0.01, 0.02])
-    adjust(given)
+    holm(given)
     assert given.tolist() == [0.01, 0.02]
 
 
-@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-def test_nonsense_is_refused(adjust) -> None:
+def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
-        adjust([0.5, 1.5])
+        holm([0.5, 1.5])
     with pytest.raises(ValueError, match="one axis, not 2"):
-        adjust([[0.5]])
+        holm([[0.5]])

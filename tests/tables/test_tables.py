@@ -13,7 +13,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit import tables
-from fsbench_kit.analysis.time_series import OverTime
+from fsbench_kit.analysis.time_series import TimeSeries
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.log import Log
 from fsbench_kit.model.records import Diagnostic
@@ -374,7 +374,7 @@ def test_what_runs_did_over_time_has_the_unit_of_its_median() -> None:
         },
     ]
     nothing = pl.DataFrame()
-    found = OverTime(pl.DataFrame(runs), nothing, nothing, nothing, nothing)
+    found = TimeSeries(pl.DataFrame(runs), nothing, nothing, nothing, nothing)
     (group,) = tables.over_time_table(found).groups
     assert group.head == "Completion latency, in µs"
     assert group.rows == (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis.comparison import compare
-from fsbench_kit.analysis.settings import NOT_KNOWN, Facts, effective
+from fsbench_kit.analysis.settings import NOT_KNOWN, effective, known, values_of
 from fsbench_kit.model.vocabulary import SETTINGS, setting_kind
 
 if TYPE_CHECKING:
@@ -112,10 +112,7 @@ def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
         Where it holds for all filesystems, ``filesystem`` is null.
     """
     theirs, again = (
-        {
-            str(name): Facts(data).values(frozenset(runs["run_id"]))
-            for (name,), runs in data.runs.group_by("filesystem")
-        }
+        {str(name): values_of(known(data), runs["run_id"]) for (name,), runs in data.runs.group_by("filesystem")}
         for data in (published, replicated)
     )
     shared = sorted(theirs.keys() & again.keys())

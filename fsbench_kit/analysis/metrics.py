@@ -1,0 +1,63 @@
+"""Which metrics are compared, and which statistic of each stands for a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.vocabulary import EITHER_LATENCY, METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STATISTICS: Final[dict[str, tuple[str, ...]]] = {
+    "bandwidth": ("value",),
+    "iops": ("value",),
+    "file_rate": ("value",),
+    "latency": ("mean", "p50", "p95", "p99"),
+    "completion_latency": ("mean", "p50", "p95", "p99"),
+    EITHER_LATENCY: ("p50", "p95", "p99"),
+    "phase_latency": ("max",),
+    "elapsed": ("value",),
+    "elapsed_with_sync": ("value",),
+    "cpu": ("value",),
+    "capacity": ("value",),
+}
+"""The metrics that are compared unless others are asked for, and of each the statistics that stand for a run."""
+
+PRIMARY: Final = ("bandwidth", "iops", "file_rate", "elapsed", "latency")
+"""The metrics that can stand for a cell where one has to; the first that it has does."""
+
+
+def wanted(metrics: Sequence[str] | None = None) -> pl.Expr:
+    """Return a filter for the measurements of some metrics, by default of `STATISTICS`.
+
+    Raises
+    ------
+    RequestError
+        If a metric is not one, or neither more nor less of it is better.
+    """
+    chosen = STATISTICS
+    if metrics is not None:
+        chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
+    unknown = sorted(set(chosen) - set(METRICS))
+    if unknown:
+        raise RequestError(f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}.")
+    neutral = sorted(metric for metric in chosen if METRICS[metric].better is None)
+    if neutral:
+        better = ", ".join(sorted(metric for metric, word in METRICS.items() if word.better))
+        raise RequestError(
+            f"{neutral[0]} is a count of what was done, and neither more nor less of it is better",
+            hint=f"Metrics that can be compared are: {better}.",
+        )
+    alike = {statistics: [name for name in chosen if chosen[name] == statistics] for statistics in chosen.values()}
+    return pl.any_horizontal(
+        _is_one_of("metric", metrics) & _is_one_of("statistic", statistics)
+        for statistics, metrics in alike.items()
+    )
+
+
+def _is_one_of(name: str, values: Sequence[str]) -> pl.Expr:
+    return pl.any_horizontal(pl.col(name) == value for value in values)

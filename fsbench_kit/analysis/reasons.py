@@ -1,0 +1,88 @@
+"""Why a row of a comparison says less than one might expect, and what a reader should know of its runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from fsbench_kit.stats.result import Ints
+
+    Rows: TypeAlias = pl.Series | Ints | list[int]
+
+Kind = Literal["no ratio", "no interval", "verdict withheld", "footnote"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a row has no ratio, no interval or no verdict; or only what a reader should know of it.
+
+    Attributes
+    ----------
+    code
+        What stands in ``reasons``; a footnote's code does not.
+    kind
+        What is not given.
+    meaning
+        The sentence that explains it, where nothing more is known of the row at hand.
+    """
+
+    code: str
+    kind: Kind
+    meaning: str
+
+
+class Remarks:
+    """Reasons and footnotes of rows, which each row keeps in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._added = [pl.DataFrame(schema=_SCHEMA)]
+
+    def because(self, rows: Rows, reason: Reason, sentences: pl.Series | None = None) -> None:
+        """Add a reason to some rows, with its meaning or with sentences that say what was found."""
+        code = None if reason.kind == "footnote" else reason.code
+        told = pl.lit(reason.meaning) if sentences is None else sentences.fill_null(reason.meaning)
+        self._add(rows, code, told)
+
+    def note(self, rows: Rows, sentence: str | pl.Series) -> None:
+        """Add a footnote to some rows, the same or one for each."""
+        self._add(rows, None, pl.lit(sentence) if isinstance(sentence, str) else sentence)
+
+    def _add(self, rows: Rows, code: str | None, text: pl.Expr | pl.Series) -> None:
+        if len(rows):
+            added = pl.DataFrame({"row": rows}, schema_overrides={"row": pl.Int64})
+            self._added.append(added.select("row", code=pl.lit(code, pl.String), text=text))
+
+    def with_code(self, codes: Sequence[str]) -> pl.Series:
+        """Return the rows that have one of some codes."""
+        return pl.concat(self._added).filter(pl.col("code").is_in(codes))["row"]
+
+    def sentences(self) -> tuple[list[str], list[str]]:
+        """Return the sentences of reasons, and those of footnotes, of all rows; each sentence once."""
+        said = pl.concat(self._added).sort("row", maintain_order=True)
+        of_reasons, others = (
+            said.filter(which)["text"] for which in (pl.col("code").is_not_null(), pl.col("code").is_null())
+        )
+        return of_reasons.unique(maintain_order=True).to_list(), others.unique(maintain_order=True).to_list()
+
+    def columns(self, rows: int, *after: Remarks) -> pl.DataFrame:
+        """Return ``reasons`` and ``footnotes`` of all rows, with those of further remarks after one's own."""
+        added = [frame for remarks in (self, *after) for frame in remarks._added]
+        lists = (
+            pl.concat(added)
+            .group_by("row", maintain_order=True)
+            .agg(reasons=pl.col("code").drop_nulls().unique(maintain_order=True), footnotes="text")
+        )
+        every = pl.DataFrame({"row": pl.int_range(rows, eager=True)})
+        none = pl.lit([], dtype=pl.List(pl.String))
+        return every.join(lists, on="row", how="left", maintain_order="left").select(
+            pl.col("reasons", "footnotes").fill_null(none)
+        )
+
+
+_SCHEMA: Final = {"row": pl.Int64, "code": pl.String, "text": pl.String}
