@@ -1,6 +1,6 @@
 """What is read of every fixture and study, as six frames; and of every log of the corpus, as digests.
 
-``python -m tests.frames`` writes them to ``tests/data/before``, with the version of the kit that it finds: run it
+``python -m tests.frames`` writes them to ``tests/before``, with the version of the kit that it finds: run it
 on a commit that reads right, and read with another one.
 """
 
@@ -15,7 +15,7 @@ import fsbench_kit as fsb
 from fsbench_kit.model.errors import InputError
 
 ROOT = Path(__file__).parents[1]
-BEFORE = ROOT / "tests" / "data" / "before"
+BEFORE = ROOT / "tests" / "before"
 NAMES = ("runs", "settings", "measurements", "distributions", "series", "diagnostics")
 _WORDS = {"diagnostics": ["message", "source"], "runs": ["source"]}
 """Columns whose text may be worded anew, and the path that depends on the place."""
@@ -25,10 +25,8 @@ def inputs() -> Iterator[tuple[str, Path]]:
     """Yield fixtures and studies, by their paths in the project."""
     studies = [path.parent for path in sorted(ROOT.glob("raw_results/[!r]*/*/study.toml"))]
     studies += sorted(path for path in ROOT.glob("raw_results/re*/*") if path.is_dir())
-    fixtures = [
-        path for path in sorted((ROOT / "tests" / "data").rglob("*")) if path.is_file() and path.suffix != ".py"
-    ]
-    for path in [*studies, *(path for path in fixtures if BEFORE not in path.parents)]:
+    fixtures = [path for path in sorted((ROOT / "tests" / "data").rglob("*")) if path.is_file()]
+    for path in [*studies, *(path for path in fixtures if path.suffix not in {".py", ".pyc"})]:
         yield path.relative_to(ROOT).as_posix(), path
 
 

@@ -1251,7 +1251,7 @@ def test_cells_that_a_side_lacks_are_dropped_and_counted() -> None:
     ]
     row = fsb.geometric_mean(assemble(less)).row(0, named=True)
     assert (row["cells"], row["cells_dropped"], row["reasons"]) == (8, 2, ["SET_MISMATCH"])
-    same = fsb.geometric_mean(assemble(logs).select(pl.lit(value=True))).row(0, named=True)
+    same = fsb.geometric_mean(assemble(logs).filter(pl.lit(value=True))).row(0, named=True)
     assert (same["cells"], same["reasons"]) == (10, [])
 
 

@@ -6,7 +6,9 @@ import pytest
 import vl_convert
 
 from fsbench_kit import charts
-from fsbench_kit.data.dataset import Dataset, Log, assemble
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.log import Log
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Measurement, Run
 from tests.charts.specs import HOSTILE, data_of, explained_of, heading_of, spec_of

@@ -172,7 +172,7 @@ def test_six_workloads(filesystem: str, tmp_path: Path, make_plan: Callable[...,
     assert ("SYNC_NOT_PASSED_ON" in found.diagnostics["code"].to_list()) == (filesystem == "zfs")
     for tool, (run, record) in made.items():
         figures = PRINTED[tool](run)
-        of_tool = found.select(pl.col("tool") == tool).measurements.filter(
+        of_tool = found.filter(pl.col("tool") == tool).measurements.filter(
             "primary", pl.col("statistic").is_in(["value", "max"]), scope="job" if tool == "fio" else "all"
         )
         read = {

@@ -6,7 +6,7 @@ they are of one tool, and
 
 - *stand in one place*: the same bytes of the same file, or of the file of the same name in the same study;
 - *have the same bytes*, or what the tool prints of one run alone: its processes' numbers, its start or end;
-- *are in several formats*: one inside the other or right after the other in a file, as fio prints them, or
+- *are in several formats*: one inside the other in a file, as fio prints them (right after it, if both failed), or
   anywhere with the same counts and times that each format prints alike (`rules.PRINTED_ALIKE`);
 - *begin or end with the same measurements*, digit by digit: a log beside its article, cut off or not.
 

@@ -98,20 +98,40 @@ def _dates(run: Run) -> Iterator[Hashable]:
 
 
 def _formats_in_one_file(found: Sequence[FoundRun]) -> Iterator[list[int]]:
-    """Yield records in different formats that stand inside each other, or one right after the other."""
-    group: list[int] = []
-    end = 0
+    """Yield records in different formats that stand inside each other.
+
+    So do those, one right after the other, of a run that failed: they have no figures that could tell.
+    """
+    group: list[FoundRun] = []
+    numbers: list[int] = []
     for number in sorted(
         range(len(found)), key=lambda n: (found[n].source, found[n].run.start, -found[n].run.end)
     ):
         record = found[number]
-        is_next = group and found[group[0]].source == record.source and record.run.start <= end + _LINE_END
-        if not is_next or record.run.format in {found[other].run.format for other in group}:
-            yield group
-            group, end = [], 0
-        group.append(number)
-        end = max(end, record.run.end)
-    yield group
+        if not group or not _is_another_format(record, group):
+            yield numbers
+            group, numbers = [], []
+        group.append(record)
+        numbers.append(number)
+    yield numbers
+
+
+def _is_another_format(record: FoundRun, group: Sequence[FoundRun]) -> bool:
+    """Whether a record is of the same run as a group of them, by where it stands."""
+    first, last = group[0], group[-1]
+    return (
+        record.source == first.source
+        and record.run.format not in {other.run.format for other in group}
+        and (record.run.end <= first.run.end or _both_failed(last.run, record.run))
+    )
+
+
+def _both_failed(one: Run, other: Run) -> bool:
+    return (
+        other.start <= one.end + _LINE_END
+        and one.status == other.status == "failed"
+        and not any(item.value and item.metric in TELLING for run in (one, other) for item in run.measurements)
+    )
 
 
 _LINE_END: Final = 2
