@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import polars as pl
 
 from fsbench_kit.analysis.settings import NOT_KNOWN, Facts, integer, number, wide
+from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.units import humanise, quantity
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, setting_kind
 
@@ -323,8 +324,8 @@ def _concurrent(baseline: list[_Times], candidate: list[_Times]) -> bool:
 _NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
 """Operations that read or write no data of files."""
 
-_PAST_DIRECT: Final = (pl.col("tool") == "iozone") & pl.col("operation").is_in(
-    ["fwrite", "frewrite", "fread", "freread"]
+_PAST_DIRECT: Final = pl.concat_str("tool", "operation", separator=" ").is_in(
+    [f"{name} {operation}" for name, tool in TOOLS.items() for operation in sorted(tool.buffered)]
 )
 """Operations that do not use direct I/O also where it is on: they go through the C library's buffers."""
 

@@ -41,7 +41,7 @@ from fsbench_kit.data.dataset import (
 from fsbench_kit.documents import read_file
 from fsbench_kit.documents.attribution import own_commands
 from fsbench_kit.documents.pieces import commands
-from fsbench_kit.formats import TOOLS
+from fsbench_kit.formats import TOOLS, known_logs
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.fio_log import LogFile, log_file, run_of_logs, with_logs, wrote
 from fsbench_kit.formats.provision import provision_settings
@@ -320,7 +320,7 @@ def read(*given: Given) -> Dataset:
         )
         raise InputError(
             "\n".join(lines) or "no path was given",
-            hint="Give files that hold logs of fio, bonnie++, sysbench fileio or iozone, or folders with such.",
+            hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
         )
     return dataset
 

@@ -79,7 +79,7 @@ class Reading:
 
 def readings(text: Text, pieces: Iterable[Piece]) -> Iterator[Reading]:
     """Yield what the pieces of a text say, each piece once."""
-    for _, group in groupby(pieces, key=lambda piece: piece.log_format.TOOL):
+    for _, group in groupby(pieces, key=lambda piece: piece.log_format.TOOL.name):
         alone = [Reading(text, piece.log_format, ((piece.start, piece.end),)) for piece in group]
         yield from _without_loose_beginnings(_joined(alone)) if len(alone) > 1 else alone
 

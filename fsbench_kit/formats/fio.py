@@ -14,17 +14,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.commands import GOES_ON
+from fsbench_kit.formats.command_line import GOES_ON
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fsbench_kit.formats.signatures import Marks
+    from fsbench_kit.formats.signatures import Signatures
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Measurement
-
-TOOL: Final = "fio"
 
 LATENCIES: Final = {
     "slat": "submission_latency",
@@ -231,7 +229,7 @@ def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
     return part_names(f"{name}.idle" if name in busy and not has_worked else name for name, has_worked in known)
 
 
-def undescribed(marks: Marks, chars: str) -> Iterator[int]:
+def undescribed(marks: Signatures, chars: str) -> Iterator[int]:
     """Yield where marks of a log stand, but for those in a description in JSON, which can hold anything."""
     descriptions = [match.span() for match in _DESCRIPTION.finditer(chars)]
     starts = [start for start, _ in descriptions]

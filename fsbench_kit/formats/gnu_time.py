@@ -36,7 +36,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.tool import Tool
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting, State
 from fsbench_kit.model.units import Quantity, Rounding, quantity
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-TOOL: Final = "time"
+TOOL: Final = Tool(name="time", title="GNU time")
 SIGN: Final = r"\d\W*user\W*\d|being\W+timed|real\W*\d"
 
 _COUNT: Final = r"(?<![\d.,])\d+"
@@ -128,7 +129,7 @@ _OPERATIONS: Final = {"mkfs": "mkfs", "mke2fs": "mkfs", "mount": "mount", "umoun
 _BEFORE: Final = (
     r"(?:Command\s(?:exited\swith\snon-zero\sstatus|terminated\sby\ssignal|stopped\sby\ssignal)\s\d+\s+)?"
 )
-_MARKS: Final = Marks(
+signatures: Final = Signatures(
     {
         "elapsed": rf"{_BEFORE}(?<![\d.,:])\d+[.,]\d\duser\s*\d+[.,]\d\dsystem\s*[\d:]+(?:[.,]\d\d)?elapsed",
         "timed:": rf'{_BEFORE}Command\sbeing\stimed:\s"',
@@ -138,11 +139,6 @@ _MARKS: Final = Marks(
     },
     re.VERBOSE | re.MULTILINE,
 )
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -211,7 +207,7 @@ class _OpenRun:
         failed = self.signal is not None or bool(self.exit_code)
         elapsed = self.figures.get("elapsed")
         yield Run(
-            tool=TOOL,
+            tool=TOOL.name,
             start=text.byte(self.first.start),
             end=text.byte(self.last.end),
             line=self.first.line,

@@ -33,7 +33,8 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.tool import Tool
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
 from fsbench_kit.model.units import size
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-TOOL: Final = "smallfiles"
+TOOL: Final = Tool(name="smallfiles")
 SIGN: Final = "datasize:|file_create|write_sync/"
 
 _NUMBER: Final = r"\d+(?:\.\d+)?"
@@ -66,7 +67,7 @@ _LEXER: Final = Lexer(
 )
 
 
-_MARKS: Final = Marks(
+signatures: Final = Signatures(
     {
         "datasize:": r"^[^\S\n]*\# datasize:",
         "file_create": r"(?:^[^\S\n]*\#[^\n]{1,80}\n\s{0,80})?\bfile_create\s{1,80}\d",
@@ -74,11 +75,6 @@ _MARKS: Final = Marks(
     },
     re.MULTILINE,
 )
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -158,7 +154,7 @@ class _OpenRun:
     def close(self) -> Iterator[Record]:
         text = self.first.text
         yield Run(
-            tool=TOOL,
+            tool=TOOL.name,
             start=text.byte(self.first.start),
             end=text.byte(self.last.end),
             line=self.first.line,

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats import TOOLS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -88,13 +90,9 @@ def _version(program: Program) -> str | None:
 
 
 WORKLOAD_PROGRAMS: Final = {
-    program.name: program
-    for program in (
-        Program("fio", "fio", "--version"),
-        Program("bonnie++", "bonnie++", "-h"),
-        Program("sysbench", "sysbench", "--version"),
-        Program("iozone", "iozone3", "-v"),
-    )
+    name: Program(name, tool.package, tool.version_flag)
+    for name, tool in TOOLS.items()
+    if tool.package is not None
 }
 
 MKFS_PROGRAMS: Final = {

@@ -33,7 +33,7 @@ LOGS = {
         "failed",
         "fio.json: The file holds binary data, not a log.",
     ),
-    "prose": ("echo no log at all > fio.json", "failed", "fio.json: No log of fio, "),
+    "prose": ("echo no log at all > fio.json", "failed", "fio.json: No log of bonnie++, "),
     "nothing": ("> fio.json", "failed", "fio ended without its log"),
     "pipe": ("mkfifo fio.json", "failed", "fio ended without its log"),
 }
@@ -117,7 +117,7 @@ def test_no_log_takes_more_than_its_share_of_time_and_memory(tmp_path: Path) -> 
     ) as reader:
         assert reader.stdout is not None
         said = reader.stdout.read().splitlines()
-    assert said[0].startswith("small.txt: No log of fio, ")
+    assert said[0].startswith("small.txt: No log of bonnie++, ")
     assert said[1:] == [
         "large.txt takes more than 32 MiB of memory to read",
         "large.txt cannot be read within 0.01 s",

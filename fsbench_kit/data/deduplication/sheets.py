@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.data.deduplication.printing import NAME, Key, Printing, figure_key
+from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _LITTLE: Final = 2.0
 _SCOPES: Final = {"all", "job", "client"}
 """The figures of other scopes are parts or sums of these."""
 
-_CONCURRENT: Final = {"fio", "sysbench"}
+_CONCURRENT: Final = {name for name, tool in TOOLS.items() if tool.concurrent}
 """Tools whose operations are done at the same time, so that one rate determines the other."""
 
 _CLOCK: Final = 1e-6

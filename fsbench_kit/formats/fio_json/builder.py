@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from fsbench_kit.formats.commands import job_option
+from fsbench_kit.formats.fio_command import job_option
 from fsbench_kit.formats.fio_json.contents import (
     DIRECTIONS,
     amount_of,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.fio import TOOL, beside, part_names_with_idle, report_time, statistic_so_far
+from fsbench_kit.formats.fio import beside, part_names_with_idle, report_time, statistic_so_far
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import amount_of, has_worked, object_, objects, text_of
 from fsbench_kit.formats.fio_json.jobs import JobReader
 from fsbench_kit.formats.fio_requests import over_requests
@@ -107,7 +108,7 @@ class Reader(JobReader):
             item.value for item in self.measurements if item.metric == "runtime" and item.value is not None
         ]
         return Run(
-            tool=TOOL,
+            tool=TOOL.name,
             tool_version=self.version,
             start=self.text.byte(self.start),
             end=self.text.byte(self.document.end),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.fio import TOOL, statistic_so_far
+from fsbench_kit.formats.fio import statistic_so_far
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_normal.builder import JobPlace
 from fsbench_kit.formats.fio_normal.phrases import ONLY_MARKS
 from fsbench_kit.formats.fio_normal.summary import Summary
@@ -99,7 +100,7 @@ class Reader(Summary):
             item.value for item in self.measurements if item.metric == "runtime" and item.value is not None
         ]
         return Run(
-            tool=TOOL,
+            tool=TOOL.name,
             tool_version=self.version,
             start=first.text.byte(first.start),
             end=last.text.byte(last.start + len(last.text.chars[last.start : last.end].rstrip())),

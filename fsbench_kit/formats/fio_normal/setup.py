@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.fio_command import COMMAND
 from fsbench_kit.formats.fio_normal.builder import Kept
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, job_name
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
@@ -25,7 +25,7 @@ class SetUp(Kept):
 
     def _read_command(self, token: Token) -> None:
         words = token.text.chars[token.start : token.end]
-        made = list(command_settings(words, origin=self._origin(token), line=token.line))
+        made = list(COMMAND.read(words, origin=self._origin(token), line=token.line))
         self.is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
         self.settings += made
 

@@ -10,13 +10,13 @@ from fsbench_kit.formats import totals
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.fio import (
     LATENCIES,
-    TOOL,
     depth_bounds,
     has_bin,
     latency_bounds,
     part_names_with_idle,
     percentile_bounds,
 )
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_terse.lines import (
     INTERVAL_STATISTICS,
     PERCENTILES,
@@ -79,7 +79,7 @@ class Reader:
         has_failed = any(line.error or count(line.errors) for line in self.lines)
         runtimes = [item.value for item in self.measurements if item.metric == "runtime" and item.value]
         return Run(
-            tool=TOOL,
+            tool=TOOL.name,
             tool_version=self.version,
             start=self.text.byte(self.reports[0][0].start),
             end=self.text.byte(self.lines[-1].end),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fsbench_kit.formats.sysbench_figures import FigureReader
+    from fsbench_kit.formats.sysbench.figures import FigureReader
     from fsbench_kit.model.records import Diagnostic
 
 _IDENTITIES: Final = (

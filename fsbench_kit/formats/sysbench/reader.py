@@ -1,41 +1,4 @@
-"""Reports of sysbench's ``fileio`` test: versions 0.4.12, 0.5, 1.0 and 1.1, as printed or as mangled by a copy.
-
-Sources: sysbench's ``sb_fileio.c``, ``sb_logger.c``, ``sb_options.c``, ``sb_histogram.c`` and ``sysbench.c``.
-
-*0.4.12 and 0.5* print whole counts, and sizes and the bandwidth with ``%.5g``, so that ``152Gb`` is 152.00.
-``Kb``, ``Mb`` and ``Gb`` are powers of 1024. ``Other`` are fsyncs; neither ``Requests/sec``, nor the number of
-events, nor the response time has them in it.
-
-*1.0* prints rates over the time until the report is made, which is a little longer than the ``total time``, so
-these rates are not held against counts. An fsync is an event there, and is in the latency; the fsyncs at the end
-of the run are in ``fsyncs/s`` and are no events.
-
-*1.1* has the rates of a direction on one line, ``read: IOPS=12.00 0.19 MiB/s (0.20 MB/s)``, where MB are 10^6
-bytes and a second printing. It prints neither a total time, nor events, nor the threads' fairness. Its first
-builds still print the report of 1.0.
-
-All print milliseconds with two decimals and seconds with four; the oldest print latencies in seconds.
-Percentiles come from histograms, whose buckets are 0.03 % wide before 1.0, and 1.8 % since, which widens their
-interval. Threads fairness is the spread between the threads (of a population, not of a sample), and no measure of
-noise. Where nothing was done, the latencies that are printed are those of no request, and are missing.
-
-What the figures are called here, in all versions:
-
-- The rates of a test that only reads are those of ``read``, of one that only writes those of ``write``. ``mixed``
-  is both in one figure, which 0.4.12 and 0.5 print for ``rndrw``. ``all`` has the fsyncs in it.
-- Where a test does not read, ``0 reads`` and ``reads/s: 0.00`` are both a count of 0. Where it does, a rate that
-  prints as 0.00 is below its last digit, and is censored; so is a latency.
-- The events of a test in one direction are its reads or writes once more: a second printing.
-
-``--report-interval`` gives series of bandwidth, of fsyncs and of the latency's percentile. At each of
-``--report-checkpoints`` sysbench prints a whole report and starts its counters again: these reports are points of
-series (part ``checkpoints``), and the last report of the run is of what was done since the last of them.
-
-``--histogram`` prints the middles of its buckets with three decimals, so that neighbours print alike below
-0.03 ms; those are one bin.
-
-What ``prepare`` and ``cleanup`` print is named and is no run, and neither is a report of sysbench's other tests.
-"""
+"""Reads the logs of sysbench's ``fileio`` test phrase by phrase into runs."""
 
 from __future__ import annotations
 
@@ -43,15 +6,15 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats import sysbench_series as series
-from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.signatures import Marks
-from fsbench_kit.formats.sysbench_checks import contradictions
-from fsbench_kit.formats.sysbench_figures import FigureReader, Report
-from fsbench_kit.formats.sysbench_histogram import histogram
-from fsbench_kit.formats.sysbench_phrases import (
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.sysbench import series
+from fsbench_kit.formats.sysbench.checks import contradictions
+from fsbench_kit.formats.sysbench.command import COMMAND, TOOL
+from fsbench_kit.formats.sysbench.figures import FigureReader, Report
+from fsbench_kit.formats.sysbench.histogram import histogram
+from fsbench_kit.formats.sysbench.phrases import (
     LEXER,
     ONLY_FILEIO,
     PARTS,
@@ -69,13 +32,12 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record, Setting
 
-TOOL: Final = "sysbench"
 SIGN: Final = (
     r"ysbench\W*v?\d|following\W*options:|doing\W*(?:sequential|random)|\]\W*reads:|operations\W*performed"
     r"|requests/sec|total\W*transferred|writes/s:|iops="
 )
 
-_MARKS: Final = Marks(
+signatures: Final = Signatures(
     {
         "ysbench": r"""\bs?ysbench\s*v?\d+\.\d+[\w.-]*
             (?::\s*multi-threaded\s*system\s*evaluation\s*benchmark|\s*\(using\s[^()\n]{0,60}LuaJIT\s[\w.-]{1,40}\))
@@ -92,11 +54,6 @@ _MARKS: Final = Marks(
     },
     re.IGNORECASE | re.VERBOSE,
 )
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -204,7 +161,7 @@ class _OpenLog:
             case "command":
                 self.command = token
                 words, line = token["command"] or "", token.line_of("command")
-                self.reader.settings += command_settings(words, origin="command", line=line)
+                self.reader.settings += COMMAND.read(words, origin="command", line=line)
             case "banner":
                 self.reader.version = token["version"]
                 if token["name"] != "sysbench":
@@ -289,7 +246,7 @@ class _OpenLog:
         buckets = list(histogram(self.buckets))
         self.diagnostics += (record for record in buckets if isinstance(record, Diagnostic))
         yield Run(
-            tool=TOOL,
+            tool=TOOL.name,
             tool_version=self.reader.version,
             start=text.byte(self.first.start),
             end=text.byte(self.last.end),

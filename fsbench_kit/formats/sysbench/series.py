@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.formats.sysbench_figures import Report
+    from fsbench_kit.formats.sysbench.figures import Report
     from fsbench_kit.model.records import Diagnostic
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fsbench_kit.formats.sysbench_histogram import HALF_BUCKET
+from fsbench_kit.formats.sysbench.histogram import HALF_BUCKET
 from fsbench_kit.model.records import Measurement, Setting
 from fsbench_kit.model.units import Rounding, size
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.iozone_figures import CPU, Figures, figure, table_measure
+from fsbench_kit.formats.iozone.measures import CPU, Figures, figure, table_measure
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
