@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.model.records import Diagnostic, Measurement, Scope
 from fsbench_kit.model.units import Rounding, quantity
@@ -30,6 +30,13 @@ _PROSE_WORDS_PER_DIGIT: Final = 1.5
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _PUNCTUATION: Final = ",.;:!?)\"'"
 _NO_WORD: Final = re.compile(r"\(\?P<\w+>|\\[a-zA-Z]|\[[^\]]*\]")
+
+
+class Printed(NamedTuple):
+    """A number, or what stands for one, as a log prints it, and where in the text it begins, if it is known."""
+
+    text: str
+    position: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,12 @@ class Token:
     def line_of(self, group: str) -> int:
         """Return the line on which a group stands."""
         return self.text.line(self.match.start(group)) if self.match is not None else self.line
+
+    def printed(self, group: str) -> Printed | None:
+        """Return a group's text, and where it stands; ``None`` where the group took no part."""
+        if self.match is None or self.match[group] is None:
+            return None
+        return Printed(self.match[group], self.match.start(group))
 
     def measurement(
         self,
