@@ -26,7 +26,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fsbench_kit.formats.lexer import Token
-from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Origin, Run, Scope, Setting, State
+from fsbench_kit.model.records import Bin, Block, Diagnostic, How, Measurement, Origin, Run, Scope, Setting, State
 from fsbench_kit.model.units import Rounding, quantity
 from fsbench_kit.model.vocabulary import METRICS
 
@@ -89,6 +89,7 @@ class RunBuilder:
         digits: int | None = None,
         number: str | None = None,
         factor: float | None = None,
+        spread: float | None = None,
         bounds: Bounds | None = None,
         zero: State = "measured",
         samples: int | None = None,
@@ -108,6 +109,8 @@ class RunBuilder:
             The number that the print stands for, where it is not the print itself: ``83.5`` for ``1:23.50``.
         factor
             By what the tool's unit is larger than `unit`.
+        spread
+            By what the smallest true value is smaller, and the largest one larger, than the print alone tells.
         bounds
             The smallest and largest true value that print like this, in the base unit, where `rounding` does not
             tell. With an end that is open the measurement is censored.
@@ -133,8 +136,11 @@ class RunBuilder:
         amount = quantity(printed.text if number is None else number, unit, rounding=rounding, digits=digits)
         ends = amount.value, amount.low, amount.high
         value, low, high = (end if end is None or factor is None else end * factor for end in ends)
+        if spread is not None and low is not None and high is not None:
+            low, high = low / spread, high * spread
         if bounds is not None:
             low, high = bounds
+        is_plain = number is None and bounds is None
         state: State = "measured"
         if value == 0 and zero != "measured":
             state, low = zero, None
@@ -153,6 +159,7 @@ class RunBuilder:
             samples=samples,
             printed=printed,
             primary=primary,
+            how=How(unit, rounding, digits, factor, spread) if is_plain else None,
         )
 
     def add_unmeasured(
@@ -286,8 +293,12 @@ class RunBuilder:
             for item in self.settings
         ):
             return
-        line = self.line(position)
-        self.settings.append(Setting(key=key, value=value, scope=scope, part=part, origin=origin, line=line))
+        start = self.text.byte(position) if position is not None else None
+        self.settings.append(
+            Setting(
+                key=key, value=value, scope=scope, part=part, origin=origin, line=self.line(position), start=start
+            )
+        )
 
     def say(self, code: str, message: str, start: int, end: int) -> None:
         """Say something about a stretch of the log."""

@@ -97,7 +97,7 @@ class _OpenLog:
 
     first: Token
     last: Token = field(init=False)
-    reader: FigureReader = field(default_factory=FigureReader)
+    reader: FigureReader = field(init=False)
     command: Token | None = None
     stated: bool = False
     """Whether other words stand between the command and the log."""
@@ -111,6 +111,7 @@ class _OpenLog:
 
     def __post_init__(self) -> None:
         self.last = self.first
+        self.reader = FigureReader(self.first.text)
 
     @property
     def phrases(self) -> set[str]:
@@ -195,7 +196,7 @@ class _OpenLog:
         """Begin another report of the same run; the one before it was no more than interim."""
         if self.report.phrases:
             self.interim.append(self.report)
-        self.reader.report = Report(checkpoint)
+        self.reader.report = Report(self.first.text, checkpoint)
 
     def _read_interval(self, token: Token) -> None:
         """Keep a line of the report interval, unless a checkpoint set back what it counts."""
