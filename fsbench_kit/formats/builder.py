@@ -87,6 +87,7 @@ class RunBuilder:
         unit: str = "",
         rounding: Rounding = "nearest",
         digits: int | None = None,
+        name: str | None = None,
         number: str | None = None,
         factor: float | None = None,
         spread: float | None = None,
@@ -105,6 +106,8 @@ class RunBuilder:
             How and where it is printed; ``None`` where it is not.
         unit, rounding, digits
             How the tool prints it; see `fsbench_kit.model.units.quantity`.
+        name
+            What the format calls it, for its cross-checks.
         number
             The number that the print stands for, where it is not the print itself: ``83.5`` for ``1:23.50``.
         factor
@@ -159,7 +162,7 @@ class RunBuilder:
             samples=samples,
             printed=printed,
             primary=primary,
-            how=How(unit, rounding, digits, factor, spread) if is_plain else None,
+            how=How(unit, rounding, name, digits, factor, spread) if is_plain else None,
         )
 
     def add_unmeasured(

@@ -26,12 +26,14 @@ Origin = Literal["log", "command", "environment", "study", "stated"]
 class How(NamedTuple):
     """How a tool prints a figure, so that another figure in its place can be read in the same way.
 
-    `unit`, `rounding` and `digits` are those of `fsbench_kit.model.units.quantity`; `factor` is by what the tool's
-    unit is larger than `unit`, and `spread` by what the true values lie further apart than the print alone tells.
+    `name` is what its format calls it. `unit`, `rounding` and `digits` are those of
+    `fsbench_kit.model.units.quantity`; `factor` is by what the tool's unit is larger than `unit`, and `spread` by
+    what the true values lie further apart than the print alone tells.
     """
 
     unit: str
     rounding: Rounding
+    name: str | None = None
     digits: int | None = None
     factor: float | None = None
     spread: float | None = None

@@ -38,6 +38,6 @@ What ``prepare`` and ``cleanup`` print is named and is no run, and neither is a 
 """
 
 from fsbench_kit.formats.sysbench.command import TOOL
-from fsbench_kit.formats.sysbench.reader import SIGN, parse, signatures
+from fsbench_kit.formats.sysbench.reader import CLEAN, SIGN, parse, signatures
 
-__all__ = ["SIGN", "TOOL", "parse", "signatures"]
+__all__ = ["CLEAN", "SIGN", "TOOL", "parse", "signatures"]

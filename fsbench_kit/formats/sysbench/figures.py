@@ -195,6 +195,11 @@ class FigureReader:
         """Return a setting by the log's own words, or else by the command, which stands before them."""
         return next((s.value for s in reversed(self.settings) if s.key == key), None)
 
+    @property
+    def in_force(self) -> dict[str, str]:
+        """The settings by the log's own words, or else by the command."""
+        return {item.key: item.value for item in self.settings}
+
     def known(self, key: str) -> int | None:
         """Return a setting that is a number."""
         value = self.setting(key)
@@ -268,6 +273,7 @@ class FigureReader:
             unit=figure.unit,
             rounding=figure.rounding,
             digits=figure.digits,
+            name=name,
             spread=HALF_BUCKET if name == "percentile" and self._counts_fsyncs else None,
             zero="censored" if figure.metric in {"bandwidth", "iops", "latency"} else "measured",
             samples=threads if is_of_all else None,
