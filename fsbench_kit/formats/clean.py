@@ -7,7 +7,7 @@ number it stands and how it is printed (`fsbench_kit.model.records.How`), and in
 place is read in the same way, as a column over all of them. So this module knows no format, and what it reads is
 what `parse` reads:
 
-- A number that is no figure (a thread count, a version, a time) has to be that of the example.
+- A number that is no figure (a thread count, a version) has to be that of the example, but for a date and a seed.
 - A figure that is 0 is 0 in the example, because a 0 can be a bound or a count.
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
 - The format's cross-checks (`Clean.fails`) are made over the columns. A log that fails one is left over.
@@ -33,6 +33,7 @@ from fsbench_kit.model.units import exact_factor, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -60,13 +61,16 @@ class Clean:
         Returns which logs fail a cross-check.
     duration
         The metric that is the duration of a run.
-    by_place
-        Whether the place of a number in its line tells what it is.
+    place
+        Returns the part of a log in which the place of a number in its line tells what it is.
+    date
+        Reads the date at which a run began, where C's ``ctime`` has printed it.
     """
 
     fails: Callable[[Columns], Flags]
     duration: str | None = None
-    by_place: bool = False
+    place: Callable[[str], str] | None = None
+    date: Callable[[str], datetime | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -102,13 +106,15 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     left: list[int] = []
     for index, chars in enumerate(texts):
         if chars.isascii():
-            pieces = _NUMBER.split(chars)
-            kinds["\0".join([piece.rstrip(" ") for piece in pieces[::2]])].append(_Log(index, chars, pieces[1::2]))
+            dateless, date = _without_date(chars)
+            pieces = _NUMBER.split(dateless)
+            kind = "\0".join([piece.rstrip(" ") for piece in pieces[::2]])
+            kinds[kind].append(_Log(index, chars, pieces[1::2], date))
         else:
             left.append(index)
     groups: list[_Group] = []
-    for kind in kinds.values():
-        left += _examples(kind, groups)
+    for alike in kinds.values():
+        left += _examples(alike, groups)
     found: dict[str, _Collector] = defaultdict(_Collector)
     for group, read_as in zip(groups, _read_figures(groups), strict=True):
         left += group.collect(read_as, found[group.example.owner])
@@ -125,6 +131,18 @@ class _Log(NamedTuple):
     at: int
     chars: str
     numbers: list[str]
+    date: str | None
+
+
+_DATE: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
+
+
+def _without_date(chars: str) -> tuple[str, str | None]:
+    """Return a text in which its first date, which is of each run alone, holds no number; and that date."""
+    date = _DATE.search(chars) if ":" in chars else None
+    if date is None:
+        return chars, None
+    return f"{chars[: date.start()]}{'~' * len(date[0])}{chars[date.end() :]}", date[0]
 
 
 def _examples(logs: list[_Log], groups: list[_Group]) -> Iterator[int]:
@@ -136,10 +154,10 @@ def _examples(logs: list[_Log], groups: list[_Group]) -> Iterator[int]:
         return
     (owner,) = owners
     pending = [logs]
-    if clean.by_place:
+    if clean.place is not None:
         by_place: dict[str, list[_Log]] = defaultdict(list)
         for log in logs:
-            by_place[log.chars.translate(_DIGITS)].append(log)
+            by_place[clean.place(_without_date(log.chars)[0]).translate(_DIGITS)].append(log)
         pending = list(by_place.values())
     failures = 0
     while pending:
@@ -189,7 +207,11 @@ class _Example:
         (run,) = runs
         if log.chars[: run.start].strip() or log.chars[run.end :].strip():
             return None
-        numbers = {match.start(): number for number, match in enumerate(_NUMBER.finditer(log.chars))}
+        found = _NUMBER.finditer(_without_date(log.chars)[0])
+        numbers = {match.start(): number for number, match in enumerate(found)}
+        began = clean.date(log.date) if clean.date is not None and log.date is not None else None
+        if run.started_at != began or run.ended_at is not None:
+            return None
         places: list[int | None] = []
         for item in run.measurements:
             place = numbers.get(item.start) if item.start is not None else None
@@ -436,7 +458,9 @@ class _Collector:
             if example.clean.duration == item.metric and item.value == run.duration and item.primary:
                 durations = value[:, column].tolist()
         ends = [len(log.chars.rstrip()) for log in logs]
-        self.runs.add([_row(run, _RUN)], indexes, end=ends, duration=durations)
+        date = example.clean.date
+        began = [date(log.date) if date is not None and log.date is not None else None for log in logs]
+        self.runs.add([_row(run, _RUN)], indexes, end=ends, duration=durations, started_at=began)
         settings = [setting.value for setting in run.settings] * len(logs)
         for position, number in example.free.items():
             settings[position :: len(run.settings)] = [log.numbers[number] for log in logs]

@@ -16,6 +16,8 @@ from benchmarks.robustness import logs
 from fsbench_kit.formats import FORMATS, clean, name
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Block, Diagnostic, Run
+from tests.formats import iozone_logs
+from tests.formats.reading import Reading
 from tests.formats.sysbench_logs import LAYOUTS, log
 
 if TYPE_CHECKING:
@@ -159,3 +161,45 @@ def test_what_stands_beside_a_log_is_left_over() -> None:
     assert compare([f"These are 3 runs.\n\n{text}" for text in texts]) == [0, 1, 2, 3]
     assert compare([f"{text}{text}" for text in texts]) == [0, 1, 2, 3]
     assert compare([text.replace("avg:", "avg") for text in texts]) == [0, 1, 2, 3]
+
+
+IOZONE = (
+    "3.489-mmap-cpu.txt",
+    "3.424-subset.txt",
+    "3.489-microseconds.txt",
+    "3.493-auto.txt",
+    "3.489-extended.txt",
+)
+
+
+def test_iozone_with_other_figures_and_dates() -> None:
+    rng = random.Random(2)
+    originals = [(iozone_logs.DATA / file).read_text(encoding="utf-8") for file in IOZONE]
+    texts = [iozone_logs.varied(text, rng) for text in originals for _ in range(4)]
+    found, _ = clean.read(texts)
+    assert found["iozone"].runs["started_at"].n_unique() == 20
+    assert compare(texts) == []
+
+
+def test_iozone_whose_report_differs_from_its_table_is_left_over() -> None:
+    rng = random.Random(3)
+    text = (iozone_logs.DATA / IOZONE[0]).read_text(encoding="utf-8")
+    texts = [iozone_logs.varied(text, rng) for _ in range(4)]
+    table, report = texts[2].split('"Writer report"')
+    figure = re.findall(r"\d{5,}", report)[0]
+    texts[2] = f'{table}"Writer report"{report.replace(figure, figure[::-1], 1)}'
+    assert compare(texts) == [2]
+
+
+def test_figures_of_iozone_in_other_columns_are_of_another_kind() -> None:
+    """Nothing but the blanks tells that the first test was not run in half of these logs, and another one was."""
+    heading = f"{'kB':>16}  reclen" + "".join(f"{name:>9}" for name in ("write", "rewrite", "read", "reread"))
+    texts = [
+        f"Command line used: iozone -a\nOutput is in kBytes/sec\n{heading}\n"
+        f"{64:>16}{4:>8}{blanks}{one:>9}{other:>9}{after}\n\niozone test complete.\n"
+        for one, other in ((51234, 61234), (71234, 81234))
+        for blanks, after in (("", ""), (" " * 18, ""))
+    ]
+    parsed = [[m.operation for m in Reading(OF_NAME["iozone"]).run_of(text).measurements] for text in texts]
+    assert parsed == [["write", "rewrite"], ["read", "reread"]] * 2
+    compare(texts)

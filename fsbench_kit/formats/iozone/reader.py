@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from fsbench_kit.formats.clean import Clean, Columns, Flags
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
-from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, table_measure
+from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, Key, key, table_measure
 from fsbench_kit.formats.iozone.tables import TableReader, with_lines
 from fsbench_kit.formats.iozone.throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
@@ -492,3 +495,23 @@ def _arguments(token: Token) -> str:
 def _words(token: Token) -> str:
     """Return what a part says, apart from its layout."""
     return (token["names"] if token.name == "heading" else None) or token.text.excerpt(token.start, token.end)
+
+
+def _fails(columns: Columns) -> Flags:
+    """Return which logs have a report that differs from its table. Several processes are not judged here."""
+    measurements = columns.run.measurements
+    fails = np.full(len(columns.low), any(item.threads is not None for item in measurements))
+    first: dict[Key, int] = {}
+    for number, item in enumerate(measurements):
+        if (known := first.setdefault(key(item), number)) != number:
+            for ends in (columns.low, columns.high):
+                fails |= ~np.isclose(ends[:, known], ends[:, number], rtol=0, atol=0, equal_nan=True)
+    return fails
+
+
+def _place(chars: str) -> str:
+    """Return the part of a log in which the place of a figure tells what it is: the table, above the reports."""
+    return chars.partition('\n"')[0]
+
+
+CLEAN: Final = Clean(fails=_fails, place=_place, date=_date)
