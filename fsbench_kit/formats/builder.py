@@ -143,7 +143,7 @@ class RunBuilder:
             low, high = low / spread, high * spread
         if bounds is not None:
             low, high = bounds
-        is_plain = number is None and bounds is None
+        is_plain = bounds is None and (number is None or printed.text.startswith(number))
         state: State = "measured"
         if value == 0 and zero != "measured":
             state, low = zero, None

@@ -32,7 +32,7 @@ from fsbench_kit.model.records import Bin, Block, How, Measurement, Run, Setting
 from fsbench_kit.model.units import exact_factor, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from datetime import datetime
 
 Floats = NDArray[np.float64]
@@ -179,8 +179,9 @@ class _Example:
 
     Attributes
     ----------
-    places
-        For each measurement the number that it is, or ``None`` where it is none and the same in all logs.
+    places, suffixes
+        For each measurement the number that it is, or ``None`` where it is none and the same in all logs; and what
+        else its text has.
     free
         Setting -> the number that it is, of those that may differ within a kind.
     points
@@ -193,6 +194,7 @@ class _Example:
     run: Run
     blocks: list[Block]
     places: list[int | None]
+    suffixes: list[str]
     free: dict[int, int]
     points: list[list[int]]
 
@@ -213,13 +215,17 @@ class _Example:
         if run.started_at != began or run.ended_at is not None:
             return None
         places: list[int | None] = []
+        suffixes: list[str] = []
         for item in run.measurements:
             place = numbers.get(item.start) if item.start is not None else None
-            if place is None or item.how is None or log.numbers[place] != item.text:
-                if re.search(r"\d", item.text):
-                    return None
-                place = None
+            if place is not None and item.how is not None and item.text.startswith(log.numbers[place]):
+                suffix = item.text.removeprefix(log.numbers[place])
+            else:
+                place, suffix = None, item.text
+            if re.search(r"\d", suffix):
+                return None
             places.append(place)
+            suffixes.append(suffix)
         points = [[numbers.get(start, -1) for start in block.starts or ()] for block in blocks]
         if any(not each or -1 in each for each in points):
             return None
@@ -229,7 +235,7 @@ class _Example:
             if setting.key in _FREE and setting.start is not None
             if (number := numbers.get(setting.start)) is not None and log.numbers[number] == setting.value
         }
-        return cls(formats.name(owner), clean, log, run, blocks, places, free, points)
+        return cls(formats.name(owner), clean, log, run, blocks, places, suffixes, free, points)
 
     def sorted(self, logs: list[_Log]) -> list[list[_Log]]:
         """Return the logs of which this is the example, and the others in groups that may have their own."""
@@ -269,11 +275,10 @@ class _Group(NamedTuple):
     logs: list[_Log]
 
     def columns(self) -> list[list[str]]:
-        """Return the texts of each measurement in all logs."""
-        items = zip(self.example.places, self.example.run.measurements, strict=True)
+        """Return the numbers of each measurement in all logs."""
         return [
-            [item.text] * len(self.logs) if place is None else [log.numbers[place] for log in self.logs]
-            for place, item in items
+            [""] * len(self.logs) if place is None else [log.numbers[place] for log in self.logs]
+            for place in self.example.places
         ]
 
     def collect(self, read_as: _Read, collector: _Collector) -> Iterator[int]:
@@ -322,7 +327,28 @@ def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
                 if (value := getattr(item, name)) is None or group.example.places[column] is None:
                     whole[:, column] = np.nan if value is None else value
         start = end
-        yield _Read([text for row in zip(*texts, strict=True) for text in row], *ends)
+        whole_texts = [
+            [f"{text}{suffix}" for text in column] if suffix else column
+            for column, suffix in zip(texts, group.example.suffixes, strict=True)
+        ]
+        yield _Read([text for row in zip(*whole_texts, strict=True) for text in row], *ends)
+
+
+def second_prints_differ(columns: Columns, of: Callable[[Measurement], Hashable]) -> Flags:
+    """Return which logs print a figure twice, and not the same; `of` tells what a measurement stands for.
+
+    Two prints of the same precision have to be the same number, and others to allow for one.
+    """
+    fails = np.zeros(len(columns.low), dtype=np.bool_)
+    first: dict[Hashable, int] = {}
+    for number, item in enumerate(columns.run.measurements):
+        known = first.setdefault(of(item), number)
+        low, high = columns.low[:, [known, number]], columns.high[:, [known, number]]
+        width = high - low
+        is_as_precise = np.isclose(width[:, 0], width[:, 1])
+        fails |= low.max(axis=1) > high.min(axis=1)
+        fails |= is_as_precise & (np.abs(low[:, 0] - low[:, 1]) > width.min(axis=1) / 2)
+    return fails
 
 
 # Numbers as columns
@@ -460,10 +486,17 @@ class _Collector:
         ends = [len(log.chars.rstrip()) for log in logs]
         date = example.clean.date
         began = [date(log.date) if date is not None and log.date is not None else None for log in logs]
-        self.runs.add([_row(run, _RUN)], indexes, end=ends, duration=durations, started_at=began)
         settings = [setting.value for setting in run.settings] * len(logs)
+        identity = [[list(pair) for pair in run.identity] for _ in logs]
         for position, number in example.free.items():
             settings[position :: len(run.settings)] = [log.numbers[number] for log in logs]
+            for of_log, log in zip(identity, logs, strict=True):
+                of_log[:] = [
+                    [what, log.numbers[number] if what == run.settings[position].key else value]
+                    for what, value in of_log
+                ]
+        own = {"end": ends, "duration": durations, "started_at": began, "identity": identity}
+        self.runs.add([_row(run, _RUN)], indexes, **own)
         self.settings.add([_row(item, _SETTING) for item in run.settings], indexes, value=settings)
         rows = [_row(item, _MEASUREMENT) for item in run.measurements]
         ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}

@@ -80,7 +80,7 @@ class Measurement:
         As printed, on which line, and at which byte of the file, where that is known. A figure that stands in
         another file than its run has no line.
     how
-        How it is printed, where that is all that there is to it.
+        How the number with which `text` begins is printed, where that is all that there is to it.
     primary
         Whether this is the figure to use. A second printing of it is not.
     """

@@ -16,7 +16,7 @@ from benchmarks.robustness import logs
 from fsbench_kit.formats import FORMATS, clean, name
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Block, Diagnostic, Run
-from tests.formats import iozone_logs
+from tests.formats import bonnie_logs, iozone_logs
 from tests.formats.reading import Reading
 from tests.formats.sysbench_logs import LAYOUTS, log
 
@@ -203,3 +203,26 @@ def test_figures_of_iozone_in_other_columns_are_of_another_kind() -> None:
     parsed = [[m.operation for m in Reading(OF_NAME["iozone"]).run_of(text).measurements] for text in texts]
     assert parsed == [["write", "rewrite"], ["read", "reread"]] * 2
     compare(texts)
+
+
+BONNIE = ("1.03e-report.txt", "1.03e-chunk-and-sizes.txt", "1.96-report.txt", "1.97-report.txt")
+
+
+def test_bonnie_with_other_figures_and_seeds() -> None:
+    rng = random.Random(4)
+    originals = [(bonnie_logs.DATA / file).read_text(encoding="utf-8") for file in BONNIE]
+    texts = [bonnie_logs.varied(text, rng) for text in originals for _ in range(4)]
+    assert len(set(texts)) == 16
+    found, left = clean.read(texts)
+    assert found["bonnie"].runs["identity"].n_unique() > 4
+    assert (compare(texts), left) == ([], [])
+
+
+def test_bonnie_whose_line_differs_from_its_table_is_left_over() -> None:
+    rng = random.Random(5)
+    text = (bonnie_logs.DATA / BONNIE[3]).read_text(encoding="utf-8")
+    texts = [bonnie_logs.varied(text, rng) for _ in range(4)]
+    line = next(line for line in texts[2].splitlines() if line.count(",") > 20)
+    figure = re.findall(r"(?<=,)\d{4,6}(?=,)", line)[0]
+    texts[2] = texts[2].replace(line, line.replace(figure, str(int(figure) + 1)))
+    assert compare(texts) == [2]

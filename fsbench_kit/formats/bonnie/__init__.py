@@ -24,6 +24,6 @@ A run that broke off with an error is failed; one whose progress is shown withou
 """
 
 from fsbench_kit.formats.bonnie.command import TOOL
-from fsbench_kit.formats.bonnie.reader import SIGN, parse, signatures
+from fsbench_kit.formats.bonnie.reader import CLEAN, SIGN, parse, signatures
 
-__all__ = ["SIGN", "TOOL", "parse", "signatures"]
+__all__ = ["CLEAN", "SIGN", "TOOL", "parse", "signatures"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.bonnie import csv_lines, html_tables, text_tables
 from fsbench_kit.formats.bonnie.command import TOOL
 from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.clean import Clean, Columns, Flags, second_prints_differ
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit
@@ -421,3 +422,16 @@ class _Reader:
                 if form != row.form:
                     self._lacking[form][id(new)] = new
         self._opening = self._step_number = None
+
+
+def _fails(columns: Columns) -> Flags:
+    """Return which logs have printings that differ."""
+    return second_prints_differ(columns, lambda item: (item.operation, item.metric, item.statistic))
+
+
+def _place(chars: str) -> str:
+    """Return the part of a log in which the place of a figure tells what it is: all but the lines of CSV."""
+    return "\n".join([line for line in chars.split("\n") if "," not in line])
+
+
+CLEAN: Final = Clean(fails=_fails, place=_place)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.formats.clean import Clean, Columns, Flags
+from fsbench_kit.formats.clean import Clean, Columns, Flags, second_prints_differ
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
-from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, Key, key, table_measure
+from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, key, table_measure
 from fsbench_kit.formats.iozone.tables import TableReader, with_lines
 from fsbench_kit.formats.iozone.throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
@@ -499,14 +499,9 @@ def _words(token: Token) -> str:
 
 def _fails(columns: Columns) -> Flags:
     """Return which logs have a report that differs from its table. Several processes are not judged here."""
-    measurements = columns.run.measurements
-    fails = np.full(len(columns.low), any(item.threads is not None for item in measurements))
-    first: dict[Key, int] = {}
-    for number, item in enumerate(measurements):
-        if (known := first.setdefault(key(item), number)) != number:
-            for ends in (columns.low, columns.high):
-                fails |= ~np.isclose(ends[:, known], ends[:, number], rtol=0, atol=0, equal_nan=True)
-    return fails
+    if any(item.threads is not None for item in columns.run.measurements):
+        return np.ones(len(columns.low), dtype=np.bool_)
+    return second_prints_differ(columns, key)
 
 
 def _place(chars: str) -> str:
