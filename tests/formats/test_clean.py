@@ -42,7 +42,7 @@ def _expected(frame: pl.DataFrame, of_log: list[tuple[int, Any]]) -> list[dict[s
 
 
 def _plain(value: object) -> object:
-    return [list(pair) for pair in value] if isinstance(value, tuple) else value
+    return ([word for pair in value for word in pair] or None) if isinstance(value, tuple) else value
 
 
 def compare(texts: Sequence[str]) -> list[int]:
