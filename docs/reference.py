@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.robustness import RESULT, logs
 from fsbench_kit.documents import read_document
-from fsbench_kit.formats import FORMATS, fio_log, sniff
+from fsbench_kit.formats import FORMATS, fio_log, name, sniff
 from fsbench_kit.model.records import Run
 from fsbench_kit.model.vocabulary import METRICS
 
@@ -35,20 +35,15 @@ def pages() -> dict[str, str]:
         runs = [record for record in read_document(data, path.name) if isinstance(record, Run)]
         for owner in owners if len(owners) == 1 else ():
             found.setdefault(owner, []).extend(runs)
-    modules = {name(module): module for module in FORMATS}
+    modules: dict[str, Any] = {name(module): module for module in FORMATS}
     formats = {f"{key}.md": _page(key, module, found.get(key, [])) for key, module in modules.items()}
-    files = {name(fio_log): fio_log}  # found by their names, and not inside of other text
+    files = {"fio_log": fio_log}  # found by their names, and not inside of other text
     formats |= {f"{key}.md": _page(key, module, []) for key, module in files.items()}
     return {"README.md": _index(dict(sorted((modules | files).items()))), **formats}
 
 
-def name(module: Any) -> str:
-    """Return a format's name."""
-    return str(module.__name__).rpartition(".")[2]
-
-
 def _index(modules: dict[str, Any]) -> str:
-    rows = [f"| [{key}]({key}.md) | {module.TOOL} | {_summary(module)} |" for key, module in modules.items()]
+    rows = [f"| [{key}]({key}.md) | {module.TOOL.name} | {_summary(module)} |" for key, module in modules.items()]
     head = [_CREATED, "", "# Log formats", "", "| format | tool | what it is |", "|---|---|---|"]
     return "\n".join([*head, *rows, "", *_robustness(), ""])
 

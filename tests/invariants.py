@@ -53,5 +53,5 @@ def seeds(tool: str) -> dict[str, bytes]:
     return {
         name: data
         for name, data in texts.items()
-        if tool in {owner.TOOL for _, owner in sniff(data.decode("utf-8", errors="replace"))}
+        if tool in {owner.TOOL.name for _, owner in sniff(data.decode("utf-8", errors="replace"))}
     }

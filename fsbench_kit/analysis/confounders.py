@@ -17,6 +17,7 @@ from fsbench_kit.analysis.design import OTHER, Design
 from fsbench_kit.analysis.groups import paired
 from fsbench_kit.analysis.reasons import Reason, Remarks
 from fsbench_kit.analysis.settings import NOT_KNOWN, integer, number, wide
+from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.units import humanise, quantity
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, setting_kind
 
@@ -175,8 +176,8 @@ def _concurrent(design: Design) -> pl.DataFrame:
 _NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
 """Operations that read or write no data of files."""
 
-_PAST_DIRECT: Final = (pl.col("tool") == "iozone") & pl.col("operation").is_in(
-    ["fwrite", "frewrite", "fread", "freread"]
+_PAST_DIRECT: Final = pl.concat_str("tool", "operation", separator=" ").is_in(
+    [f"{name} {operation}" for name, tool in TOOLS.items() for operation in sorted(tool.buffered)]
 )
 """Operations that do not use direct I/O also where it is on: they go through the C library's buffers."""
 

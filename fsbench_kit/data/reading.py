@@ -17,6 +17,7 @@ from fsbench_kit.data.log import FioLog, Log, log_with, read_log, read_open
 from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
 from fsbench_kit.data.written import is_written, read_frames
+from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.records import Diagnostic, Run
 
@@ -71,7 +72,7 @@ def read(*given: Given) -> Dataset:
         )
         raise InputError(
             "\n".join(lines) or "no path was given",
-            hint="Give files that hold logs of fio, bonnie++, sysbench fileio or iozone, or folders with such.",
+            hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
         )
     return dataset
 

@@ -14,7 +14,7 @@ from fsbench_kit.documents.encoding import Content, as_text, decode, encoding_of
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.documents.search import WINDOW, around_logs
 from fsbench_kit.documents.segments import segments
-from fsbench_kit.formats import name
+from fsbench_kit.formats import known_logs, name
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Run
 from fsbench_kit.model.vocabulary import DIAGNOSTICS
@@ -146,7 +146,7 @@ def _says_no_log(record: Record) -> bool:
 def _no_log(text: Text) -> Diagnostic:
     return Diagnostic(
         code="NO_LOG",
-        message="No log of fio, bonnie++, sysbench fileio, iozone, smallfiles or filetree was found in it.",
+        message=f"No log of {known_logs()} was found in it.",
         line=text.line(0),
         excerpt=text.excerpt(0, len(text.chars)),
     )

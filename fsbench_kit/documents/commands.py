@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.commands import GOES_ON, command_line, command_settings
+from fsbench_kit.formats.command_line import GOES_ON
+from fsbench_kit.formats.commands import command_line, command_settings, program, tool_called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,14 +52,11 @@ _COMMAND: Final = re.compile(
     (?:(?:sudo|time|nice|ionice|numactl|taskset|env|nohup|docker|podman|kubectl|ssh|chrt|systemd-run|[A-Z_]{{1,40}}=)
         (?![^\n]{{0,200}}[;|])[^\n`]{{0,200}}?\s)?
     (?P<words>(?:"[A-Z]:\\[^"\n]{{0,200}}\\|(?:[\w.~-]{{0,200}}[/\\])*)
-        (?P<tool>fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?"?\s+
-        (?=-|[\w./-]{{1,200}}\.(?:fio|job|ini|cfg)\b|fileio\b|\\[^\S\n]*\n)
+        (?P<tool>{program()})(?:\.exe)?"?\s+
         {_WORDS})""",
     re.MULTILINE | re.VERBOSE,
 )
-_SIGN: Final = re.compile(
-    r"(?:fio|sysbench|iozone3?|bonnie\+\+)(?:\.exe)?\x22?\s+(?:-|fileio\b|\\|[\w./-]{1,200}\.(?:fio|job|ini|cfg)\b)"
-)
+_SIGN: Final = re.compile(program())
 _NEXT_LINE: Final = re.compile(r"(?<!\\)\n(?!\s*--[a-z])")
 # They lay out and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
@@ -74,7 +72,7 @@ def commands(text: Text) -> Iterator[Command]:
             continue
         start = match.start("words")
         yield Command(
-            tool=match["tool"].removesuffix("3"),
+            tool=tool_called(match["tool"]),
             words=words,
             position=match.start(),
             start=text.byte(start),

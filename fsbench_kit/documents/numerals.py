@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats import TOOLS
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_PROGRAMS: Final = "|".join(rf"{re.escape(name.rstrip('+'))}\+*" for name, tool in TOOLS.items() if tool.command)
 _NUMBER: Final = re.compile(
-    r"""(?:\bversion|\brevision|\bfio|\bsysbench|\bbonnie(?:\+\+)?|\biozone|\blinux|\bkernel)[\s:$=-]{0,3}\d[\w.-]*
-    | (?<!\S)-{1,2}[a-zA-Z]\S*                              # options
+    rf"""\b(?:version|revision|linux|kernel|{_PROGRAMS})[\s:$=-]{{0,3}}\d[\w.-]*
+    | (?<!\S)-{{1,2}}[a-zA-Z]\S*                              # options
     | "[^"\n]*"
-    | (?<!\S)(?:[^\s,;]{0,80},){8}\S*                        # rows of CSV
+    | (?<!\S)(?:[^\s,;]{{0,80}},){{8}}\S*                        # rows of CSV
     | (?<!\w)[A-Za-z_]\w*                                   # names with digits
     | (?<=\d)m\d+[.,]\d+s                                   # a shell's times
     | (?P<number>\d+(?:[.,]\d+)+)

@@ -133,4 +133,4 @@ def _has_marks(chars: str) -> bool:
 
 
 def _is_marked(chars: str) -> bool:
-    return any(next(iter(log_format.marks(chars)), None) is not None for log_format in FORMATS)
+    return any(next(iter(log_format.signatures(chars)), None) is not None for log_format in FORMATS)

@@ -82,7 +82,7 @@ class Segment:
 
 def segments(text: Text, given: Sequence[Command]) -> Iterator[Segment]:
     """Yield the segments of a text, whose command lines are given."""
-    for _, group in groupby(_cut(text, given), key=lambda segment: segment.log_format.TOOL):
+    for _, group in groupby(_cut(text, given), key=lambda segment: segment.log_format.TOOL.name):
         alone = list(group)
         yield from _without_loose_beginnings(_joined(alone)) if len(alone) > 1 else alone
 
@@ -100,7 +100,7 @@ def _cut(text: Text, given: Sequence[Command]) -> Iterator[Segment]:
         (streak[-1] for streak in streaks), (streak[0] for streak in streaks[1:]), strict=False
     ):
         line = text.chars.rfind("\n", last, first) + 1
-        named = [c.position for c in given if last < c.position < first and c.tool == log_format.TOOL]
+        named = [c.position for c in given if last < c.position < first and c.tool == log_format.TOOL.name]
         starts.append(named[-1] if named else line or first)
     for streak, start, end in zip(streaks, starts, [*starts[1:], len(text.chars)], strict=False):
         yield Segment(text, streak[0][1], ((start, end),))

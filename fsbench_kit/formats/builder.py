@@ -32,6 +32,7 @@ from fsbench_kit.model.records import (
     Block,
     Diagnostic,
     Distributions,
+    How,
     Measurement,
     Origin,
     Run,
@@ -83,6 +84,7 @@ class _Row(NamedTuple):
     samples: int | None
     printed: Printed
     primary: bool
+    how: How | None = None
 
 
 class RunBuilder:
@@ -121,8 +123,10 @@ class RunBuilder:
         unit: str = "",
         rounding: Rounding = "nearest",
         digits: int | None = None,
+        name: str | None = None,
         number: str | None = None,
         factor: float | None = None,
+        spread: float | None = None,
         bounds: Bounds | None = None,
         zero: State = "measured",
         samples: int | None = None,
@@ -138,10 +142,14 @@ class RunBuilder:
             How and where it is printed; ``None`` where it is not.
         unit, rounding, digits
             How the tool prints it; see `fsbench_kit.model.units.quantity`.
+        name
+            What the format calls it, for its cross-checks.
         number
             The number that the print stands for, where it is not the print itself: ``83.5`` for ``1:23.50``.
         factor
             By what the tool's unit is larger than `unit`.
+        spread
+            By what the smallest true value is smaller, and the largest one larger, than the print alone tells.
         bounds
             The smallest and largest true value that print like this, in the base unit, where `rounding` does not
             tell. With an end that is open the measurement is censored.
@@ -167,17 +175,21 @@ class RunBuilder:
         amount = quantity(printed.text if number is None else number, unit, rounding=rounding, digits=digits)
         value: float | None
         value, base, low, high = amount
-        state: State = "measured"
-        if bounds is not None:
-            low, high = bounds
-            state = "censored" if None in bounds else "measured"
         if factor is not None:
             value, low, high = _scaled((value, low, high), factor)
+        if spread is not None and low is not None and high is not None:
+            low, high = low / spread, high * spread
+        state: State = "measured"
+        is_plain = bounds is None and (number is None or printed.text.startswith(number))
+        if bounds is not None:
+            low, high = bounds if factor is None else _scaled(bounds, factor)
+            state = "censored" if None in bounds else "measured"
         if zero != "measured" and value == 0:
             state, low, high = zero, None, high if zero == "censored" else None
         if state != "measured":
             value = None
-        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary)
+        how = How(unit, rounding, name, digits, factor, spread) if is_plain else None
+        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how)
         self._rows.append(row)
         return len(self._rows) - 1
 
@@ -231,6 +243,7 @@ class RunBuilder:
         metric: str | None = None,
         factor: float | None = None,
         lacks_threads: bool = False,
+        is_missing: bool = False,
     ) -> None:
         """Change measurements, by what the log tells later on.
 
@@ -244,6 +257,8 @@ class RunBuilder:
             By what their unit is larger than it was taken for.
         lacks_threads
             Whether it is not known, after all, of how many processes they are.
+        is_missing
+            Whether there was nothing to measure, although a number is printed.
         """
         for number in numbers:
             row = self._rows[number]
@@ -252,6 +267,8 @@ class RunBuilder:
             if factor is not None:
                 value, low, high = _scaled((row.value, row.low, row.high), factor)
                 row = row._replace(value=value, low=low, high=high)
+            if is_missing:
+                row = row._replace(state="missing", value=None, low=None, high=None, how=None)
             self._rows[number] = row._replace(metric=metric or row.metric)
         self._forget()
 
@@ -327,8 +344,12 @@ class RunBuilder:
         if value is None or (key, value, scope, part, origin) in self._given:
             return
         self._given.add((key, value, scope, part, origin))
-        line = self.line(position)
-        self.settings.append(Setting(key=key, value=value, scope=scope, part=part, origin=origin, line=line))
+        start = self.text.byte(position) if position is not None else None
+        self.settings.append(
+            Setting(
+                key=key, value=value, scope=scope, part=part, origin=origin, line=self.line(position), start=start
+            )
+        )
 
     def say(self, code: str, message: str, start: int, end: int) -> None:
         """Say something about a stretch of the log."""
@@ -367,7 +388,7 @@ def _scaled(ends: Iterable[float | None], factor: float) -> Iterator[float | Non
 
 
 def _measurement(row: _Row, line: int, start: int) -> Measurement:
-    place, metric, statistic, value, unit, state, low, high, samples, printed, primary = row
+    place, metric, statistic, value, unit, state, low, high, samples, printed, primary, how = row
     operation, scope, part, block_size, file_size, threads = place
     return Measurement(
         operation=operation,
@@ -388,4 +409,5 @@ def _measurement(row: _Row, line: int, start: int) -> Measurement:
         file_size=file_size,
         threads=threads,
         primary=primary,
+        how=how,
     )

@@ -36,7 +36,9 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.lexer import Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
+from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit
+from fsbench_kit.formats.tool import Tool
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
 from fsbench_kit.model.units import Rounding, quantity
 from fsbench_kit.model.vocabulary import OPERATIONS, SETTINGS
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-TOOL: Final = "filetree"
+TOOL: Final = Tool(name="filetree")
 SIGN: Final = "task,filesystems,metric"
 
 _HEADER: Final = "task,filesystems,metric,value,low,high,unit,qualifier"
@@ -67,14 +69,9 @@ _ABOUT: Final = "about"
 
 
 _ROW: Final = rf"(?:{'|'.join(OPERATIONS)})(?:{_CHANGE})?,[^,\n]{{1,200}},(?:{'|'.join(_METRICS)}),"
-_MARKS: Final = re.compile(rf"^[^\S\n]*{_HEADER}(?=[^\S\n]*$|[^\S\n]+{_ROW})", re.MULTILINE)
+signatures: Final = Signatures({_HEADER: rf"^[^\S\n]*{_HEADER}(?=[^\S\n]*$|[^\S\n]+{_ROW})"}, re.MULTILINE)
 _SETTING: Final = re.compile(r"[^\S\n]*\# (?P<key>[a-z_]{1,40}) = (?P<value>\d{1,18}(?:\.\d{1,9})?)(?!\S)")
 _LOST_LINE_END: Final = re.compile(rf"(?<=\S)[^\S\n]+(?={_ROW})")
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return (match.start() for match in _MARKS.finditer(chars))
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -86,7 +83,7 @@ def parse(text: Text) -> Iterator[Record]:
     for line in _lines(text):
         if (setting := _SETTING.match(text.chars, line.start, line.end)) is not None:
             key = setting["key"]
-            known = key if key in SETTINGS else f"{TOOL}.{key}"
+            known = key if key in SETTINGS else f"{TOOL.name}.{key}"
             settings.append(Setting(key=known, value=setting["value"], line=line.line))
             continue
         try:
@@ -101,7 +98,7 @@ def parse(text: Text) -> Iterator[Record]:
         own = [row for row in rows if filesystem in row.filesystems]
         printed = {row.key for row in own if not row.is_range}
         yield Run(
-            tool=TOOL,
+            tool=TOOL.name,
             start=text.byte(start),
             end=text.byte(end),
             line=text.line(start),

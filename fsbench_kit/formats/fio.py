@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fsbench_kit.formats.commands import GOES_ON
+from fsbench_kit.formats.command_line import GOES_ON
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 from fsbench_kit.model.records import Block
 
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsbench_kit.formats.builder import Bounds
-    from fsbench_kit.formats.signatures import Marks
+    from fsbench_kit.formats.signatures import Signatures
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Measurement
     from fsbench_kit.model.units import Quantity
-
-TOOL: Final = "fio"
 
 LATENCIES: Final = {
     "slat": "submission_latency",
@@ -269,7 +267,7 @@ def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
     return part_names(f"{name}.idle" if name in busy and not has_worked else name for name, has_worked in known)
 
 
-def undescribed(marks: Marks, chars: str) -> Iterator[int]:
+def undescribed(marks: Signatures, chars: str) -> Iterator[int]:
     """Yield where marks of a log stand, but for those in a description in JSON, which can hold anything."""
     descriptions = [match.span() for match in _DESCRIPTION.finditer(chars)]
     starts = [start for start, _ in descriptions]

@@ -34,19 +34,20 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.signatures import Marks
-from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting, State
-from fsbench_kit.model.units import Quantity, Rounding, quantity
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.tool import Tool
+from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
+    from fsbench_kit.model.records import Measurement, Record, State
 
-TOOL: Final = "time"
+TOOL: Final = Tool(name="time", title="GNU time")
 SIGN: Final = r"\d\W*user\W*\d|being\W+timed|real\W*\d"
 
 _COUNT: Final = r"(?<![\d.,])\d+"
@@ -128,7 +129,7 @@ _OPERATIONS: Final = {"mkfs": "mkfs", "mke2fs": "mkfs", "mount": "mount", "umoun
 _BEFORE: Final = (
     r"(?:Command\s(?:exited\swith\snon-zero\sstatus|terminated\sby\ssignal|stopped\sby\ssignal)\s\d+\s+)?"
 )
-_MARKS: Final = Marks(
+signatures: Final = Signatures(
     {
         "elapsed": rf"{_BEFORE}(?<![\d.,:])\d+[.,]\d\duser\s*\d+[.,]\d\dsystem\s*[\d:]+(?:[.,]\d\d)?elapsed",
         "timed:": rf'{_BEFORE}Command\sbeing\stimed:\s"',
@@ -138,11 +139,6 @@ _MARKS: Final = Marks(
     },
     re.VERBOSE | re.MULTILINE,
 )
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -174,8 +170,11 @@ class _OpenRun:
     command: str | None = None
     exit_code: int | None = None
     signal: str | None = None
-    figures: dict[str, tuple[Token, Quantity]] = field(default_factory=dict)
-    settings: list[Setting] = field(default_factory=list)
+    figures: dict[str, Token] = field(default_factory=dict)
+    run: RunBuilder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.run = RunBuilder(self.first.text)
 
     def is_over_before(self, token: Token) -> bool:
         """Whether a phrase is of another command than what was read so far."""
@@ -194,13 +193,13 @@ class _OpenRun:
             match group:
                 case "command":
                     self.command = text
-                    self.settings.append(Setting(key="command", value=text, line=token.line))
+                    self.run.set("command", text, token.start)
                 case "status":
                     self.exit_code = int(text)
                 case "signal":
                     self.signal = text
                 case _:
-                    self.figures[group] = token, _amount(token, group, text)
+                    self.figures[group] = token
 
     def close(self) -> Iterator[Record]:
         text = self.first.text
@@ -208,57 +207,49 @@ class _OpenRun:
         if not self.figures:
             yield stretch.diagnostic("UNREAD_FIGURE", "This tells how a command ended, and nothing else of it.")
             return
+        place = Place(_operation(self.command or ""))
+        for group, token in self.figures.items():
+            _add(self.run, place, token, group)
+        by_metric = {item.metric: item for item in self.run.measurements}
+        elapsed = by_metric.get("elapsed")
         failed = self.signal is not None or bool(self.exit_code)
-        elapsed = self.figures.get("elapsed")
-        yield Run(
-            tool=TOOL,
-            start=text.byte(self.first.start),
-            end=text.byte(self.last.end),
-            line=self.first.line,
-            duration=elapsed[1].value if elapsed is not None else None,
-            status="failed" if failed else "ok" if elapsed is not None else "partial",
-            exit_code=self.exit_code if self.signal is None else None,
-            settings=tuple(self.settings),
-            measurements=tuple(self._measurements()),
-        )
         if self.signal is not None:
-            yield stretch.diagnostic("RUN_FAILED", f"The command was ended by signal {self.signal}.")
+            self._say("RUN_FAILED", f"The command was ended by signal {self.signal}.")
         elif self.exit_code:
-            yield stretch.diagnostic("RUN_FAILED", f"The command exited with status {self.exit_code}.")
+            self._say("RUN_FAILED", f"The command exited with status {self.exit_code}.")
         missing = {"elapsed", "user", "system"} - self.figures.keys()
         if missing:
-            yield stretch.diagnostic("INCOMPLETE_LOG", f"The times lack {', '.join(sorted(missing))}.")
-        yield from self._cross_check(stretch)
+            self._say("INCOMPLETE_LOG", f"The times lack {', '.join(sorted(missing))}.")
+        self._cross_check(by_metric)
+        yield from self.run.records(
+            TOOL.name,
+            self.first.start,
+            self.last.end,
+            duration=(elapsed.value or 0.0) if elapsed is not None else None,
+            status="failed" if failed else "ok" if elapsed is not None else "partial",
+            exit_code=self.exit_code if self.signal is None else None,
+        )
 
-    def _measurements(self) -> Iterator[Measurement]:
-        operation = _operation(self.command or "")
-        for group, (token, amount) in self.figures.items():
-            state: State = "measured"
-            if amount.value == 0 and _FIGURES[group].rounding == "down":
-                state = "censored"
-            elif amount.value == 0 and group == "resident":
-                state = "missing"
-            yield Measurement(
-                operation=operation,
-                metric=_FIGURES[group].metric,
-                value=amount.value if state == "measured" else None,
-                unit=amount.unit,
-                state=state,
-                low=amount.low if state == "measured" else None,
-                high=amount.high if state != "missing" else None,
-                text=token[group] or "",
-                line=token.line_of(group),
-            )
+    def _say(self, code: str, message: str) -> None:
+        self.run.say(code, message, self.first.start, self.last.end)
 
-    def _cross_check(self, stretch: Token) -> Iterator[Diagnostic]:
+    def _cross_check(self, figures: Mapping[str, Measurement]) -> None:
         """Hold the share of a processor against the times that it is computed from."""
-        if not {"elapsed", "user", "system", "cpu"} <= self.figures.keys():
+        if not figures.keys() >= _COMPUTED:
             return
-        elapsed, user, system, cpu = (self.figures[name][1] for name in ("elapsed", "user", "system", "cpu"))
-        least, most = ((getattr(user, end) + getattr(system, end)) for end in ("low", "high"))
-        if elapsed.low and (least / elapsed.high >= cpu.high or most / elapsed.low < cpu.low):
-            message = f"{user.value:g} + {system.value:g} s of {elapsed.value:g} s are not {cpu.value:.0%}."
-            yield stretch.diagnostic("FIGURES_DISAGREE", message)
+        elapsed, user, system, cpu = (figures[metric] for metric in ("elapsed", *_CPU_TIMES, "cpu"))
+        least, most = (user.low or 0) + (system.low or 0), (user.high or 0) + (system.high or 0)
+        if (
+            elapsed.low
+            and elapsed.high
+            and (least / elapsed.high >= (cpu.high or 0) or most / elapsed.low < (cpu.low or 0))
+        ):
+            values = (item.value or 0 for item in (user, system, elapsed, cpu))
+            self._say("FIGURES_DISAGREE", "{:g} + {:g} s of {:g} s are not {:.0%}.".format(*values))
+
+
+_CPU_TIMES: Final = ("cpu_time_user", "cpu_time_system")
+_COMPUTED: Final = {"elapsed", *_CPU_TIMES, "cpu"}
 
 
 def _operation(command: str) -> str:
@@ -267,26 +258,26 @@ def _operation(command: str) -> str:
     return _OPERATIONS.get(name, "command")
 
 
-def _amount(token: Token, group: str, text: str) -> Quantity:
-    """Return the figure of a group; a time can have hours and minutes before its seconds."""
-    _, unit, rounding = _FIGURES[group]
-    if group == "resident":
-        return _memory(quantity(text, unit, rounding=rounding))
-    if unit != "s":
-        return quantity(text, unit, rounding=rounding)
-    seconds = Decimal(0)
-    for part in re.split(r"[:m]", text.rstrip("s").replace(",", ".")):
-        seconds = seconds * 60 + Decimal(part)
-    if token.name == "shells" and seconds.as_tuple().exponent == -3:
-        return quantity(str(seconds), "s")
-    amount = quantity(str(seconds), "s", rounding=rounding)
-    if token.name == "posix" and amount.low is not None:
-        return Quantity(amount.value, amount.unit, max(0.0, amount.low - _BASH_ROUNDS), amount.high)
-    return amount
-
-
-def _memory(amount: Quantity) -> Quantity:
-    """Return how much memory a command had, which may be a quarter of what is printed."""
-    if amount.value % (_TIMES * _PAGE):
-        return amount
-    return amount._replace(low=amount.value / _TIMES)
+def _add(run: RunBuilder, place: Place, token: Token, group: str) -> None:
+    """Add the figure of a group; a time can have hours and minutes before its seconds."""
+    metric, unit, rounding = _FIGURES[group]
+    printed = token.printed(group)
+    number = text = token[group] or ""
+    bounds: Bounds | None = None
+    zero: State = "censored" if rounding == "down" else "measured"
+    if unit == "s":
+        seconds = Decimal(0)
+        for part in re.split(r"[:m]", text.rstrip("s").replace(",", ".")):
+            seconds = seconds * 60 + Decimal(part)
+        number = str(seconds)
+        if token.name == "shells" and seconds.as_tuple().exponent == -3:
+            rounding = "nearest"
+        amount = quantity(number, "s", rounding=rounding)
+        if token.name == "posix" and amount.low is not None:
+            bounds = max(0.0, amount.low - _BASH_ROUNDS), amount.high
+    elif group == "resident":
+        zero = "missing"
+        amount = quantity(text, unit, rounding=rounding)
+        if not amount.value % (_TIMES * _PAGE):  # GNU time 1.7 prints four times as much
+            bounds = amount.value / _TIMES, amount.high
+    run.add(place, metric, printed, unit=unit, rounding=rounding, number=number, bounds=bounds, zero=zero)

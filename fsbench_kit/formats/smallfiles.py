@@ -28,22 +28,23 @@ A step that a run already has, and a number of files, belong to another run whos
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.signatures import Marks
-from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.tool import Tool
+from fsbench_kit.model.records import Setting
 from fsbench_kit.model.units import size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
+    from fsbench_kit.model.records import Measurement, Record
 
-TOOL: Final = "smallfiles"
+TOOL: Final = Tool(name="smallfiles")
 SIGN: Final = "datasize:|file_create|write_sync/"
 
 _NUMBER: Final = r"\d+(?:\.\d+)?"
@@ -66,7 +67,7 @@ _LEXER: Final = Lexer(
 )
 
 
-_MARKS: Final = Marks(
+signatures: Final = Signatures(
     {
         "datasize:": r"^[^\S\n]*\# datasize:",
         "file_create": r"(?:^[^\S\n]*\#[^\n]{1,80}\n\s{0,80})?\bfile_create\s{1,80}\d",
@@ -76,11 +77,6 @@ _MARKS: Final = Marks(
 )
 
 
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
-
-
 def parse(text: Text) -> Iterator[Record]:
     """Yield a run for each filesystem, and a diagnostic for whatever holds a figure and is not understood."""
     text, repairs = without_repeats(text)
@@ -88,19 +84,13 @@ def parse(text: Text) -> Iterator[Record]:
     above: dict[str, Setting] = {}
     run: _OpenRun | None = None
     for token in _LEXER.tokens(text):
-        if token.name == "data_size":
-            above["block_size"] = Setting(key="block_size", value=str(size(token["size"] or "")), line=token.line)
-        elif token.name == "data":
-            share = str(int(token["zeros"] or "0") / 100)
-            above["compressibility"] = Setting(key="compressibility", value=share, line=token.line)
-        elif token.name == "threads":
-            above["threads"] = Setting(key="threads", value=str(int(token["threads"] or "")), line=token.line)
-        elif token.name == "engine":
-            above["engine"] = Setting(key="engine", value=token["engine"] or "", line=token.line)
+        if token.name in _ABOVE:
+            key, convert = _ABOVE[token.name]
+            above[key] = Setting(key=key, value=convert(token), line=token.line)
         elif token.name == "filesystem":
             if run is not None:
                 yield from run.close()
-            run = _OpenRun(token, dict(above))
+            run = _OpenRun(token, above.values())
         elif token.name == "files" and run is not None and not run.is_over_before(token):
             run.read_files(token)
         elif token.name == "step" and run is not None and not run.is_over_before(token):
@@ -114,60 +104,54 @@ def parse(text: Text) -> Iterator[Record]:
         yield from run.close()
 
 
-@dataclass
+_ABOVE: Final[dict[str, tuple[str, Callable[[Token], str]]]] = {
+    "data_size": ("block_size", lambda token: str(size(token["size"] or ""))),
+    "data": ("compressibility", lambda token: str(int(token["zeros"] or "0") / 100)),
+    "threads": ("threads", lambda token: str(int(token["threads"] or ""))),
+    "engine": ("engine", lambda token: token["engine"] or ""),
+}
+"""Phrase that stands above the runs -> the setting that it tells, and its value."""
+
+
 class _OpenRun:
     """A run whose log has not ended yet."""
 
-    first: Token
-    above: dict[str, Setting]
-    files: int | None = None
-    last: Token = field(init=False)
-    measurements: list[Measurement] = field(default_factory=list)
-    settings: list[Setting] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.last = self.first
-        self.settings += self.above.values()
+    def __init__(self, first: Token, above: Iterable[Setting]) -> None:
+        self.first = self.last = first
+        self.files: int | None = None
+        self.run = RunBuilder(first.text)
+        self.run.settings += above
+        self.block_size = next((int(item.value) for item in above if item.key == "block_size"), None)
 
     def is_over_before(self, token: Token) -> bool:
         """Whether a phrase belongs to another run, whose heading is lost."""
         if token.name == "files":
-            return self.files is not None or bool(self.measurements)
-        return token.name == "step" and any(m.operation == token["step"] for m in self.measurements)
+            return self.files is not None or bool(self.run.measurements)
+        return token.name == "step" and self.run.first(self._place(token["step"] or ""), "file_rate") is not None
+
+    def _place(self, operation: str) -> Place:
+        return Place(operation, block_size=self.block_size)
 
     def read_files(self, token: Token) -> None:
         self.last = token
         self.files = int(token["files"] or "")
-        self.settings.append(Setting(key="files", value=str(self.files), line=token.line))
+        self.run.set("files", str(self.files), token.start)
 
     def read_step(self, token: Token) -> None:
         self.last = token
         step = token["step"] or ""
-        block_size = int(self.above["block_size"].value) if "block_size" in self.above else None
-        rate = token.measurement("rate", operation=step, metric="file_rate", unit="1/s", block_size=block_size)
-        elapsed = token.measurement("elapsed", operation=step, metric="elapsed", unit="s", block_size=block_size)
-        sync = token.measurement(
-            "sync", operation=f"{step}_sync", metric="elapsed", unit="s", block_size=block_size
-        )
-        self.measurements += [rate, elapsed, sync]
+        self.run.add(self._place(step), "file_rate", token.printed("rate"), unit="1/s")
+        self.run.add(self._place(step), "elapsed", token.printed("elapsed"), unit="s")
+        self.run.add(self._place(f"{step}_sync"), "elapsed", token.printed("sync"), unit="s")
+        rate, elapsed, _ = self.run.measurements[-3:]
         if self.files is not None and not _agree(self.files, rate, elapsed):
             message = f"{self.files} files in {elapsed.text} s are not {rate.text} files/s."
-            self.diagnostics.append(token.diagnostic("FIGURES_DISAGREE", message))
+            self.run.say("FIGURES_DISAGREE", message, token.start, token.end)
 
     def close(self) -> Iterator[Record]:
-        text = self.first.text
-        yield Run(
-            tool=TOOL,
-            start=text.byte(self.first.start),
-            end=text.byte(self.last.end),
-            line=self.first.line,
-            filesystem=self.first["name"],
-            status="ok" if self.measurements else "partial",
-            settings=tuple(self.settings),
-            measurements=tuple(self.measurements),
-        )
-        yield from self.diagnostics
+        status = "ok" if self.run.measurements else "partial"
+        start, end = self.first.start, self.last.end
+        yield from self.run.records(TOOL.name, start, end, filesystem=self.first["name"], status=status)
 
 
 def _agree(files: int, rate: Measurement, elapsed: Measurement) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -21,10 +21,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsbench_kit.model.units import Rounding
+
 Scope = Literal["all", "group", "job", "client", "thread", "disk"]
 State = Literal["measured", "censored", "missing"]
 Status = Literal["ok", "failed", "partial"]
 Origin = Literal["log", "command", "environment", "study", "stated"]
+
+
+class How(NamedTuple):
+    """How a tool prints a figure, so that another figure in its place can be read in the same way.
+
+    `name` is what its format calls it. `unit`, `rounding` and `digits` are those of
+    `fsbench_kit.model.units.quantity`; `factor` is by what the tool's unit is larger than `unit`, and `spread` by
+    what the true values lie further apart than the print alone tells.
+    """
+
+    unit: str
+    rounding: Rounding
+    name: str | None = None
+    digits: int | None = None
+    factor: float | None = None
+    spread: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +58,7 @@ class Setting:
     scope: Scope = "all"
     part: str | None = None
     line: int | None = None
+    start: int | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -68,6 +87,8 @@ class Measurement:
     text, line, start
         As printed, on which line, and at which byte of the file, where that is known. A figure that stands in
         another file than its run has no line.
+    how
+        How the number with which `text` begins is printed, where that is all that there is to it.
     primary
         Whether this is the figure to use. A second printing of it is not.
     """
@@ -84,6 +105,7 @@ class Measurement:
     text: str
     line: int | None
     start: int | None = field(default=None, compare=False, repr=False)
+    how: How | None = field(default=None, compare=False, repr=False)
     scope: Scope = "all"
     part: str | None = None
     block_size: int | None = None
@@ -268,7 +290,8 @@ class Block:
     """Figures over time of the run that was given last: columns that share a part, an operation and a metric.
 
     `times` are seconds since the run's start, `values` are in the metric's base unit, `lines` tell where they
-    stand.
+    stand. Where the values are printed at `starts` (bytes of the file) in a unit of their own, `unit` is what they
+    were multiplied with and divided by.
     """
 
     operation: str
@@ -278,6 +301,8 @@ class Block:
     times: Sequence[float] | NDArray[np.float64]
     values: Sequence[float] | NDArray[np.float64]
     lines: Sequence[int | None] | NDArray[np.int64]
+    starts: Sequence[int] | None = field(default=None, compare=False, repr=False)
+    unit: tuple[float, float] = field(default=(1, 1), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

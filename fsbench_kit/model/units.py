@@ -161,6 +161,15 @@ def _plain_quantity(whole: str, fraction: str, unit: str, rounding: Rounding) ->
             return Quantity(value, base, None, None)
 
 
+def exact_factor(unit: str) -> tuple[int, int]:
+    """Return how many of its base unit a unit is, as a fraction.
+
+    >>> exact_factor("ms"), exact_factor("KiB/s")
+    ((1, 1000), (1024, 1))
+    """
+    return _UNITS[unit][1].as_integer_ratio()
+
+
 def _last_place(number: Decimal, digits: int | None) -> Decimal:
     """Return the value of one unit in the last place that was printed (or kept)."""
     exponent = int(number.as_tuple().exponent)  # the pattern above lets no NaN pass

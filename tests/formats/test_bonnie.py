@@ -11,7 +11,7 @@ import pytest
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.formats import FORMATS, bonnie
-from fsbench_kit.formats.bonnie_phases import PHASES
+from fsbench_kit.formats.bonnie.phases import PHASES
 from fsbench_kit.model.records import Diagnostic, Measurement, Run
 from tests.formats.reading import Reading
 from tests.growth import is_linear
@@ -449,7 +449,7 @@ def test_the_older_tool_of_that_name_is_not_taken_for_this_one() -> None:
         "Seeker 2...Seeker 1...Seeker 3...start 'em...done...done...done...\n"
     )
     assert runs(chars) == []
-    assert list(bonnie.marks(chars)) == []
+    assert list(bonnie.signatures(chars)) == []
 
 
 def test_a_table_in_which_only_one_row_is_damaged() -> None:
@@ -533,7 +533,9 @@ def test_progress_apart_from_the_figures_is_no_run() -> None:
 @pytest.mark.parametrize("before", [FAST.format(row=""), "a,16G,1,"])
 def test_hostile_text_takes_linear_time(before: str) -> None:
     for scrap in ("-", " ", "1 ", "1,", "+", "| 1 ", "16G ", "**1", "<b>1", "Latency 1us "):
-        assert is_linear(lambda chars: (records(before + chars), list(bonnie.marks(before + chars))), scrap), scrap
+        assert is_linear(
+            lambda chars: (records(before + chars), list(bonnie.signatures(before + chars))), scrap
+        ), scrap
 
 
 # The installed tool

@@ -260,7 +260,9 @@ ROW = LOGS["ext4"].splitlines()[3]
 @pytest.mark.parametrize("before", [HEADINGS, f"{HEADINGS}{ROW}\nLatency "])
 def test_hostile_text_takes_linear_time(before: str) -> None:
     for scrap in ("|", "| ", "|\n", "| 1 ", "|1", "| +++++ ", "| 1:2:3 ", "1 ", "Latency | 1us "):
-        assert is_linear(lambda chars: (records(before + chars), list(bonnie.marks(before + chars))), scrap), scrap
+        assert is_linear(
+            lambda chars: (records(before + chars), list(bonnie.signatures(before + chars))), scrap
+        ), scrap
 
 
 @pytest.mark.parametrize("words", ["Version 1.98 | ", "Sequential Output | ", "Per Char | ", "M/sec | % CPU | "])
@@ -269,7 +271,9 @@ def test_headings_that_recur_take_linear_time(words: str) -> None:
 
 
 def test_it_recognises_its_own_logs_and_no_others() -> None:
-    own = {path for path in (ROOT / "raw_results/published").rglob("*.*") if list(bonnie.marks(path.read_text()))}
+    own = {
+        path for path in (ROOT / "raw_results/published").rglob("*.*") if list(bonnie.signatures(path.read_text()))
+    }
     assert own == set(STUDY.glob("bonnie-*.txt"))
     assert bonnie in FORMATS
 

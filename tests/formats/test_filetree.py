@@ -211,7 +211,7 @@ def test_line_ends_do_not_matter(log: str) -> None:
 
 
 def test_line_ends_that_are_lost_are_where_tasks_begin() -> None:
-    assert list(filetree.marks(LOG.replace("\n", " "))) == [0]
+    assert list(filetree.signatures(LOG.replace("\n", " "))) == [0]
     found, diagnostics = _parse(LOG.replace("\n", " "))
     whole, said = _parse(LOG)
     assert {
@@ -237,8 +237,8 @@ def test_what_stands_before_the_header_is_no_part_of_it() -> None:
     ["", "task,filesystems,metric\n", HEADER.upper(), "name,size\na,1\n", f"see {HEADER}\n"],
 )
 def test_only_its_own_header_is_recognised(head: str) -> None:
-    assert list(filetree.marks(LOG))
-    assert not list(filetree.marks(head))
+    assert list(filetree.signatures(LOG))
+    assert not list(filetree.signatures(head))
 
 
 @settings(max_examples=50, deadline=None)

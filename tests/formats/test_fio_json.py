@@ -567,9 +567,9 @@ def test_bins_that_go_by_their_index() -> None:
 
 def test_only_its_own_documents_are_recognised() -> None:
     assert {log_format for _, log_format in sniff(DOCUMENT)} == {fio_json}
-    assert not list(fio_json.marks(NORMAL))
+    assert not list(fio_json.signatures(NORMAL))
     for path in (ROOT / "raw_results" / "published").glob("*/*.txt"):
-        assert not list(fio_json.marks(path.read_text()))
+        assert not list(fio_json.signatures(path.read_text()))
     assert runs(parse('{"jobs": [{"steps": 3}]}')) == []
 
 

@@ -919,7 +919,7 @@ def test_unknown_lines_are_reported() -> None:
 
 
 def test_exactly_the_fio_logs_are_recognised() -> None:
-    logs = {path for path in PUBLISHED.glob("*/*.txt") if list(fio_normal.marks(path.read_text()))}
+    logs = {path for path in PUBLISHED.glob("*/*.txt") if list(fio_normal.signatures(path.read_text()))}
     assert logs == set(PUBLISHED.glob("*/fio-*.txt"))
     assert {log_format for path in logs for _, log_format in sniff(path.read_text())} == {fio_normal}
 

@@ -378,7 +378,7 @@ def test_only_its_own_lines_are_recognised() -> None:
         assert fio_terse in {log_format for _, log_format in sniff(text)}
     for folder in ("fio_normal", "fio_json", "sysbench", "iozone"):
         for path in (ROOT / "tests" / "data" / folder).iterdir():
-            assert not list(fio_terse.marks(path.read_text())), path
+            assert not list(fio_terse.signatures(path.read_text())), path
 
 
 @settings(max_examples=150, deadline=None)
@@ -413,7 +413,7 @@ def test_real_lines_are_understood() -> None:
 
 def test_a_percentile_of_2_begins_no_line() -> None:
     log = LOGS["3.33-v5-percentile-of-2"]
-    assert len(list(fio_terse.marks(log))) == log.count("\n") == 3
+    assert len(list(fio_terse.signatures(log))) == log.count("\n") == 3
     run = only_run(log)
     assert [figure(run, "write", "bytes", part=f"load.{job}").text for job in range(3)] == [
         "32896",

@@ -229,7 +229,7 @@ def test_lines_that_stand_twice_count_once() -> None:
     assert [values(run) for run in runs(doubled)] == [values(run) for run in runs(USAGE)]
     assert codes(doubled) == ["REPAIRED"]
     bash = "real\t0m1.133s\nreal\t0m1.133s\nuser\t0m0.089s\nuser\t0m0.089s\nsys\t0m0.333s\nsys\t0m0.333s\n"
-    assert len(list(gnu_time.marks(bash))) == 1
+    assert len(list(gnu_time.signatures(bash))) == 1
     assert len(runs(bash)) == 1
 
 
@@ -253,7 +253,7 @@ def test_a_log_that_is_cut() -> None:
     ],
 )
 def test_other_text_is_not_recognised(chars: str) -> None:
-    assert list(gnu_time.marks(chars)) == []
+    assert list(gnu_time.signatures(chars)) == []
 
 
 def test_a_benchmark_that_was_timed_is_two_runs() -> None:

@@ -637,7 +637,7 @@ CORPUS = Path(os.environ.get("FSBENCH_CORPUS", "/nonexistent")) / "iozone"
 def test_other_peoples_logs_lose_no_number() -> None:
     for path in sorted([*CORPUS.glob("auto/*"), *CORPUS.glob("excel/*"), *CORPUS.glob("other/*")]):
         log = path.read_text()
-        assert list(iozone.marks(log)), path
+        assert list(iozone.signatures(log)), path
         runs, diagnostics = _parse(log)
         assert runs, path
         assert _unaccounted(log, runs, diagnostics) == [], path

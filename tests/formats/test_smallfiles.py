@@ -167,8 +167,8 @@ def test_a_run_without_steps_is_partial() -> None:
 
 @pytest.mark.parametrize("text", ["", "write: 3.0/sec", "write_sync is 3 secs", "# ext4\n"])
 def test_other_text_is_not_recognised(text: str) -> None:
-    assert all(list(smallfiles.marks(LOGS[size])) for size in ("4k", "128k"))
-    assert not list(smallfiles.marks(text))
+    assert all(list(smallfiles.signatures(LOGS[size])) for size in ("4k", "128k"))
+    assert not list(smallfiles.signatures(text))
 
 
 @settings(max_examples=100, deadline=None)

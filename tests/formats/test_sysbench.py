@@ -868,7 +868,7 @@ Latency (ms):
     (named,) = records(chars)
     assert isinstance(named, Diagnostic)
     assert (named.code, named.start, named.end) == ("NOT_FILEIO", 0, len(chars) - 1)
-    assert list(sysbench.marks(chars)) == [0]
+    assert list(sysbench.signatures(chars)) == [0]
 
 
 def test_remarks_at_line_ends() -> None:
@@ -881,8 +881,8 @@ def test_remarks_at_line_ends() -> None:
 
 def test_reports_that_were_cut_down() -> None:
     chars = log_of("1.1.0-rndrw")
-    assert list(sysbench.marks(chars[chars.index("Throughput") :]))
-    assert list(sysbench.marks("reads/s:    0.00\n  writes/s:   395.28\n"))
+    assert list(sysbench.signatures(chars[chars.index("Throughput") :]))
+    assert list(sysbench.signatures("reads/s:    0.00\n  writes/s:   395.28\n"))
     run = run_of("reads/s:    0.00\n  writes/s:   395.28\n  fsyncs/s:    50.23\n")
     assert values(run)["write", "iops", "value"] == 395.28
 
@@ -996,13 +996,15 @@ def test_lines_that_stand_twice_count_once(log: str) -> None:
 
 def test_it_recognises_its_own_logs_and_no_others() -> None:
     own = {
-        path for path in (ROOT / "raw_results/published").rglob("*.*") if list(sysbench.marks(path.read_text()))
+        path
+        for path in (ROOT / "raw_results/published").rglob("*.*")
+        if list(sysbench.signatures(path.read_text()))
     }
     assert own == set(STUDY.glob("*.txt"))
     assert sysbench in FORMATS
     oltp = "[  10s] threads: 8, tps: 100.00, reads/s: 1400.21, writes/s: 400.06\n"
-    assert not list(sysbench.marks(oltp))
-    assert list(sysbench.marks((DATA / "1.0.20-fatal.txt").read_text()))
+    assert not list(sysbench.signatures(oltp))
+    assert list(sysbench.signatures((DATA / "1.0.20-fatal.txt").read_text()))
 
 
 # A second reading, line by line, of logs whose lines are whole
@@ -1200,7 +1202,7 @@ sysbench 0.4.12:  multi-threaded system evaluation benchmark
 Read 0b  Written 2Gb  Total transferred 2Gb  (150.5Mb/sec)
 ...
 """
-    assert [log_format.TOOL for _, log_format in sniff(text)] == ["sysbench"]
+    assert [log_format.TOOL.name for _, log_format in sniff(text)] == ["sysbench"]
     assert values(run_of(text))["write", "bandwidth", "value"] == 150.5 * 2**20
 
 

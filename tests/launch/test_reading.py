@@ -37,7 +37,7 @@ LOGS = {
         "failed",
         "fio.json: The file holds binary data, not a log.",
     ),
-    "prose": ("echo no log at all > fio.json", "failed", "fio.json: No log of fio, "),
+    "prose": ("echo no log at all > fio.json", "failed", "fio.json: No log of bonnie++, "),
     "nothing": ("> fio.json", "failed", "fio left no log"),
     "pipe": ("mkfifo fio.json", "failed", "fio left no log"),
 }
@@ -120,7 +120,7 @@ def test_no_log_takes_more_than_its_share_of_time_and_memory(tmp_path: Path) -> 
     ) as reader:
         assert reader.stdout is not None
         first, *others, last = reader.stdout.read().splitlines()
-    assert first.startswith("small.txt: No log of fio, ")
+    assert first.startswith("small.txt: No log of bonnie++, ")
     assert others == [
         "large.txt takes more than 16 MiB of memory to read",
         "large.txt cannot be read within 0.01 s",

@@ -99,7 +99,7 @@ def test_log_is_read_without_diagnostics(run: Callable[..., str], beside: Path, 
         "delete",
     ]
     assert len(found.measurements) == 12
-    assert list(log_format.marks(log))
+    assert list(log_format.signatures(log))
 
 
 def test_log_has_the_layout_of_2020(run: Callable[..., str], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
@@ -104,7 +105,7 @@ TELLING: Final = _THROUGHPUT | _LATENCY | {"thread_events", "thread_time"}
 """What differs between runs of one workload; amounts of work and times may have been asked for."""
 SCOPES: Final = ("all", "job", "client")
 """The measurements of other scopes are parts or sums of these."""
-_CONCURRENT: Final = {"fio", "sysbench"}
+_CONCURRENT: Final = {name for name, tool in TOOLS.items() if tool.concurrent}
 """Tools whose operations are done at the same time, so that one rate determines the other."""
 
 

@@ -37,7 +37,8 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.fio import TOOL, beside
+from fsbench_kit.formats.fio import beside
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.documents import MARKS, reports, runs
 from fsbench_kit.formats.fio_json.reader import records
 
@@ -47,14 +48,14 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Record
 
-__all__ = ["SIGN", "TOOL", "marks", "parse"]
+__all__ = ["SIGN", "TOOL", "parse", "signatures"]
 
 SIGN: Final = "fio version|client_stats|jobname"
 
 _TOP_BRACE: Final = re.compile(r"^[\[{]", re.MULTILINE)
 
 
-def marks(chars: str) -> Iterator[int]:
+def signatures(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
     braces = [match.start() for match in _TOP_BRACE.finditer(chars)]
     for match in MARKS.finditer(chars):

@@ -10,7 +10,8 @@ import numpy as np
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.fio import TOOL, beside, part_names_with_idle, report_time, series_so_far
+from fsbench_kit.formats.fio import beside, part_names_with_idle, report_time, series_so_far
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
 from fsbench_kit.formats.fio_json.figures import Figures
 from fsbench_kit.formats.fio_json.jobs import read_job
@@ -121,7 +122,7 @@ class Reader:
         if measurements or self.failures:
             runtimes = [item.value for item in measurements if item.metric == "runtime" and item.value is not None]
             yield from self.run.records(
-                TOOL,
+                TOOL.name,
                 start,
                 document.end,
                 tool_version=self.report.version,

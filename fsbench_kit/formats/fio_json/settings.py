@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fsbench_kit.formats.commands import job_option
+from fsbench_kit.formats.fio_command import job_option
 from fsbench_kit.formats.fio_json.contents import is_amount, object_
 from fsbench_kit.formats.loose_json import is_number
 from fsbench_kit.model.units import size

@@ -27,7 +27,7 @@ bounds. Each step of ``log_hist_coarseness`` joins two neighbours into one. fio 
 run, which is not full.
 """
 
-from fsbench_kit.formats.fio import TOOL
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_log.figures import LogFile, log_of
 from fsbench_kit.formats.fio_log.histograms import merged_histogram
 from fsbench_kit.formats.fio_log.layout import HEAD_SIZE, Kind

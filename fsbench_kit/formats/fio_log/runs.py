@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.checks import second_printings
-from fsbench_kit.formats.fio import TOOL
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_log.figures import Figures, LogFile, Place, PlaceOf, read_figures
 from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Run
 
@@ -32,7 +32,7 @@ def run_of_logs(files: Sequence[LogFile], version: str | None) -> tuple[Run, byt
     figures = read_figures(files, version, lambda job: ("all", None) if job is None else ("job", str(job)))
     sums = "".join(f"{_sha256(file)}\n" for file in files).encode()
     run = Run(
-        tool=TOOL,
+        tool=TOOL.name,
         tool_version=version,
         start=0,
         end=len(sums),
@@ -51,7 +51,7 @@ def _sha256(log: LogFile) -> str:
 
 def wrote(run: Run, prefix: str) -> bool:
     """Whether a run, by its options or its jobs' names, wrote log files whose names start like this."""
-    if run.tool != TOOL:
+    if run.tool != TOOL.name:
         return False
     given = {
         re.split(r"[/\\]", setting.value)[-1]

@@ -59,8 +59,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.commands import parses
-from fsbench_kit.formats.fio import TOOL, undescribed
+from fsbench_kit.formats.fio import undescribed
+from fsbench_kit.formats.fio_command import COMMAND, TOOL
 from fsbench_kit.formats.fio_normal.phrases import LEXER, MARKS
 from fsbench_kit.formats.fio_normal.reader import records
 from fsbench_kit.formats.fio_normal.reports import reports, runs
@@ -73,12 +73,12 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-__all__ = ["SIGN", "TOOL", "marks", "parse"]
+__all__ = ["SIGN", "TOOL", "parse", "signatures"]
 
 SIGN: Final = r"groupid=|iops=|status\W+group|io=|(?:read|write|trim|mixed)\W+bw=|\(g=|be=\d"
 
 
-def marks(chars: str) -> Iterator[int]:
+def signatures(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
     return undescribed(MARKS, chars)
 
@@ -91,6 +91,6 @@ def parse(text: Text) -> Iterator[Record]:
 
 def _without_sentences(token: Token) -> Token:
     """Take what only begins like a command line for other text."""
-    if token.name == "command" and not parses(token.text.chars[token.start : token.end]):
+    if token.name == "command" and not COMMAND.parses(token.text.chars[token.start : token.end]):
         return replace(token, name=UNREAD, match=None)
     return token

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.commands import GOES_ON
+from fsbench_kit.formats.command_line import GOES_ON
 from fsbench_kit.formats.fio import COMMAND
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token
-from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.formats.signatures import Signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +188,7 @@ BESIDE: Final = {UNREAD, "said"}
 ONLY_MARKS: Final = {"banner", "sync", "disks"}
 """Phrases that hold no figure of their own; the version is looked up beforehand."""
 
-MARKS: Final = Marks(
+MARKS: Final = Signatures(
     {
         "(groupid=": r"\(groupid=\s*\d+(?:,\s*jobs=\s*\d+)?\):\s*err=",
         "IOPS=": r"\bIOPS=\s*[\d.]+[kMG]?,\s*BW=\s*-?\d",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.fio import TOOL, series_so_far
+from fsbench_kit.formats.fio import series_so_far
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_normal import jobs, setup, summary
 from fsbench_kit.formats.fio_normal.phrases import ONLY_MARKS
 from fsbench_kit.formats.fio_normal.state import JobPlace, State
@@ -130,7 +131,7 @@ def _run(state: State) -> Iterator[Record]:
         item.value for item in state.run.measurements if item.metric == "runtime" and item.value is not None
     ]
     yield state.run.build(
-        TOOL,
+        TOOL.name,
         first.start,
         last.start + len(last.text.chars[last.start : last.end].rstrip()),
         tool_version=state.version,

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.commands import command_settings
+from fsbench_kit.formats.fio_command import COMMAND
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, job_name
 from fsbench_kit.formats.fio_normal.sizes import canonical_sizes
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
@@ -26,7 +26,7 @@ def read_unread(state: State, token: Token) -> None:
 def read_command(state: State, token: Token) -> None:
     """Read the settings of a command line."""
     words = token.text.chars[token.start : token.end]
-    made = list(command_settings(words, origin=_origin(state, token), line=token.line))
+    made = list(COMMAND.read(words, origin=_origin(state, token), line=token.line))
     state.figures.is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
     state.run.settings += made
 

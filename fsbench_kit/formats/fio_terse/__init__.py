@@ -49,7 +49,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.fio import TOOL, beside, undescribed
+from fsbench_kit.formats.fio import beside, undescribed
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_terse.lines import MARKS, lines
 from fsbench_kit.formats.fio_terse.reader import Reader
 from fsbench_kit.formats.fio_terse.reports import runs
@@ -60,12 +61,12 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-__all__ = ["SIGN", "TOOL", "marks", "parse"]
+__all__ = ["SIGN", "TOOL", "parse", "signatures"]
 
 SIGN: Final = r"[3-5];\W*fio|2;[^\n]{1,100};\s*\d+;\s*\d+;"
 
 
-def marks(chars: str) -> Iterator[int]:
+def signatures(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
     return undescribed(MARKS, chars)
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import undescribed
 from fsbench_kit.formats.lexer import Printed
-from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.formats.signatures import Signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fsbench_kit.formats.text import Text
 
-MARKS: Final = Marks(
+MARKS: Final = Signatures(
     {
         ";": r"(?<![\w.;%])(?:[3-5];\s*fio[-\s]\d[^;\n]{0,60};"
         r"|(?<!=)2;[^\n]{1,100}?;\s*\d+;\s*\d+(?:;\s*\d+){5,6};\s*\d+\.\d+;)"

@@ -10,13 +10,13 @@ from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.fio import (
     LATENCIES,
-    TOOL,
     depth_bounds,
     has_bin,
     latency_bounds,
     part_names_with_idle,
     percentile_bounds,
 )
+from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_terse.lines import (
     INTERVAL_STATISTICS,
     PERCENTILES,
@@ -77,7 +77,7 @@ class Reader:
         has_failed = any(line.error or count(line.errors) for line in self.lines)
         runtimes = [item.value for item in self.run.measurements if item.metric == "runtime" and item.value]
         return self.run.build(
-            TOOL,
+            TOOL.name,
             self.reports[0][0].start,
             self.lines[-1].end,
             tool_version=self.version,

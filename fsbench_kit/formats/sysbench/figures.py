@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fsbench_kit.formats.sysbench_histogram import HALF_BUCKET
-from fsbench_kit.model.records import Measurement, Setting
+from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.sysbench.histogram import HALF_BUCKET
+from fsbench_kit.model.records import Setting
 from fsbench_kit.model.units import Rounding, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fsbench_kit.formats.lexer import Token
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.model.records import Measurement, Scope
 
 
 def _words(text: str) -> str:
@@ -131,19 +133,30 @@ _SINCE_1_0: Final = frozenset(
 """Phrases that earlier versions do not print."""
 
 
-@dataclass
 class Report:
-    """The figures of one report."""
+    """The figures of one report.
 
-    checkpoint: Token | None = None
-    phrases: set[str] = field(default_factory=set)
-    figures: dict[str, Measurement] = field(default_factory=dict)
-    tokens: dict[str, Token] = field(default_factory=dict)
-    """The first printing of each figure, by the names in `_FIGURES`, and where it stands."""
-    measurements: list[Measurement] = field(default_factory=list)
+    Attributes
+    ----------
+    run
+        What they are kept in.
+    figures, tokens
+        The first printing of each figure, by the names in `_FIGURES`, and where it stands.
+    """
+
+    def __init__(self, text: Text, checkpoint: Token | None = None) -> None:
+        self.checkpoint = checkpoint
+        self.phrases: set[str] = set()
+        self.run = RunBuilder(text)
+        self.figures: dict[str, Measurement] = {}
+        self.tokens: dict[str, Token] = {}
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """All that were read."""
+        return self.run.measurements
 
 
-@dataclass
 class FigureReader:
     """Reads the settings and figures of one log, which may have several reports.
 
@@ -159,11 +172,12 @@ class FigureReader:
         The phrases with a figure of reads or writes, of which nothing tells which.
     """
 
-    version: str | None = None
-    phrases: set[str] = field(default_factory=set)
-    settings: list[Setting] = field(default_factory=list)
-    report: Report = field(default_factory=Report)
-    undirected: list[Token] = field(default_factory=list)
+    def __init__(self, text: Text) -> None:
+        self.version: str | None = None
+        self.phrases: set[str] = set()
+        self.settings: list[Setting] = []
+        self.report = Report(text)
+        self.undirected: list[Token] = []
 
     def read(self, token: Token) -> None:
         """Take the settings and figures of a phrase."""
@@ -181,26 +195,33 @@ class FigureReader:
         """Return a setting by the log's own words, or else by the command, which stands before them."""
         return next((s.value for s in reversed(self.settings) if s.key == key), None)
 
+    @property
+    def in_force(self) -> dict[str, str]:
+        """The settings by the log's own words, or else by the command."""
+        return {item.key: item.value for item in self.settings}
+
     def known(self, key: str) -> int | None:
         """Return a setting that is a number."""
         value = self.setting(key)
         return int(value) if value is not None and value.isdecimal() else None
 
-    def measurements(self) -> list[Measurement]:
+    def measurements(self) -> Sequence[Measurement]:
         """Return the figures of the last report, without latencies where there was no request."""
-        events = self.report.figures.get("events")
-        if events is None or events.value != 0:
-            return self.report.measurements
-        return [
-            _missing(figure) if figure.metric == "latency" and figure.scope == "all" else figure
-            for figure in self.report.measurements
-        ]
+        report = self.report
+        events = report.figures.get("events")
+        if events is not None and events.value == 0:
+            latencies = enumerate(report.measurements)
+            of_none = [number for number, m in latencies if m.metric == "latency" and m.scope == "all"]
+            report.run.amend(of_none, is_missing=True)
+        return report.measurements
 
     def _read_setting(self, token: Token, group: str, text: str) -> None:
         key, convert = _SETTINGS[group]
         value = convert(text)
         if not any((s.key, s.value, s.origin) == (key, value, "log") for s in self.settings):
-            self.settings.append(Setting(key=key, value=value, line=token.line_of(group)))
+            start = token.match.start(group) if token.match is not None else token.start
+            line = token.text.line(start)
+            self.settings.append(Setting(key=key, value=value, line=line, start=token.text.byte(start)))
         flags = text.split()
         if key == "open_flags" and set(flags) & {"(none)", "sync", "dsync", "directio"}:
             # 1.0 gives words; the numbers of earlier versions differ between platforms.
@@ -209,79 +230,75 @@ class FigureReader:
 
     def _read_figure(self, token: Token, name: str) -> None:
         """Keep a figure; what the same report prints once more is no second figure."""
-        report = self.report
-        figure = self._measurement(token, name)
+        figure = self._figure(token, name)
         if figure is None:
             self.undirected.append(token)
             return
-        key = (figure.operation, figure.metric, figure.statistic)
-        earlier = report.figures.get(name)
+        report, earlier = self.report, self.report.figures.get(name)
         if earlier is None:
+            of = figure.operation, figure.metric, figure.statistic
             again = any(
-                key == (m.operation, m.metric, m.statistic) for m in report.measurements if m.scope == "all"
+                of == (m.operation, m.metric, m.statistic) and m.scope == "all" for m in report.measurements
             )
         else:
-            again = earlier.text == figure.text
-        report.measurements.append(replace(figure, primary=not again))
-        report.figures.setdefault(name, figure)
+            again = earlier.text == token[name]
+        self._add(token, name, figure, primary=not again)
+        report.figures.setdefault(name, report.measurements[-1])
         report.tokens.setdefault(name, token)
 
     def _read_thread(self, token: Token) -> None:
-        for name, (operation, metric, statistic, unit, rounding, _) in _THREAD_FIGURES.items():
-            figure = token.measurement(
-                name,
-                operation=operation,
-                metric=metric,
-                statistic=statistic,
-                unit=unit,
-                rounding=rounding,
-                scope="thread",
-                part=token["thread"],
-                block_size=self.known("block_size"),
-                threads=self.known("threads"),
-            )
-            idle = metric == "latency" and int(token["one_events"] or "") == 0
-            self.report.measurements.append(_missing(figure) if idle else self._without_zero(figure))
+        is_idle = int(token["one_events"] or "") == 0
+        for name, figure in _THREAD_FIGURES.items():
+            self._add(token, name, figure, scope="thread", part=token["thread"])
+            if is_idle and figure.metric == "latency":
+                self.report.run.amend([len(self.report.measurements) - 1], is_missing=True)
 
-    def _measurement(self, token: Token, name: str) -> Measurement | None:
-        """Return a figure, or ``None`` where nobody knows whether it is of reads or writes."""
-        operation, metric, statistic, unit, rounding, digits = _FIGURES[name]
+    def _add(
+        self,
+        token: Token,
+        name: str,
+        figure: _Figure,
+        *,
+        scope: Scope = "all",
+        part: str | None = None,
+        primary: bool = True,
+    ) -> None:
+        threads = self.known("threads")
+        is_of_all = scope == "all" and figure.metric in {"thread_events", "thread_time"}
+        self.report.run.add(
+            Place(figure.operation, scope, part, block_size=self.known("block_size"), threads=threads),
+            figure.metric,
+            token.printed(name),
+            figure.statistic,
+            unit=figure.unit,
+            rounding=figure.rounding,
+            digits=figure.digits,
+            name=name,
+            spread=HALF_BUCKET if name == "percentile" and self._counts_fsyncs else None,
+            zero="censored" if figure.metric in {"bandwidth", "iops", "latency"} else "measured",
+            samples=threads if is_of_all else None,
+            primary=primary,
+        )
+
+    def _figure(self, token: Token, name: str) -> _Figure | None:
+        """Return what a figure is, or ``None`` where nobody knows whether it is of reads or writes."""
+        figure = _FIGURES[name]
         if name == "events" and self._counts_fsyncs:
-            operation = "all"
-        if operation == "mixed":
+            figure = figure._replace(operation="all")
+        if figure.operation == "mixed":
             if self._direction is None:
                 return None
-            operation = self._direction
+            figure = figure._replace(operation=self._direction)
         if name == "percentile":
-            statistic = f"p{token['rank'] or token['old_rank']}"
-        if metric == "latency":
-            unit = token["unit"] or unit
-        prefix = token[f"{name}_prefix"] if digits is not None else None
-        block_size, threads = self.known("block_size"), self.known("threads")
-        figure = token.measurement(
-            name,
-            operation=operation,
-            metric=metric,
-            statistic=statistic,
-            unit=f"{prefix}i{unit}" if prefix else unit,
-            rounding=rounding,
-            digits=digits,
-            block_size=block_size,
-            threads=threads,
-            samples=threads if metric in {"thread_events", "thread_time"} else None,
-        )
-        if name == "percentile" and self._counts_fsyncs and figure.low is not None and figure.high is not None:
-            figure = replace(figure, low=figure.low / HALF_BUCKET, high=figure.high * HALF_BUCKET)
-        return self._without_zero(figure)
-
-    def _without_zero(self, figure: Measurement) -> Measurement:
-        """Return what a rate or a latency that prints as zero says."""
-        if figure.value != 0 or figure.metric not in {"bandwidth", "iops", "latency"}:
-            return figure
-        if figure.operation in self._unused:
+            figure = figure._replace(statistic=f"p{token['rank'] or token['old_rank']}")
+        if figure.metric == "latency":
+            figure = figure._replace(unit=token["unit"] or figure.unit)
+        if figure.digits is not None and (prefix := token[f"{name}_prefix"]):
+            figure = figure._replace(unit=f"{prefix}i{figure.unit}")
+        if figure.operation in self._unused and figure.metric in _COUNTED_BY and not float(token[name] or ""):
             metric, unit = _COUNTED_BY[figure.metric]
-            return replace(figure, metric=metric, unit=unit, low=0.0, high=0.0)
-        return replace(figure, value=None, state="censored", low=None)
+            figure = figure._replace(metric=metric, unit=unit, rounding="exact", digits=None)
+        return figure
 
     @property
     def _direction(self) -> str | None:
@@ -311,8 +328,3 @@ class FigureReader:
         if self.version is not None:
             return not self.version.startswith("0.")
         return bool(self.phrases & _SINCE_1_0)
-
-
-def _missing(figure: Measurement) -> Measurement:
-    """Return a latency of no request, which is printed all the same."""
-    return replace(figure, state="missing", value=None, low=None, high=None)

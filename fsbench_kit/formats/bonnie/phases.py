@@ -6,19 +6,19 @@ Sources: ``bon_time.cpp``, ``bonnie.h`` and ``bonnie++.cpp`` of bonnie++ 1.03 to
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from fsbench_kit.formats.lexer import Token
-from fsbench_kit.model.records import Measurement, Setting
-from fsbench_kit.model.units import Rounding, quantity, size
-from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.records import Setting
+from fsbench_kit.model.units import Rounding, size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic
+    from fsbench_kit.model.records import Diagnostic, Measurement
 
 PHASES: Final = {
     **dict.fromkeys(("write_char", "write", "rewrite", "read_char", "read"), "bandwidth"),
@@ -65,6 +65,11 @@ class Cell(NamedTuple):
     chars: str = ""
     start: int = 0
     end: int = 0
+
+    @property
+    def printed(self) -> Printed:
+        """The same for a `RunBuilder`."""
+        return Printed(self.chars, self.start)
 
     @property
     def kind(self) -> Literal["mark", "figure", "nothing"]:
@@ -149,17 +154,26 @@ class Row:
     def stated(self) -> Iterator[Setting]:
         """Yield the settings."""
         for key, cell in self.settings.items():
-            yield Setting(key=key, value=self._value(key) or "", line=self.text.line(cell.start))
+            line, start = self.text.line(cell.start), self.text.byte(cell.start)
+            yield Setting(key=key, value=self._value(key) or "", line=line, start=start)
         if self.threads is not None and "threads" not in self.settings:
             yield Setting(key="threads", value=str(self.threads), line=self.text.line(self.start))
 
-    def measurements(self) -> Iterator[Measurement]:
-        """Yield the figures."""
+    def measurements(self) -> Sequence[Measurement]:
+        """Return the figures."""
+        run = RunBuilder(self.text)
         for name, phase in self.phases.items():
-            yield self._rate(name, phase)
-            yield self._cpu(name, phase)
-            if phase.latency.chars:
-                yield self._latency(name, phase)
+            file_size = self.number("file_size") if name in IO_PHASES else None
+            place = Place(name, file_size=file_size, threads=self.threads)
+            self._add_rate(run, place, phase)
+            if phase.cpu.chars.isdecimal():
+                run.add(place, "cpu", phase.cpu.printed, unit="%", rounding="down")
+            else:
+                run.add_unmeasured(place, "cpu", phase.cpu.printed, state="missing")
+            for number, unit in _DURATION.findall(phase.latency.chars)[:1]:
+                latency = phase.latency.printed
+                run.add(place, "phase_latency", latency, "max", number=number, unit=unit, rounding="down")
+        return run.measurements
 
     def damaged_marks(self) -> Iterator[Diagnostic]:
         """Say which marks are not as the tool prints them."""
@@ -182,23 +196,18 @@ class Row:
             return str(size(chars))
         return chars or None
 
-    def _rate(self, name: str, phase: Phase) -> Measurement:
-        metric = PHASES[name]
-        cell = phase.rate
-        figure = self._figure(name, cell, metric)
+    def _add_rate(self, run: RunBuilder, place: Place, phase: Phase) -> None:
+        metric, printed, chars = PHASES[place.operation], phase.rate.printed, phase.rate.chars
         if phase.cpu.kind == "mark":
-            work = self._work(name)
+            work = self._work(place.operation)
             low = work / SHORTEST_PHASE if work is not None else None
-            return replace(figure, state="censored", low=low)
-        if phase.unit is None or not re.fullmatch(r"\d+(?:\.\d+)?[kmg]?", cell.chars):
-            return (
-                figure  # not a number (-nan, or what the machine makes of it as a whole number), or of what unit?
-            )
-        amount = quantity(cell.chars.rstrip("kmg"), phase.unit.name, rounding=phase.unit.rounding)
-        if not amount.value:
-            # Below the last digit: a bound, and no rate of 0.
-            return replace(figure, state="censored", high=amount.high)
-        return replace(figure, value=amount.value, state="measured", low=amount.low, high=amount.high)
+            run.add_unmeasured(place, metric, printed, state="censored", low=low)
+        elif phase.unit is None or not re.fullmatch(r"\d+(?:\.\d+)?[kmg]?", chars):
+            # Of which unit? Or not a number: -nan, or what the machine makes of it as a whole number.
+            run.add_unmeasured(place, metric, printed, state="missing")
+        else:
+            number, (unit, rounding) = chars.rstrip("kmg"), phase.unit
+            run.add(place, metric, printed, number=number, unit=unit, rounding=rounding, zero="censored")
 
     def _work(self, name: str) -> int | None:
         """Return what a phase did, in the unit of its rate, where the printing tells."""
@@ -209,35 +218,6 @@ class Row:
         if name.endswith("_char") and (self.threads is not None or not (self.version or "1.0").startswith("1.0")):
             return None  # since 1.03, part of the file, and nothing here tells which
         return self.number("file_size")
-
-    def _cpu(self, name: str, phase: Phase) -> Measurement:
-        figure = self._figure(name, phase.cpu, "cpu")
-        if not phase.cpu.chars.isdecimal():
-            return figure
-        amount = quantity(phase.cpu.chars, "%", rounding="down")
-        return replace(figure, value=amount.value, state="measured", low=amount.low, high=amount.high)
-
-    def _latency(self, name: str, phase: Phase) -> Measurement:
-        figure = self._figure(name, phase.latency, "phase_latency")
-        number, unit = _DURATION.findall(phase.latency.chars)[0]
-        amount = quantity(number, unit, rounding="down")
-        return replace(
-            figure, statistic="max", value=amount.value, state="measured", low=amount.low, high=amount.high
-        )
-
-    def _figure(self, name: str, cell: Cell, metric: str) -> Measurement:
-        """Return a figure of which nothing is known but how it is printed."""
-        return Measurement(
-            operation=name,
-            metric=metric,
-            value=None,
-            unit=METRICS[metric].unit,
-            state="missing",
-            text=cell.chars,
-            line=self.text.line(cell.start),
-            file_size=self.number("file_size") if name in IO_PHASES else None,
-            threads=self.threads,
-        )
 
 
 def size_settings(cell: Cell) -> dict[str, Cell]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.model.records import Measurement, Scope, State
+from fsbench_kit.model.records import How, Measurement, Scope, State
 from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def figure(
     operation: str,
     line: int,
     ran: bool,
+    start: int | None = None,
     scope: Scope = "all",
     part: str | None = None,
     file_size: int | None = None,
@@ -72,6 +73,8 @@ def figure(
         samples=samples,
         text=text,
         line=line,
+        start=start,
+        how=How(measure.unit, measure.rounding),
         scope=scope,
         part=part,
         block_size=block_size,

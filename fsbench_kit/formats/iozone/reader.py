@@ -1,33 +1,4 @@
-r"""Logs of iozone 3.x: auto mode with its Excel report, and throughput mode.
-
-Read against logs of 3.308 to 3.507 and the source of 3.4xx (``iozone.c``: ``main``, ``print_header``, ``begin``,
-``write_perf_test`` and its like, ``dump_excel``, ``throughput_test``, ``dump_throughput``).
-
-- The table has a row for each file size and record size, in kB of 1024 bytes (up to 3.408 it says KB). Its
-  columns have fixed widths, narrower ones up to 3.424, wider ones in 3.506. The tests that ``-i`` leaves out are
-  blanks in the middle of a row, so a figure's column is known by its place alone. The names of the fifth to ninth
-  column take two lines. A row that has lost its spacing is read by order where it fills all columns, or all that
-  ``-i`` asked for, and not otherwise.
-- A figure is kB/s, cut off to a whole number twice over (a cast, then ``>>= 10``); with ``-O`` operations per
-  second; with ``-N`` the mean time of an operation in whole microseconds, cut off too. Where neither a line nor a
-  command tells which, kB/s are assumed, as without options, and ``UNIT_ASSUMED`` says so.
-- A 0 stands for a test that did not run (a retest under ``-+n``; in reports also every other gap), or else for
-  a figure below 1.
-- The Excel report prints the table's figures again, one matrix for each test: file size by record size. What
-  ``-b`` writes to a file is a binary spreadsheet (BIFF), and no text.
-- The CPU report gives 100 x CPU time / wall time with two decimals, never above 100. "Zero values should be
-  ignored": they stand for less time than the clock can tell.
-- Throughput mode runs each test with several processes or threads. ``Children see`` is the sum of their rates
-  until the first of them is ready; ``Parent sees`` is all bytes over the parent's time (part ``parent``; not in a
-  cluster); minimum, maximum and mean are over processes (scope ``thread``), and so are the lines of ``-C``. A
-  minimum of 0 means that a process did nothing before the first was ready (``NO_OVERLAP``). iozone forgets
-  such a process where another one follows it, so that the minimum can be above the mean; it is missing then.
-  ``-R`` prints the sums again, with a column for each number of processes.
-- ``O_DIRECT feature enabled``, or ``F_NOCACHE=1`` on macOS, stands among the options when ``-I`` was given. The
-  tests through the C library (fwrite, frewrite, fread, freread) open the file without it all the same.
-- Lines that only say that an option was given become that option: ``iozone.-e``, as in a command.
-- Lines of several hosts that pdsh has mixed (``host: ...``) are one run for each host.
-"""
+"""Reads the logs of iozone line by line into runs."""
 
 from __future__ import annotations
 
@@ -36,13 +7,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats import iozone_tables, iozone_throughput
-from fsbench_kit.formats.commands import command_settings, has_stray_words, parses
-from fsbench_kit.formats.iozone_figures import BANDWIDTH, Figures, table_measure
-from fsbench_kit.formats.iozone_tables import TableReader, with_lines
-from fsbench_kit.formats.iozone_throughput import ThroughputReader
+import numpy as np
+
+from fsbench_kit.formats.clean import Clean, Columns, Flags, second_prints_differ
+from fsbench_kit.formats.iozone import tables, throughput
+from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
+from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, key, table_measure
+from fsbench_kit.formats.iozone.tables import TableReader, with_lines
+from fsbench_kit.formats.iozone.throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
-from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.model.records import Run, Setting, Status
 
@@ -52,10 +26,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Origin, Record
 
-TOOL: Final = "iozone"
 SIGN: Final = r"test\W+of\W+file|line\W+used|reclen|children\W+see|y-axis|report\W+\d"
-
-_THROUGH_LIBRARY: Final = frozenset({"fwrite", "frewrite", "fread", "freread"})
 
 _NUMBERS: Final = {
     "file_size": (r"File size set to (?P<value>\d{1,12}) [kK]B\b", 1024),
@@ -161,8 +132,8 @@ _LEXER: Final = Lexer(
     **{key: pattern for key, (pattern, _) in _NUMBERS.items()},
     **_OPTIONS,
     kilobytes=r"Output is in [kK][bB]ytes/sec",
-    **iozone_throughput.PHRASES,
-    **iozone_tables.PHRASES,
+    **throughput.PHRASES,
+    **tables.PHRASES,
     complete=r"iozone test complete\.?",
     poor_timer=(
         r"Timer resolution is poor\. Some small transfers may have "
@@ -209,14 +180,14 @@ _MARK: Final = {
     word: pattern.replace(" ", r"\s+")
     for word, pattern in {
         "Iozone:": r"\bIozone: Performance Test of File I/O Version \$Revision",
-        "reclen": iozone_tables.HEADING,
-        "report": rf'{iozone_tables.REPORT_TITLE}" "\d',
+        "reclen": tables.HEADING,
+        "report": rf'{tables.REPORT_TITLE}" "\d',
         "used:": r"\bCommand line used:\s*\S*\biozone\b",
         "Children": r"\bChildren see throughput for \d{1,6}[a-z\s-]{4,60}=\s*\d",
         "Y-axis": r"\bThroughput report Y-axis is type of test\b",
     }.items()
 }
-_MARKS: Final = Marks(_MARK)
+signatures: Final = Signatures(_MARK)
 _STARTS: Final = re.compile("|".join(_MARK.values()))
 
 _HOST: Final = re.compile(r"^(?:[#>][^\S\n]?)*(?P<host>[\w.-]{1,64}):(?:[^\S\n]+|$)", re.MULTILINE)
@@ -225,11 +196,6 @@ _LOST_PREFIX: Final = re.compile(
     r"(?:(?<!\S)|(?<=/sec))(?P<host>[\w.-]{1,64}):\s+(?:Children|Parent)\s+sees?\s+throughput\b"
 )
 """A prefix that does not stand at the start of its line any more."""
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -286,7 +252,7 @@ def _parse(text: Text, host: str | None) -> Iterator[Record]:
 
 def _without_sentences(token: Token) -> Token:
     """Take what only begins like a command line for other text."""
-    if token.name == "prompt" and not parses(token["command"] or ""):
+    if token.name == "prompt" and not COMMAND.parses(token["command"] or ""):
         return replace(token, name=UNREAD, match=None)
     return token
 
@@ -340,11 +306,11 @@ class _OpenRun:
         elif token.name in _OPTIONS:
             self._set(token.name, "true", token)
             self.direct = token if token.name == "direct" else self.direct
-        elif token.name in iozone_throughput.PHRASES:
+        elif token.name in throughput.PHRASES:
             if token.name == "processes":
                 self._read_processes(token)
             yield from self.throughput.read(token, self._given())
-        elif token.name in iozone_tables.PHRASES:
+        elif token.name in tables.PHRASES:
             yield from self._read_table(token)
         else:
             yield from self._read_line(token)
@@ -455,7 +421,7 @@ class _OpenRun:
             self.header["direct"] = Setting(key="direct", value="false", line=self.command[0].line)
         text = self.first.text
         yield Run(
-            tool=TOOL,
+            tool=TOOL.name,
             tool_version=self.version,
             start=text.byte(self.first.start),
             end=text.byte(self.last.end),
@@ -491,7 +457,7 @@ class _OpenRun:
         if self._unit_is_assumed():
             message = "Neither a line nor a command tells the unit; the figures are taken for kBytes/sec."
             yield self.first.diagnostic("UNIT_ASSUMED", message)
-        if self.direct is not None and any(m.operation in _THROUGH_LIBRARY for m in self.figures.all):
+        if self.direct is not None and any(m.operation in TOOL.buffered for m in self.figures.all):
             message = "iozone opens the file without O_DIRECT for fwrite, frewrite, fread and freread."
             yield self.direct.diagnostic("NOT_DIRECT", message)
 
@@ -518,7 +484,7 @@ def _date(text: str) -> datetime | None:
 
 
 def _command(token: Token, origin: Origin) -> tuple[Setting, ...]:
-    return tuple(command_settings(token["command"] or "", origin=origin, line=token.line))
+    return tuple(COMMAND.read(token["command"] or "", origin=origin, line=token.line))
 
 
 def _arguments(token: Token) -> str:
@@ -529,3 +495,18 @@ def _arguments(token: Token) -> str:
 def _words(token: Token) -> str:
     """Return what a part says, apart from its layout."""
     return (token["names"] if token.name == "heading" else None) or token.text.excerpt(token.start, token.end)
+
+
+def _fails(columns: Columns) -> Flags:
+    """Return which logs have a report that differs from its table. Several processes are not judged here."""
+    if any(item.threads is not None for item in columns.run.measurements):
+        return np.ones(len(columns.low), dtype=np.bool_)
+    return second_prints_differ(columns, key)
+
+
+def _place(chars: str) -> str:
+    """Return the part of a log in which the place of a figure tells what it is: the table, above the reports."""
+    return chars.partition('\n"')[0]
+
+
+CLEAN: Final = Clean(fails=_fails, place=_place, date=_date)

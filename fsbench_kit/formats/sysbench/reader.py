@@ -1,41 +1,4 @@
-"""Reports of sysbench's ``fileio`` test: versions 0.4.12, 0.5, 1.0 and 1.1, as printed or as mangled by a copy.
-
-Sources: sysbench's ``sb_fileio.c``, ``sb_logger.c``, ``sb_options.c``, ``sb_histogram.c`` and ``sysbench.c``.
-
-*0.4.12 and 0.5* print whole counts, and sizes and the bandwidth with ``%.5g``, so that ``152Gb`` is 152.00.
-``Kb``, ``Mb`` and ``Gb`` are powers of 1024. ``Other`` are fsyncs; neither ``Requests/sec``, nor the number of
-events, nor the response time has them in it.
-
-*1.0* prints rates over the time until the report is made, which is a little longer than the ``total time``, so
-these rates are not held against counts. An fsync is an event there, and is in the latency; the fsyncs at the end
-of the run are in ``fsyncs/s`` and are no events.
-
-*1.1* has the rates of a direction on one line, ``read: IOPS=12.00 0.19 MiB/s (0.20 MB/s)``, where MB are 10^6
-bytes and a second printing. It prints neither a total time, nor events, nor the threads' fairness. Its first
-builds still print the report of 1.0.
-
-All print milliseconds with two decimals and seconds with four; the oldest print latencies in seconds.
-Percentiles come from histograms, whose buckets are 0.03 % wide before 1.0, and 1.8 % since, which widens their
-interval. Threads fairness is the spread between the threads (of a population, not of a sample), and no measure of
-noise. Where nothing was done, the latencies that are printed are those of no request, and are missing.
-
-What the figures are called here, in all versions:
-
-- The rates of a test that only reads are those of ``read``, of one that only writes those of ``write``. ``mixed``
-  is both in one figure, which 0.4.12 and 0.5 print for ``rndrw``. ``all`` has the fsyncs in it.
-- Where a test does not read, ``0 reads`` and ``reads/s: 0.00`` are both a count of 0. Where it does, a rate that
-  prints as 0.00 is below its last digit, and is censored; so is a latency.
-- The events of a test in one direction are its reads or writes once more: a second printing.
-
-``--report-interval`` gives series of bandwidth, of fsyncs and of the latency's percentile. At each of
-``--report-checkpoints`` sysbench prints a whole report and starts its counters again: these reports are points of
-series (part ``checkpoints``), and the last report of the run is of what was done since the last of them.
-
-``--histogram`` prints the middles of its buckets with three decimals, so that neighbours print alike below
-0.03 ms; those are one bin.
-
-What ``prepare`` and ``cleanup`` print is named and is no run, and neither is a report of sysbench's other tests.
-"""
+"""Reads the logs of sysbench's ``fileio`` test phrase by phrase into runs."""
 
 from __future__ import annotations
 
@@ -43,15 +6,24 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats import sysbench_series as series
-from fsbench_kit.formats.commands import command_settings
+import numpy as np
+
+from fsbench_kit.formats.clean import Clean, Columns, Flags
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
-from fsbench_kit.formats.signatures import Marks
-from fsbench_kit.formats.sysbench_checks import contradictions
-from fsbench_kit.formats.sysbench_figures import FigureReader, Report
-from fsbench_kit.formats.sysbench_histogram import histogram
-from fsbench_kit.formats.sysbench_phrases import (
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.sysbench import series
+from fsbench_kit.formats.sysbench.checks import (
+    Interval,
+    contradictions,
+    disagreements,
+    has_idle_thread,
+    intervals,
+)
+from fsbench_kit.formats.sysbench.command import COMMAND, TOOL
+from fsbench_kit.formats.sysbench.figures import FigureReader, Report
+from fsbench_kit.formats.sysbench.histogram import histogram
+from fsbench_kit.formats.sysbench.phrases import (
     LEXER,
     ONLY_FILEIO,
     PARTS,
@@ -69,13 +41,12 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record, Setting
 
-TOOL: Final = "sysbench"
 SIGN: Final = (
     r"ysbench\W*v?\d|following\W*options:|doing\W*(?:sequential|random)|\]\W*reads:|operations\W*performed"
     r"|requests/sec|total\W*transferred|writes/s:|iops="
 )
 
-_MARKS: Final = Marks(
+signatures: Final = Signatures(
     {
         "ysbench": r"""\bs?ysbench\s*v?\d+\.\d+[\w.-]*
             (?::\s*multi-threaded\s*system\s*evaluation\s*benchmark|\s*\(using\s[^()\n]{0,60}LuaJIT\s[\w.-]{1,40}\))
@@ -92,11 +63,6 @@ _MARKS: Final = Marks(
     },
     re.IGNORECASE | re.VERBOSE,
 )
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -123,6 +89,31 @@ def parse(text: Text) -> Iterator[Record]:
         yield from log.close()
 
 
+def _fails(columns: Columns) -> Flags:
+    """Return which logs of one kind have figures that cannot all be right."""
+    run = columns.run
+    settings = {item.key: item.value for item in run.settings}
+    figures: dict[str, Interval] = {}
+    threads: dict[str, list[Interval]] = {}
+    for number, item in enumerate(run.measurements):
+        if item.how is not None and item.how.name is not None and item.low is not None:
+            interval = Interval(columns.low[:, number], columns.high[:, number])
+            if item.scope == "thread":
+                threads.setdefault(item.how.name, []).append(interval)
+            else:
+                figures.setdefault(item.how.name, interval)
+    counted = sum(each.count or 0 for each in run.bins) if run.bins else None
+    known = intervals(figures, settings, threads, counted)
+    fails = np.zeros(len(columns.low), dtype=np.bool_)
+    fails |= has_idle_thread(known, settings)
+    for *_, disagree in disagreements(known, is_interim=False):
+        fails |= disagree
+    return fails
+
+
+CLEAN: Final = Clean(fails=_fails, duration="runtime")
+
+
 _BUCKET: Final = re.compile(r"[\d.]+\s*\|[\s*]*\d+")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
 
@@ -140,7 +131,7 @@ class _OpenLog:
 
     first: Token
     last: Token = field(init=False)
-    reader: FigureReader = field(default_factory=FigureReader)
+    reader: FigureReader = field(init=False)
     command: Token | None = None
     stated: bool = False
     """Whether other words stand between the command and the log."""
@@ -154,6 +145,7 @@ class _OpenLog:
 
     def __post_init__(self) -> None:
         self.last = self.first
+        self.reader = FigureReader(self.first.text)
 
     @property
     def phrases(self) -> set[str]:
@@ -162,6 +154,11 @@ class _OpenLog:
     @property
     def report(self) -> Report:
         return self.reader.report
+
+    @property
+    def counted(self) -> int | None:
+        """The events that its histogram has, if there is one."""
+        return sum(int(token["count"] or "") for token in self.buckets) if self.buckets else None
 
     def is_over_before(self, token: Token) -> bool:
         """Whether a phrase belongs to another log than what was read so far."""
@@ -204,7 +201,7 @@ class _OpenLog:
             case "command":
                 self.command = token
                 words, line = token["command"] or "", token.line_of("command")
-                self.reader.settings += command_settings(words, origin="command", line=line)
+                self.reader.settings += COMMAND.read(words, origin="command", line=line)
             case "banner":
                 self.reader.version = token["version"]
                 if token["name"] != "sysbench":
@@ -238,7 +235,7 @@ class _OpenLog:
         """Begin another report of the same run; the one before it was no more than interim."""
         if self.report.phrases:
             self.interim.append(self.report)
-        self.reader.report = Report(checkpoint)
+        self.reader.report = Report(self.first.text, checkpoint)
 
     def _read_interval(self, token: Token) -> None:
         """Keep a line of the report interval, unless a checkpoint set back what it counts."""
@@ -289,7 +286,7 @@ class _OpenLog:
         buckets = list(histogram(self.buckets))
         self.diagnostics += (record for record in buckets if isinstance(record, Diagnostic))
         yield Run(
-            tool=TOOL,
+            tool=TOOL.name,
             tool_version=self.reader.version,
             start=text.byte(self.first.start),
             end=text.byte(self.last.end),
@@ -314,8 +311,7 @@ class _OpenLog:
             yield token.diagnostic(
                 "UNREAD_FIGURE", "Nothing tells whether these are figures of reads or of writes."
             )
-        counted = sum(int(token["count"] or "") for token in self.buckets) if self.buckets else None
-        yield from contradictions(self.reader, counted, is_interim=bool(self.interim))
+        yield from contradictions(self.reader, self.counted, is_interim=bool(self.interim))
 
     def _settings(self) -> Iterator[Setting]:
         """Yield the settings; a command without a prompt, and apart from the log, is what somebody says ran."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.iozone_figures import CPU, Figures, Key, Measure, figure
-from fsbench_kit.formats.iozone_figures import key as key_of
+from fsbench_kit.formats.iozone.measures import CPU, Figures, Key, Measure, figure
+from fsbench_kit.formats.iozone.measures import key as key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.formats.sysbench_figures import Report
+    from fsbench_kit.formats.sysbench.figures import Report
     from fsbench_kit.model.records import Diagnostic
 
 
@@ -23,24 +23,41 @@ def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:
         ("write", "bandwidth", 2**20),
         ("other", "iops", 1),
     ):
-        values = [float(token[operation] or "") * factor for token in intervals]
-        if any(values):
-            yield Block(operation=operation, metric=metric, times=times, values=values, lines=lines)
-    ranks = [token["rank"] or token["response_rank"] or "" for token in intervals]
-    latencies = [float(token["latency"] or token["response"] or "") / 1e3 for token in intervals]
-    for rank in sorted(set(ranks) - {"0"}):
-        points = [
-            point for point in zip(times, latencies, lines, ranks, strict=True) if point[1] and point[3] == rank
+        points = [(float(token[operation] or "") * factor, _start(token, operation)) for token in intervals]
+        if any(value for value, _ in points):
+            values, starts = map(list, zip(*points, strict=True))
+            yield Block(
+                operation=operation,
+                metric=metric,
+                times=times,
+                values=values,
+                lines=lines,
+                starts=starts,
+                unit=(factor, 1),
+            )
+    for rank in sorted({token["rank"] or token["response_rank"] or "" for token in intervals} - {"0"}):
+        found = [
+            (time, float(token[group] or "") / 1e3, line, _start(token, group))
+            for time, line, token in zip(times, lines, intervals, strict=True)
+            for group in ("latency" if token["latency"] is not None else "response",)
+            if rank == (token["rank"] or token["response_rank"]) and float(token[group] or "")
         ]
-        if points:
+        if found:
+            of_rank, values, of_lines, starts = map(list, zip(*found, strict=True))
             yield Block(
                 operation="all",
                 metric="latency",
                 statistic=f"p{rank}",
-                times=[point[0] for point in points],
-                values=[point[1] for point in points],
-                lines=[point[2] for point in points],
+                times=of_rank,
+                values=values,
+                lines=of_lines,
+                starts=starts,
+                unit=(1, 1e3),
             )
+
+
+def _start(token: Token, group: str) -> int:
+    return token.text.byte(token.match.start(group) if token.match is not None else token.start)
 
 
 def of_checkpoints(interim: Sequence[Report], first: Token) -> Iterator[Block | Diagnostic]:

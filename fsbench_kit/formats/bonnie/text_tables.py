@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.bonnie_phases import (
+from fsbench_kit.formats.bonnie.phases import (
     FILE_PHASES,
     FILES,
     IO_PHASES,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.iozone_figures import CPU, Figures, figure, table_measure
+from fsbench_kit.formats.iozone.measures import CPU, Figures, figure, table_measure
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
@@ -367,6 +367,15 @@ def _retests(given: Mapping[str, str]) -> bool:
     return "command" in given and given.get("iozone.-+n") != "true"
 
 
+def _starts(row: Token, number: int) -> Sequence[int | None]:
+    """Return where in the file the figures of a row stand, if it has so many."""
+    if row.match is None or _BREAK in (row["cells"] or ""):
+        return [None] * number
+    found = re.finditer(r"\d+(?:\.\d+)?", row["cells"] or "")
+    starts = [row.text.byte(row.match.start("cells") + cell.start()) for cell in found]
+    return starts if len(starts) == number else [None] * number
+
+
 @dataclass
 class TableReader:
     """Reads the tables and reports of one run."""
@@ -434,7 +443,7 @@ class TableReader:
             yield row.diagnostic("REPAIRED", message)
         self.rows[sizes] = cells
         measure = table_measure(given)
-        for operation, text in figures:
+        for (operation, text), start in zip(figures, _starts(row, len(figures)), strict=True):
             self.tabled.add((operation, measure.metric))
             self.figures.add(
                 figure(
@@ -444,6 +453,7 @@ class TableReader:
                     file_size=file_size,
                     block_size=block_size,
                     line=row.line,
+                    start=start,
                     ran=not (operation in _RETESTS and not _retests(given)),
                 )
             )
@@ -476,7 +486,8 @@ class TableReader:
             return
         operation = _REPORTS[" ".join((self.report["report"] or "").split())]
         measure = CPU if self.report["cpu"] is not None else table_measure(given)
-        for text, block_size in zip(cells, self.record_sizes, strict=False):
+        starts = _starts(row, len(cells))
+        for text, start, block_size in zip(cells, starts, self.record_sizes, strict=False):
             printed = figure(
                 measure,
                 text,
@@ -484,11 +495,12 @@ class TableReader:
                 file_size=file_size,
                 block_size=block_size,
                 line=row.line,
+                start=start,
                 ran=False,  # the report also fills gaps with 0
             )
             first = self.figures.get(printed)
             if first is not None and first.state == "censored" and printed.state == "missing":
-                printed = replace(first, text=text, line=row.line)
+                printed = replace(first, text=text, line=row.line, start=start)
             self.figures.add(printed)
             if first is None and printed.value is not None:
                 self.only_reported.append((row, printed))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.bonnie_phases import (
+from fsbench_kit.formats.bonnie.phases import (
     FILE_PHASES,
     IO_PHASES,
     UNITS,

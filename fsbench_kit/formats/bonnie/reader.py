@@ -1,27 +1,4 @@
-"""Logs of bonnie++: text tables, CSV lines, and the HTML tables of ``bon_csv2html``, of versions 1.03 to 2.00a.
-
-Sources: ``bon_time.cpp``, ``bonnie++.cpp``, ``bonnie.h``, ``bon_csv2html``, ``bon_csv2txt`` and the manuals of
-bonnie++ 1.03 to 2.00a.
-
-One run is printed as text and as CSV, and may be converted to HTML and to text again. These are printings of one
-run, and are put together where they agree: the figure of the CSV line counts, then that of the text, then that of
-the HTML table, and the others are held against it. What the figures are:
-
-- Bandwidths are cut off to whole KiB/s, rates of files to whole files per second, CPU shares to whole per cent of
-  one processor (so that several make more than 100), latencies to whole µs, ms or s. Seeks are rounded, to one
-  decimal below 1000; in the CSV line of 1.03 always.
-- ``+++++``: the phase took under 0.5 s. Its rate is censored: above the phase's work over 0.5 s, where that work
-  is known. Its CPU share, ``+++``, is missing.
-- An empty cell is of a phase that did not run; a ``0`` is a rate below the last digit. ``nan``, and the number
-  that a machine makes of it, is no figure.
-
-*Size* is that of the file, with the size of a chunk where that is not the default: ``16G``, ``2G:256k``. Since
-1.98 concurrency, seeks and seeking processes follow: ``64G:4k:2:65536:7``. *Num Files* is in units of 1024 files,
-with their sizes and directories: ``16:1024:512/10``. *Read*, among the file operations, is a ``stat()``. *Latency*
-is the longest single operation of a phase.
-
-A run that broke off with an error is failed; one whose progress is shown without a result is partial.
-"""
+"""Puts the printings of bonnie++ together to runs, and says what is odd about them."""
 
 from __future__ import annotations
 
@@ -29,21 +6,22 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats import bonnie_csv, bonnie_html, bonnie_text
+from fsbench_kit.formats.bonnie import csv_lines, html_tables, text_tables
+from fsbench_kit.formats.bonnie.command import TOOL
 from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.clean import Clean, Columns, Flags, second_prints_differ
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
-from fsbench_kit.formats.signatures import Marks
+from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fsbench_kit.formats.bonnie_phases import Row
+    from fsbench_kit.formats.bonnie.phases import Row
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-TOOL: Final = "bonnie++"
 SIGN: Final = (
     r"(?:putc\(\)|time|intelligently)\.\.\.|sequential\W+(?:output|create)|bonnie_version|file_size,putc"
     r"|(?:2|1\.9[678]),[12]\.\d\d|\d[mg](?::\d{1,9}k?)?,[\d,+]|,{14}"
@@ -81,9 +59,9 @@ _LEXER: Final = Lexer(
         r"|Can't (?:write|read|open|create|delete|stat|make|sync file|get directory)\b[^\n]{0,200}"
         r"|Expected \d+ files but only got \d+|[Ee]xceeded (?:CPU usage|file storage limits)\."
     ),
-    **bonnie_csv.PHRASES,
-    **bonnie_text.PHRASES,
-    **bonnie_html.PHRASES,
+    **csv_lines.PHRASES,
+    **text_tables.PHRASES,
+    **html_tables.PHRASES,
 )
 
 _NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Char)"
@@ -91,7 +69,7 @@ _NOT_BONNIE: Final = r"(?!-{0,9}\s{1,9}-{0,9}Random-{0,9}\s{1,99}-{1,9}Per\s+Cha
 _CSV_2: Final = r"\d\d\w?,[^,\n\"]{0,80},(?:[^,]{0,20},){6}"
 _CSV_NAME: Final = r"(?<![^\s\"'`>])[^\s,\"'`|<>]{0,64},"
 _CSV_CELLS: Final = r"(?:(?:\d+|\+{5})?,\s?(?:\d+|\+{3})?,\s?){5}"
-_MARKS: Final = Marks(
+signatures: Final = Signatures(
     {
         "Writing": rf"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\)|intelligently)\.\.\.{_NOT_TIMED}",
         "Sequential": (
@@ -107,11 +85,6 @@ _MARKS: Final = Marks(
         "," * 14: rf"{_CSV_NAME},{{13}}\d+[,:]",
     }
 )
-
-
-def marks(chars: str) -> Iterator[int]:
-    """Yield where in a text something stands that only a log of this format has."""
-    return _MARKS(chars)
 
 
 def parse(text: Text) -> Iterator[Record]:
@@ -208,7 +181,7 @@ class _Printed:
         hosts = [row.host for row in rows if row.host is not None]
         measurements = (*by_key.values(), *repeats)
         run = Run(
-            tool=TOOL,
+            tool=TOOL.name,
             tool_version=versions[0] if versions else None,
             start=text.byte(self.start),
             end=text.byte(max(row.end for row in rows)),
@@ -283,7 +256,7 @@ class _Reader:
         self._lacking: dict[str, dict[int, _Printed]] = {form: {} for form in _FORMS}
         self._broken_off: list[Run] = []
         self._name: Token | None = None  # text without a phrase: the name of a machine, if a row follows
-        self._tables = bonnie_text.Tables()
+        self._tables = text_tables.Tables()
         self._html_heading: Token | None = None
         self._html_row: Row | None = None
         self._user: Token | None = None
@@ -327,7 +300,7 @@ class _Reader:
                 self._close_tables()
                 self._html_heading = token
             case "html_row":
-                self._html_row = bonnie_html.row(token, self._html_heading) if self._html_heading else None
+                self._html_row = html_tables.row(token, self._html_heading) if self._html_heading else None
                 if self._html_row is None:
                     self._say(token, "UNREAD_FIGURE", "No headings fit the cells of this row.")
                 else:
@@ -336,11 +309,11 @@ class _Reader:
                 if self._html_row is None:
                     self._say(token, "UNREAD_FIGURE", "No row of figures stands above these latencies.")
                 else:
-                    bonnie_html.add_latencies(self._html_row, token)
+                    html_tables.add_latencies(self._html_row, token)
                     self._html_row = None
             case _:
                 self._close_tables()
-                self._add(bonnie_csv.row(token))
+                self._add(csv_lines.row(token))
 
     def close(self) -> None:
         """Take the end of the text."""
@@ -371,7 +344,7 @@ class _Reader:
             return ""
         start = max(name.start, row.text.chars.rfind("\n", 0, row.start) + 1)
         machine = row.text.chars[start : row.start].strip()
-        if bonnie_text.CELL.search(machine):
+        if text_tables.CELL.search(machine):
             self._unread(name)
             return None
         if len(machine) > _LONGEST_NAME or (start > name.start and row.text.chars[name.start : start].strip()):
@@ -410,7 +383,7 @@ class _Reader:
         failed = self._failure is not None
         self._broken_off.append(
             Run(
-                tool=TOOL,
+                tool=TOOL.name,
                 start=last.text.byte(whole.start),
                 end=last.text.byte(whole.end),
                 line=whole.line,
@@ -426,7 +399,7 @@ class _Reader:
     def _close_tables(self) -> None:
         for row in self._tables.runs():
             self._add(row)
-        self._tables = bonnie_text.Tables()
+        self._tables = text_tables.Tables()
 
     def _add(self, row: Row) -> None:
         """Take a printing: of a run that is known, or of another one."""
@@ -449,3 +422,16 @@ class _Reader:
                 if form != row.form:
                     self._lacking[form][id(new)] = new
         self._opening = self._step_number = None
+
+
+def _fails(columns: Columns) -> Flags:
+    """Return which logs have printings that differ."""
+    return second_prints_differ(columns, lambda item: (item.operation, item.metric, item.statistic))
+
+
+def _place(chars: str) -> str:
+    """Return the part of a log in which the place of a figure tells what it is: all but the lines of CSV."""
+    return "\n".join([line for line in chars.split("\n") if "," not in line])
+
+
+CLEAN: Final = Clean(fails=_fails, place=_place)

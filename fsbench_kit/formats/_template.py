@@ -1,0 +1,101 @@
+"""Logs of ``example``, which writes a file and reads it again: version 1.2. Copy this module to add a format.
+
+Say in the first sentence what the logs are and of which versions; it stands in the table of formats. Then say what
+each figure means, in which unit it is, how it was shortened, and where the tool's source or manual says so::
+
+    example 1.2: 4 threads
+    write: 123.4 MB/s, 0.81 s
+    read: 0.0 MB/s, 12.50 s
+    done
+
+``MB/s`` are 10^6 bytes per second, rounded to one decimal; times are cut off after two. A rate that prints as 0.0
+is below its last digit, and is censored. A log without ``done`` was cut off.
+
+What else a format needs: a log that the tool itself printed, as ``tests/data/example/1.2-report.txt``, and a test
+``tests/formats/test_example.py`` that reads it, and damaged copies of it. `make reference` writes its page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.command_line import getopt_command_line, in_bytes, plain
+from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
+from fsbench_kit.formats.repairs import without_repeats
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.tool import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.formats.text import Text
+    from fsbench_kit.model.records import Record
+
+# What others need to know of the tool: study.toml, the search for command lines, doctor, messages, ... An option
+# that the vocabulary has no word for needs no mention; it becomes a setting like example.-q.
+TOOL: Final = Tool(
+    name="example",
+    command=getopt_command_line(
+        "example", "s:d:q", {"-s": ("file_size", in_bytes), "-d": ("directory", plain)}, operands=["threads"]
+    ),
+    told=("threads",),
+)
+
+# What every log of it has, however it was mangled, in small letters; and what no other text has.
+SIGN: Final = r"example\W+\d"
+signatures: Final = Signatures({"example": r"\bexample\s+\d+\.\d+:\s+\d+\s+threads?\b"})
+
+# The phrases of a log. A space stands for any white space, also none, because copies lose and gain it. What no
+# phrase covers is given as UNREAD, so that no figure gets lost.
+_LEXER: Final = Lexer(
+    command=r"^[^\n]{0,100}?\bexample\s+-[^\n]*",  # which is read where documents are cut
+    heading=r"\bexample (?P<version>\d+\.\d+): (?P<threads>\d{1,6}) threads?\b",
+    step=r"\b(?P<operation>read|write): (?P<rate>\d+\.\d) MB/s, (?P<elapsed>\d+\.\d\d) s\b",
+    done=r"^ done$",
+)
+
+
+def parse(text: Text) -> Iterator[Record]:
+    """Yield a run for each log, and a diagnostic for whatever holds a figure and is not understood."""
+    text, repairs = without_repeats(text)
+    yield from repairs
+    log: list[Token] = []
+    for token in _LEXER.tokens(text):
+        if token.name == "command":
+            continue
+        if token.name == "heading":
+            yield from _records(log)
+            log = []
+        if token.name == UNREAD or (not log and token.name != "heading"):
+            yield from filter(None, [unread_figure(token)])
+        else:
+            log.append(token)
+    yield from _records(log)
+
+
+def _records(log: list[Token]) -> Iterator[Record]:
+    """Yield the run that the phrases of one log tell of, and what is to be said about it."""
+    if not log:
+        return
+    heading, *others = log
+    threads = int(heading["threads"] or "")
+    run = RunBuilder(heading.text)
+    run.set("threads", str(threads), heading.start)
+    for step in (token for token in others if token.name == "step"):
+        place = Place(step["operation"] or "", threads=threads)
+        if run.first(place, "bandwidth") is not None:
+            run.say("DUPLICATE_FIGURE", f"Another {place.operation} stands above.", step.start, step.end)
+            continue
+        run.add(place, "bandwidth", step.printed("rate"), unit="MB/s", zero="censored")
+        run.add(place, "elapsed", step.printed("elapsed"), unit="s", rounding="down")
+    is_whole = log[-1].name == "done"
+    if not is_whole:
+        run.say("INCOMPLETE_LOG", "The log stops before “done”.", heading.start, log[-1].end)
+    yield from run.records(
+        TOOL.name,
+        heading.start,
+        log[-1].end,
+        tool_version=heading["version"],
+        status="ok" if is_whole and run.measurements else "partial",
+    )

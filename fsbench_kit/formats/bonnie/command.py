@@ -1,0 +1,101 @@
+"""bonnie++ as a tool, and the options of its command line: ``bonnie++(8)``."""
+
+from __future__ import annotations
+
+import getopt
+import re
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.formats.command_line import CommandLine, Options, in_bytes, plain, setting_of, truth, words_of
+from fsbench_kit.formats.tool import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OPTIONS: Final[Options] = {
+    "-D": ("direct", truth),
+    "-c": ("threads", plain),
+    "-d": ("directory", plain),
+    "-m": ("description", plain),
+    "-z": ("seed", plain),
+}
+_FLAGS: Final = "bc:d:fg:l:m:n:p:qr:s:u:x:y:z:Z:D"
+# The size of the files that are written by the character follows its option directly; getopt takes it for options.
+_FAST: Final = re.compile(r"(?<!\S)(-[bqD]*f)(\d+)(?!\S)")
+# What a shell puts in the place of another command's name is not known.
+_SUBSTITUTION: Final = re.compile(r"`[^`]*`|\$\([^()]*\)")
+_UNKNOWN: Final = "\0"
+
+
+def _words(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options with their values, up to what a shell does with the output, and other words.
+
+    Raises
+    ------
+    getopt.GetoptError
+        If bonnie++ has no such option.
+    """
+    known = _SUBSTITUTION.sub(_UNKNOWN, _SUBSTITUTION.sub(_UNKNOWN, arguments))
+    words = re.split(r"\s\d?[|<>;&]|;", f" {known} ")[0]
+    return getopt.gnu_getopt(words_of(_FAST.sub(r"\1", words)), _FLAGS)
+
+
+def _settings(arguments: str) -> Iterator[tuple[str, str]]:
+    try:
+        pairs, _ = _words(arguments)
+    except getopt.GetoptError:
+        return  # the command itself is kept
+    for flag, value in pairs:
+        if _UNKNOWN in value or "$" in value:
+            continue
+        match flag:
+            case "-s":
+                yield from _sizes(value)
+            case "-n":
+                yield from _files(value)
+            case "-b":
+                yield "fsync", "1"
+            case "-f":
+                size_by_char = _FAST.search(arguments)
+                yield "bonnie++.-f", size_by_char[2] if size_by_char else "true"
+            case _:
+                yield setting_of("bonnie++", _OPTIONS, flag, value or "true")
+
+
+def _sizes(value: str) -> Iterator[tuple[str, str]]:
+    """Read ``-s``: size in MiB, size of a chunk in bytes, seeks, processes that seek."""
+    keys = ("file_size", "block_size", "bonnie++.seeks", "bonnie++.seekers")
+    for key, part in zip(keys, value.split(":"), strict=False):
+        if part:
+            number = f"{part}m" if key == "file_size" and part.isdecimal() else part
+            yield setting_of("bonnie++", {key: (key, in_bytes)}, key, number)
+
+
+def _files(value: str) -> Iterator[tuple[str, str]]:
+    """Read ``-n``: files in units of 1024, their largest and smallest size, directories, size of a chunk."""
+    keys = ("files", "largest-file", "smallest-file", "directories", "file-chunk")
+    for key, part in zip(keys, value.split(":"), strict=False):
+        if part and key == "files":
+            yield key, str(int(part) * 1024) if part.isdecimal() else part
+        elif part:
+            yield f"bonnie++.{key}", setting_of("bonnie++", {key: (key, in_bytes)}, key, part)[1]
+
+
+def _takes(arguments: str) -> bool:
+    try:
+        pairs, stray = _words(arguments)
+    except getopt.GetoptError:
+        return False
+    numbers = (value for flag, value in pairs if flag in {"-c", "-n", "-r", "-s", "-x"})
+    return bool(pairs) and not stray and all(re.match(rf"\d|.*[${_UNKNOWN}]", value) for value in numbers)
+
+
+COMMAND: Final = CommandLine(program=r"bonnie\+\+", settings=_settings, takes=_takes)
+
+TOOL: Final = Tool(
+    name="bonnie++",
+    command=COMMAND,
+    package="bonnie++",
+    version_flag="-h",
+    told=("file_size", "block_size", "threads"),
+)

@@ -1,0 +1,228 @@
+"""What is read of many undamaged logs together is what is read of each."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.robustness import logs
+from fsbench_kit.formats import FORMATS, clean, name
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Block, Diagnostic, Run
+from tests.formats import bonnie_logs, iozone_logs
+from tests.formats.reading import Reading
+from tests.formats.sysbench_logs import LAYOUTS, log
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+OF_NAME = {name(each): each for each in FORMATS}
+CORPUS = os.environ.get("FSBENCH_CORPUS")
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    return frame.rows(named=True)
+
+
+def _expected(frame: pl.DataFrame, of_log: list[tuple[int, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of records, by the columns of a frame."""
+    columns = [column for column in frame.columns if column != "log"]
+    return [
+        {"log": index} | {column: _plain(getattr(item, column)) for column in columns} for index, item in of_log
+    ]
+
+
+def _plain(value: object) -> object:
+    return ([word for pair in value for word in pair] or None) if isinstance(value, tuple) else value
+
+
+def compare(texts: Sequence[str]) -> list[int]:
+    """Hold what is read together against what is read of each; return the indexes that were left over."""
+    found, left = clean.read(texts)
+    read = sorted(index for each in found.values() for index in each.runs["log"])
+    assert sorted([*read, *left]) == list(range(len(texts)))
+    for format_name, frames in found.items():
+        indexes = frames.runs["log"].to_list()
+        records = {index: list(OF_NAME[format_name].parse(Text(texts[index]))) for index in indexes}
+        assert not [each for of_log in records.values() for each in of_log if isinstance(each, Diagnostic)]
+        runs = [(index, record) for index in indexes for record in records[index] if isinstance(record, Run)]
+        assert _rows(frames.runs) == _expected(frames.runs, runs)
+        for frame, items in (
+            (frames.settings, "settings"),
+            (frames.measurements, "measurements"),
+            (frames.distributions, "bins"),
+        ):
+            assert _rows(frame) == _expected(
+                frame, [(at, item) for at, run in runs for item in getattr(run, items)]
+            )
+        blocks = [(index, record) for index in indexes for record in records[index] if isinstance(record, Block)]
+        assert _rows(frames.series) == [
+            {
+                "log": index,
+                **{column: getattr(block, column) for column in ("part", "operation", "metric", "statistic")},
+                "time": time,
+                "value": value,
+            }
+            for index, block in blocks
+            for time, value in zip(block.times, block.values, strict=True)
+        ]
+    return left
+
+
+def test_every_log_of_the_project() -> None:
+    """Each stands twice, so that the second is read as the first one was."""
+    known = {key: path.read_text(encoding="utf-8", errors="replace") for key, path in logs().items()}
+    left = compare([*known.values(), *known.values()])
+    keys = [*known, *known]
+    of_sysbench = {keys[index].partition("/")[2] for index in left if keys[index].startswith("sysbench/")}
+    assert of_sysbench == {
+        "0.5-checkpoints.txt",  # of which there is something to be said
+        "1.0.20-checkpoints-histogram.txt",
+        "1.0.20-fatal.txt",
+        "1.0.20-prepare-rndrw-cpu-cleanup.txt",
+    }
+
+
+@pytest.mark.skipif(CORPUS is None, reason="FSBENCH_CORPUS names no folder of real logs")
+def test_every_log_of_the_corpus() -> None:
+    paths = sorted(path for path in Path(CORPUS or "").glob("*/**/*.txt") if path.stat().st_size < 50_000)
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
+    assert len(compare([*texts, *texts])) < len(texts) * 2
+
+
+COUNTS = st.one_of(st.integers(0, 3), st.integers(1000, 10**7), st.just(10**13))
+RUNS = st.tuples(
+    COUNTS,
+    COUNTS,
+    st.floats(0.001, 1e5).map(lambda time: round(time, 4)),
+    st.one_of(st.just(0.0), st.floats(0.001, 1e4)),
+    st.one_of(st.just(0), st.integers(0, 10**6)),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(version=st.sampled_from(sorted(LAYOUTS)), runs=st.lists(RUNS, min_size=2, max_size=5))
+def test_sysbench_with_any_figures(version: str, runs: list[tuple[int, int, float, float, int]]) -> None:
+    compare([log(version, *run, fsyncs=fsyncs) for *run, fsyncs in runs])
+
+
+def _alike(number: int) -> list[str]:
+    """Return consistent logs of all versions."""
+    rng = random.Random(1)
+    made = []
+    for index in range(number):
+        time, reads, writes = (
+            round(rng.uniform(10, 600), 4),
+            rng.randrange(10**3, 10**6),
+            rng.randrange(10**3, 10**6),
+        )
+        busy = 4e3 * time / (reads + writes)
+        made.append(log(sorted(LAYOUTS)[index % len(LAYOUTS)], reads, writes, time, busy * rng.uniform(0.9, 0.99)))
+    return made
+
+
+def test_undamaged_logs_of_all_versions_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = _alike(200)
+    parsed: list[str] = []
+    parse = OF_NAME["sysbench"].parse
+    monkeypatch.setattr(OF_NAME["sysbench"], "parse", lambda text: parsed.append(text.chars) or parse(text))
+    found, left = clean.read(texts)
+    assert left == []
+    assert found["sysbench"].runs.height == 200
+    assert len(parsed) < 30  # one of each kind
+    monkeypatch.undo()
+    assert compare(texts) == []
+
+
+def test_what_contradicts_itself_is_left_over() -> None:
+    texts = _alike(40)
+    wrong = [re.sub(r"(total number of events: +)\d", r"\g<1>9", text) for text in texts]
+    assert wrong != texts
+    idle = next(index for index in range(30, 40) if "sysbench 0.5:" in texts[index])
+    texts[idle] = re.sub(r"(execution time \(avg/stddev\): +)([\d.]+)/\S+", r"\1\2/999.00", texts[idle])
+    changed = [index for index, text in enumerate(wrong) if text != texts[index] and index != idle]
+    mixed = [*texts, *(wrong[index] for index in changed)]
+    left = compare(mixed)
+    assert idle in left
+    assert set(range(40, len(mixed))) <= set(left)
+
+
+def test_what_stands_beside_a_log_is_left_over() -> None:
+    texts = _alike(4)
+    assert compare([f"These are 3 runs.\n\n{text}" for text in texts]) == [0, 1, 2, 3]
+    assert compare([f"{text}{text}" for text in texts]) == [0, 1, 2, 3]
+    assert compare([text.replace("avg:", "avg") for text in texts]) == [0, 1, 2, 3]
+
+
+IOZONE = (
+    "3.489-mmap-cpu.txt",
+    "3.424-subset.txt",
+    "3.489-microseconds.txt",
+    "3.493-auto.txt",
+    "3.489-extended.txt",
+)
+
+
+def test_iozone_with_other_figures_and_dates() -> None:
+    rng = random.Random(2)
+    originals = [(iozone_logs.DATA / file).read_text(encoding="utf-8") for file in IOZONE]
+    texts = [iozone_logs.varied(text, rng) for text in originals for _ in range(4)]
+    found, _ = clean.read(texts)
+    assert found["iozone"].runs["started_at"].n_unique() == 20
+    assert compare(texts) == []
+
+
+def test_iozone_whose_report_differs_from_its_table_is_left_over() -> None:
+    rng = random.Random(3)
+    text = (iozone_logs.DATA / IOZONE[0]).read_text(encoding="utf-8")
+    texts = [iozone_logs.varied(text, rng) for _ in range(4)]
+    table, report = texts[2].split('"Writer report"')
+    figure = re.findall(r"\d{5,}", report)[0]
+    texts[2] = f'{table}"Writer report"{report.replace(figure, figure[::-1], 1)}'
+    assert compare(texts) == [2]
+
+
+def test_figures_of_iozone_in_other_columns_are_of_another_kind() -> None:
+    """Nothing but the blanks tells that the first test was not run in half of these logs, and another one was."""
+    heading = f"{'kB':>16}  reclen" + "".join(f"{name:>9}" for name in ("write", "rewrite", "read", "reread"))
+    texts = [
+        f"Command line used: iozone -a\nOutput is in kBytes/sec\n{heading}\n"
+        f"{64:>16}{4:>8}{blanks}{one:>9}{other:>9}{after}\n\niozone test complete.\n"
+        for one, other in ((51234, 61234), (71234, 81234))
+        for blanks, after in (("", ""), (" " * 18, ""))
+    ]
+    parsed = [[m.operation for m in Reading(OF_NAME["iozone"]).run_of(text).measurements] for text in texts]
+    assert parsed == [["write", "rewrite"], ["read", "reread"]] * 2
+    compare(texts)
+
+
+BONNIE = ("1.03e-report.txt", "1.03e-chunk-and-sizes.txt", "1.96-report.txt", "1.97-report.txt")
+
+
+def test_bonnie_with_other_figures_and_seeds() -> None:
+    rng = random.Random(4)
+    originals = [(bonnie_logs.DATA / file).read_text(encoding="utf-8") for file in BONNIE]
+    texts = [bonnie_logs.varied(text, rng) for text in originals for _ in range(4)]
+    assert len(set(texts)) == 16
+    found, left = clean.read(texts)
+    assert found["bonnie"].runs["identity"].n_unique() > 4
+    assert (compare(texts), left) == ([], [])
+
+
+def test_bonnie_whose_line_differs_from_its_table_is_left_over() -> None:
+    rng = random.Random(5)
+    text = (bonnie_logs.DATA / BONNIE[3]).read_text(encoding="utf-8")
+    texts = [bonnie_logs.varied(text, rng) for _ in range(4)]
+    line = next(line for line in texts[2].splitlines() if line.count(",") > 20)
+    figure = re.findall(r"(?<=,)\d{4,6}(?=,)", line)[0]
+    texts[2] = texts[2].replace(line, line.replace(figure, str(int(figure) + 1)))
+    assert compare(texts) == [2]
