@@ -216,7 +216,7 @@ def test_the_place_of_a_replication_is_named(root: Path) -> None:
         == "Not run on this machine: recorded on the host vm on 2026-11-22."
     )
     assert tables.replication_place(runs, here=True) == "Run on this machine on 2026-11-22."
-    nothing = runs.select(pl.lit(value=False))
+    nothing = runs.filter(pl.lit(value=False))
     assert tables.replication_place(nothing, here=False) == "Not run on this machine: recorded."
 
 
