@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-# What others need to know of the tool: study.toml, the search for command lines, doctor, messages, ... An option
+# What others need to know of the tool: study.toml, the search for command lines, messages, ... An option
 # that the vocabulary has no word for needs no mention; it becomes a setting like example.-q.
 TOOL: Final = Tool(
     name="example",

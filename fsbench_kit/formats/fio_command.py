@@ -117,7 +117,6 @@ def _misfits(command: Sequence[Setting], run: Run) -> Iterator[str]:
 TOOL: Final = Tool(
     name="fio",
     command=COMMAND,
-    package="fio",
     concurrent=True,
     told=("pattern", "block_size", "engine", "iodepth"),
     misfits=_misfits,

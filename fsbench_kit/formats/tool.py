@@ -24,8 +24,6 @@ class Tool:
         What readers know its logs as, where that is not its name: ``sysbench fileio``.
     command
         How its command line is written, where it has one.
-    package, version_flag
-        The Debian package that brings it, and the option at which it tells its version, where it can be launched.
     concurrent
         Whether its operations are done at the same time, so that one rate determines the other.
     buffered
@@ -39,8 +37,6 @@ class Tool:
     name: str
     title: str = ""
     command: CommandLine | None = None
-    package: str | None = None
-    version_flag: str = "--version"
     concurrent: bool = False
     buffered: frozenset[str] = frozenset()
     told: tuple[str, ...] = ()

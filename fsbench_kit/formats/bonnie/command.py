@@ -95,7 +95,5 @@ COMMAND: Final = CommandLine(program=r"bonnie\+\+", settings=_settings, takes=_t
 TOOL: Final = Tool(
     name="bonnie++",
     command=COMMAND,
-    package="bonnie++",
-    version_flag="-h",
     told=("file_size", "block_size", "threads"),
 )

@@ -142,8 +142,6 @@ _SIZES: Final = (
 TOOL: Final = Tool(
     name="iozone",
     command=COMMAND,
-    package="iozone3",
-    version_flag="-v",
     buffered=frozenset({"fwrite", "frewrite", "fread", "freread"}),
     misfits=_misfits,
 )

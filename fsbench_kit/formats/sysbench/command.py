@@ -78,7 +78,6 @@ TOOL: Final = Tool(
     name="sysbench",
     title="sysbench fileio",
     command=COMMAND,
-    package="sysbench",
     concurrent=True,
     told=("pattern", "block_size", "total_size", "files", "threads"),
 )
