@@ -268,7 +268,7 @@ class RunBuilder:
                 value, low, high = _scaled((row.value, row.low, row.high), factor)
                 row = row._replace(value=value, low=low, high=high)
             if is_missing:
-                row = row._replace(state="missing", value=None, low=None, high=None, how=None)
+                row = row._replace(state="missing", value=None, low=None, high=None)
             self._rows[number] = row._replace(metric=metric or row.metric)
         self._forget()
 

@@ -67,7 +67,7 @@ def test_nothing_to_read_is_an_error_that_names_each_path(tmp_path: Path) -> Non
 def test_a_text_is_read(smallfiles_log: Callable[..., str]) -> None:
     data = fsb.read_text(f"I ran this:\n\n{smallfiles_log()}")
     assert data.runs.select("tool", "filesystem", "source").rows() == [("smallfiles", "ext4", "<text>")]
-    with pytest.raises(InputError, match="<text>: No log of fio"):
+    with pytest.raises(InputError, match="<text>: No log of bonnie"):
         fsb.read_text("Nothing ran 3 times.")
     with pytest.raises(RequestError, match="bytes is not text"):
         fsb.read_text(b"")  # type: ignore[arg-type]
