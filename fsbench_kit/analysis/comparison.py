@@ -144,6 +144,14 @@ def compare(
     RequestError
         If the factor, the baseline or a value of ``where`` is not in the data, or the confidence or the margin is
         out of its range.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> table = fsb.compare(data, metrics=["bandwidth"], where={"pattern": ["seqwr"]})
+    >>> table.select("baseline", "level", pl.col("ratio").round(2), "ci_low", "verdict").rows()
+    [('ext4', 'xfs', 2.42, None, 'not comparable')]
     """
     options = Options(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)

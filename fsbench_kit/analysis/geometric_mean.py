@@ -92,6 +92,14 @@ def geometric_mean(
     ------
     RequestError
         If the factor, the baseline or a value of ``where`` is not in the data.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> table = fsb.geometric_mean(data, metrics=["iops"])
+    >>> table.select("level", "cells", pl.col("ratio", "ci_low", "ci_high").round(2)).rows()
+    [('xfs', 1, 0.99, 0.97, 1.01)]
     """
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline, _WHOLE)

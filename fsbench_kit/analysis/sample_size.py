@@ -78,6 +78,12 @@ def sample_size(
     ------
     RequestError
         If neither or both are given, if a pilot has no two runs of anything, or a number cannot be planned with.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> fsb.sample_size(cv=[0.02, 0.05]).select("cv", "for_half_width", "for_effect").rows()
+    [(0.02, 3, 3), (0.05, 10, 6)]
     """
     if (pilot is None) == (cv is None):
         raise RequestError("runs are planned from a pilot or from a variation", hint="Give one of the two.")

@@ -96,6 +96,13 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
         not have.
     RequestError
         If none of the studies makes a claim.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> claims = fsb.audit("raw_results/published/sysbench-rhel72")
+    >>> claims.select("says", "verdict").row(2)
+    ('XFS writes sequentially at twice the throughput of EXT4', 'arithmetically wrong')
     """
     rows = []
     for folder in study_folders(*paths):

@@ -72,8 +72,10 @@ def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str
     Examples
     --------
     >>> import fsbench_kit as fsb
-    >>> rows = fsb.scan_fio_log("nightly_clat.1.log")  # doctest: +SKIP
-    >>> rows.group_by("operation").agg(pl.col("value").max()).collect(engine="streaming")  # doctest: +SKIP
+    >>> run = "raw_results/recorded/latency-loop-2026/005-xfs-randwrite-4k"
+    >>> rows = fsb.scan_fio_log(f"{run}/fio_clat.1.log", fio_version="3.33")
+    >>> rows.select("time", "operation", "block_size").first().collect().rows()
+    [(0.1, 'write', 0)]
     """
     path = Path(path)
     try:
