@@ -58,7 +58,7 @@ def logs() -> dict[str, Path]:
     """Return the logs of the project by format and name: the tests' fixtures, and the published ones."""
     fixtures = {
         f"{path.parent.name}/{path.name}": path
-        for path in (ROOT / "tests" / "data").glob("*/*.*")
+        for path in (ROOT / "tests" / "data").glob("*[!_]/*.*")
         if path.parent.name not in {"fio_log", "other"}
     }
     published = {
