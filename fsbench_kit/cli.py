@@ -249,12 +249,12 @@ def repeats_command(
     )
     if chart is not None:
         with needs_extra("notebooks", "--chart"):
-            from fsbench_kit import charts
+            from fsbench_kit.charts import runs_needed, save
         from fsbench_kit.analysis.sample_size import widths
 
         high = planned["cv_high"]
         curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
-        charts.save(charts.runs_needed(curves, half_width=half_width / 100), chart)
+        save(runs_needed(curves, half_width=half_width / 100), chart)
 
 
 @app.command("audit")
@@ -302,7 +302,8 @@ def launch_command(
 ) -> None:
     """Run a plan; its results go to raw_results/runs/."""
     with needs_extra("launch", "fsbench launch"):
-        from fsbench_kit import launch as launching
+        from fsbench_kit.launch import launch, read_plan, shown
+        from fsbench_kit.launch import resume as resume_launch
 
     devices = device or []
     if dry_run:
@@ -316,16 +317,16 @@ def launch_command(
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
-    with launching.shown(out) as progress:
+    with shown(out) as progress:
         if resume:
-            result = launching.resume(
+            result = resume_launch(
                 plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
             )
         elif plan is None:
             raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
         else:
-            result = launching.launch(
-                launching.read_plan(Path(_found(plan))),
+            result = launch(
+                read_plan(Path(_found(plan))),
                 root=Path.cwd(),
                 study=study,
                 replace=replace,

@@ -277,5 +277,5 @@ def test_a_notebook_holds_a_picture_of_each_chart_for_those_who_cannot_draw(host
     notebook = nbformat.read(hostile / "notebooks" / "compare.ipynb", as_version=4)
     outputs = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
     drawn = [data for data in outputs if "application/vnd.vegalite.v5+json" in data]
-    assert len(drawn) == 2
+    assert len(drawn) == 3
     assert all(data["image/png"].startswith("iVBORw0KGgo") for data in drawn)
