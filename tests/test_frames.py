@@ -22,6 +22,7 @@ def test_fixtures_and_studies_give_the_same_frames(name: str, frames: dict[str, 
         assert_frame_equal(now.filter(input=each), before.filter(input=each), rel_tol=1e-12, abs_tol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("FSBENCH_CORPUS" not in os.environ, reason="FSBENCH_CORPUS does not name the corpus")
 def test_the_corpus_gives_the_same_frames() -> None:
     keys = ["input", "frame"]

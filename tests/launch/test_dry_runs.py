@@ -50,6 +50,7 @@ def test_nothing_is_touched(
     assert [command for command in started if not is_query(command)] == []
 
 
+@pytest.mark.slow
 def test_commands_are_those_that_are_run(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:

@@ -159,6 +159,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @needs_fio
 def test_files_are_counted_once_and_bytes_where_they_are_certain(tmp_path: Path) -> None:
     for number, (name, (job, space, written)) in enumerate(FILES.items()):

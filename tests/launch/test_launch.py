@@ -150,6 +150,7 @@ def test_targets_get_the_same_work_within_a_round(tmp_path: Path, make_plan: Cal
     assert seeds[1] != seeds[2]
 
 
+@pytest.mark.slow
 def test_launching_twice_makes_two_studies(
     tmp_path: Path, make_plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +184,7 @@ def test_existing_study_is_refused_and_stays(tmp_path: Path, make_plan: Callable
     assert_nothing_else(tmp_path, "first")
 
 
+@pytest.mark.slow
 def test_replacing_a_study(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     launch(make_plan(repeats=2), root=tmp_path, study="first")
     result = launch(make_plan(repeats=1), root=tmp_path, study="first", replace=True)
@@ -319,6 +321,7 @@ class Leftovers:
         return False
 
 
+@pytest.mark.slow
 def test_tool_that_hangs_is_ended_with_all_its_processes(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:
@@ -573,6 +576,7 @@ def test_warm_up_comes_first_and_counts_as_no_round(tmp_path: Path, make_plan: C
     assert len(set(seeds)) == 3
 
 
+@pytest.mark.slow
 def test_preconditioning_is_done_once_on_each_target(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     fill = [
         {"tool": "smallfiles", "name": name, "files": files, "size": "64k"} for name, files in (("a", 4), ("b", 2))

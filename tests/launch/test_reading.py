@@ -106,6 +106,7 @@ reading.read = lambda name: ends.get(name, lambda: read(name))()
 """
 
 
+@pytest.mark.slow
 def test_no_log_takes_more_than_its_share_of_time_and_memory(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(HOSTILE, encoding="ascii")
     (tmp_path / "small.txt").write_text("small", encoding="ascii")
@@ -175,6 +176,7 @@ def test_killed_launch_leaves_nothing_of_what_reads_its_logs(
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_equal_failures_end_a_launch_that_can_be_gone_on_with(
     tmp_path: Path, make_plan: Callable[..., Plan], fio: dict[str, object], fake_fio: Callable[[str], Path]
 ) -> None:

@@ -55,6 +55,7 @@ def leave(tmp_path: Path, make_plan: Callable[..., Plan], complete: Path) -> Cal
     return start
 
 
+@pytest.mark.slow
 def test_missing_runs_are_made_and_no_other(
     tmp_path: Path, make_plan: Callable[..., Plan], leave: Callable[..., Path]
 ) -> None:

@@ -122,6 +122,7 @@ def test_data_depend_on_the_seed_alone(
     assert all(once[name] != other[name] for name in once)
 
 
+@pytest.mark.slow
 def test_data_can_neither_be_compressed_nor_deduplicated(
     run: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def two_targets(
     return lambda **changes: make_plan(target=targets, workload=[fio], **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("until", "rounds", "said"),
     [

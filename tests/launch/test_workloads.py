@@ -90,6 +90,7 @@ SMALL_SYSBENCH = {
 }
 
 
+@pytest.mark.slow
 @needs("sysbench")
 def test_all_modes_of_sysbench(tmp_path: Path, make_plan: Callable[..., Plan]) -> None:
     workloads = [{**SMALL_SYSBENCH, "name": mode, "file_test_mode": mode} for mode in MODES]
@@ -154,6 +155,7 @@ def test_sysbench_lasts_its_time(tmp_path: Path) -> None:
 # ---- bonnie++
 
 
+@pytest.mark.slow
 @needs("bonnie++")
 def test_bonnie(make: Callable[..., Made]) -> None:
     made = make(
