@@ -14,8 +14,9 @@ import polars as pl
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import Estimates, Options, estimate
-from fsbench_kit.analysis.groups import Groups, comparable, groups_of
+from fsbench_kit.analysis.groups import Groups, comparable, groups_of, paired
 from fsbench_kit.analysis.metrics import wanted
+from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.verdict import adjusted, codes, verdict
 from fsbench_kit.model.vocabulary import METRICS
@@ -23,7 +24,6 @@ from fsbench_kit.model.vocabulary import METRICS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.analysis.reasons import Remarks
     from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
 
@@ -156,7 +156,41 @@ def compare(
     options = Options(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline)
-    design = check(Design(groups, Evidence(dataset, factor)))
+    return _compared(groups, Evidence(dataset, factor), options)
+
+
+def compare_groups(
+    pairs: Sequence[Sequence[pl.DataFrame]],
+    evidence: Evidence | None,
+    *,
+    confidence: float = 0.95,
+    margin: float = 1.05,
+) -> pl.DataFrame:
+    """Compare groups that were chosen elsewhere, as `compare` does its own.
+
+    Parameters
+    ----------
+    pairs
+        The measurements of the baseline and of the candidate, as rows of `fsbench_kit.analysis.settings.cells`.
+    evidence
+        What is known of the runs; ``None`` where both groups of each pair are figures of the same runs, which
+        nothing sets apart.
+    confidence, margin
+        As in `compare`.
+
+    Returns
+    -------
+    pl.DataFrame
+        A row for each pair, in their order; the columns are `COLUMNS`.
+    """
+    options = Options(
+        factor="operation" if evidence is None else evidence.factor, confidence=confidence, margin=margin
+    )
+    return _compared(paired(pairs), evidence, options)
+
+
+def _compared(groups: Groups, evidence: Evidence | None, options: Options) -> pl.DataFrame:
+    design = Remarks() if evidence is None else check(Design(groups, evidence))
     estimates = estimate(groups, design.with_code(codes("no ratio")), options)
     return _verdicts(groups, design, estimates, options)
 

@@ -163,7 +163,6 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
     """
     measured = measurements.filter(~UNMEASURED)
     apart = telling(measured, keys)
-    averaged = pl.col("averaged_over").fill_null(1)  # a log is of one run, unless its study says otherwise
     default = pl.when((pl.col("level") == "ext4").any()).then(pl.lit("ext4")).otherwise(pl.col("level").min())
     table = (
         measured.with_row_index("place")
@@ -171,9 +170,7 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
         .agg(
             "place",
             pl.col(*(key for key in keys if key not in apart), "unit").first(),
-            n=pl.len().cast(pl.Int64),
-            runs=pl.col("run_id").hash().sum(),  # equal for equal sets
-            averaged_over=pl.when(averaged.min() == averaged.max(), averaged.max() > 1).then(averaged.max()),
+            **_OF_GROUP,
         )
         .with_row_index("group")
         .with_columns(
@@ -204,14 +201,25 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
     return Groups(in_groups, order, table.drop("place"), pairs.select(SIDES), before)
 
 
+_AVERAGED: Final = pl.col("averaged_over").fill_null(1)  # a log is of one run, unless its study says otherwise
+_OF_GROUP: Final = {
+    "n": pl.len().cast(pl.Int64),
+    "runs": pl.col("run_id").hash().sum(),  # equal for equal sets
+    "averaged_over": pl.when(_AVERAGED.min() == _AVERAGED.max(), _AVERAGED.max() > 1).then(_AVERAGED.max()),
+}
+"""What is known of a group besides its cell."""
+
+
 def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     """Return pairs of groups that were chosen elsewhere, each given by its measurements."""
     groups = [measurements for pair in pairs for measurements in pair]
     measurements = pl.concat(
         rows.with_columns(group=pl.lit(number, pl.UInt32)) for number, rows in enumerate(groups)
     )
-    table = measurements.group_by("group", maintain_order=True).agg(
-        pl.col("level").first(), n=pl.len().cast(pl.Int64), runs=pl.col("run_id").hash().sum()
+    table = (
+        measurements.group_by("group", maintain_order=True)
+        .agg(pl.col(*CELL, "unit", "level").first(), **_OF_GROUP)
+        .with_columns(base=pl.col("level").first().over(pl.col("group") // 2))
     )
     sides = {side: np.arange(place, table.height, 2) for place, side in enumerate(SIDES)}
     order = np.arange(measurements.height)

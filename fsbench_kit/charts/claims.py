@@ -21,11 +21,11 @@ _ROW_HEIGHT: Final = 32
 _TICKS: Final = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10)
 
 _OUTCOMES: Final = {
-    "holds": ("agrees", "#0072b2", "circle"),
-    "within rounding": ("left open by rounding", "#e69f00", "diamond"),
-    "contradicted": ("differs", "#d55e00", "square"),
+    "agrees": ("#0072b2", "circle"),
+    "left open": ("#e69f00", "diamond"),
+    "differs": ("#d55e00", "square"),
 }
-"""Outcome -> how the legend names it, its colour, its shape."""
+"""How the legend names an outcome -> its colour, its shape."""
 
 
 def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetChart:
@@ -69,20 +69,20 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         scale=alt.Scale(type="log", domain=[low / 1.1, high * 1.1], nice=False),
         axis=alt.Axis(values=[tick for tick in _TICKS if low / 1.1 <= tick <= high * 1.1], format="~g"),
     )
-    names, colours, shapes = (list(column) for column in zip(*_OUTCOMES.values(), strict=True))
+    names, (colours, shapes) = list(_OUTCOMES), (list(column) for column in zip(*_OUTCOMES.values(), strict=True))
     shown = {
         "color": alt.Color("outcome:N", title=None, scale=alt.Scale(domain=names, range=colours)),
         "tooltip": [alt.Tooltip("summary:N", title="found"), alt.Tooltip("says:N", title="claim")],
     }
     shape = alt.Shape("outcome:N", title=None, scale=alt.Scale(domain=names, range=shapes))
     base = alt.Chart(data)
-    wrong = data.filter(outcome=_OUTCOMES["contradicted"][0])["claim"].n_unique()
+    wrong = data.filter(outcome="differs")["claim"].n_unique()
     heading = [f"A figure contradicts {wrong} of {counted(claims.len(), 'claim')} that state a size"]
     if not wrong:
         heading = [f"No figure contradicts the claims that state a size ({claims.len()})"]
     explained = (
         "Each mark is one comparison or figure that a claim is about; its bar is what the rounding of the "
-        "printed digits allows. The grey band is what counts as the claimed size."
+        "printed digits allows, or a confidence interval. The grey band is what counts as the claimed size."
     )
     return alt.layer(
         base.mark_bar(color=BAND, height={"band": 0.8}).encode(y=y, x="from_here:Q", x2="to_here:Q"),
@@ -116,12 +116,12 @@ def _rows(audit: pl.DataFrame) -> Iterator[dict[str, Any]]:
             sizes = [
                 None if found[name] is None else found[name] / claimed for name in ("computed", "low", "high")
             ]
-            if found["outcome"] not in _OUTCOMES or sizes[0] is None or sizes[0] <= 0:
+            if sizes[0] is None or sizes[0] <= 0:
                 continue
             yield {
                 "claim": label,
                 "says": says,
-                "outcome": _OUTCOMES[found["outcome"]][0],
+                "outcome": _outcome(found),
                 "summary": one_line(found["words"]),
                 "place": sizes[0],
                 "low": sizes[1],
@@ -129,6 +129,12 @@ def _rows(audit: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "band_low": None if ends[0] is None else min(end / claimed for end in ends if end is not None),
                 "band_high": None if ends[1] is None else max(end / claimed for end in ends if end is not None),
             }
+
+
+def _outcome(found: dict[str, Any]) -> str:
+    if found["direction"] == "the contrary" or found["size"] in ("understated", "overstated"):
+        return "differs"
+    return "left open" if found["direction"] == "undecided" or "within" in (found["size"] or "") else "agrees"
 
 
 def _middle(low: float | None, high: float | None) -> float | None:

@@ -1,7 +1,8 @@
 """Audits claims: checks what an article says against the figures that it prints.
 
-An audit answers two questions. *Arithmetic*: do the printed figures give what the article says? *Evidence*: how
-much would they show if they did? A claim can be arithmetically right and rest on two single runs on two hosts.
+An audit gives each claim an answer in three parts. *Direction*: do the figures say what the article says, or the
+contrary? *Size*: do they give the size that it states? *Evidence*: how much would they show if they did? A claim
+can be right to the digit and rest on two single runs on two hosts.
 
 ::
 
@@ -12,34 +13,40 @@ Claims are written by hand in a study's ``study.toml``; see ``docs/claims.md``. 
 
 from __future__ import annotations
 
+import difflib
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.design import Evidence
-from fsbench_kit.claims.relations import RELATIONS, Relation
-from fsbench_kit.claims.verdict import judge
+from fsbench_kit.claims.relations import RELATIONS, Known, Relation
+from fsbench_kit.claims.verdict import judge, unjudged
 from fsbench_kit.data.reading import read
 from fsbench_kit.data.study import STUDY_FILE, read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from os import PathLike
     from pathlib import Path
 
-    from fsbench_kit.data.study import ClaimFacts
+    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.study import ClaimFacts, StudyDescription
 
 __all__ = ["COLUMNS", "RELATIONS", "Relation", "audit"]
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
     "claim": pl.String,
+    "place": pl.String,
     "says": pl.String,
     "verdict": pl.String,
-    "arithmetic": pl.String,
+    "direction": pl.String,
+    "size": pl.String,
     "evidence": pl.String,
     "reason": pl.String,
     "footnotes": pl.List(pl.String),
@@ -50,11 +57,12 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "computed_low": pl.Float64,
     "computed_high": pl.Float64,
     "cells": pl.Int64,
-    "cells_holding": pl.Int64,
+    "cells_right": pl.Int64,
     "comparisons": pl.List(
         pl.Struct(
             {
-                "outcome": pl.String,
+                "direction": pl.String,
+                "size": pl.String,
                 "words": pl.String,
                 "computed": pl.Float64,
                 "low": pl.Float64,
@@ -80,14 +88,24 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     Returns
     -------
     pl.DataFrame
-        One row for each claim; the columns are `COLUMNS`. ``computed`` is the ratio, difference, share, rank or
-        value that the figures give, where a claim is about one pair of them, and ``computed_low`` and
-        ``computed_high`` what their rounding allows; ``comparisons`` has the same of each of its cells.
-        ``stated_low`` and ``stated_high`` are what counts as the stated size. ``reason`` says why the verdict is
-        what it is, ``footnotes`` what else a reader should know. ``contradicting`` names the cells in
-        which the figures say otherwise. ``break_even_cv`` is the variation between runs (as a coefficient of
-        variation) at which chance alone could make two equal filesystems look like this at the 5 % level, in the
-        claim's weakest cell.
+        One row for each claim; the columns are `COLUMNS`.
+
+        - ``direction``: ``as said``, ``the contrary`` or ``undecided``; null for a claim about a size alone.
+        - ``size``: ``reproduces``; ``within rounding``; ``within the interval`` (of confidence); ``understated``
+          or ``overstated``, where the effect is larger or smaller than stated; ``mixed``, where it is both. Null
+          where none is stated, or where the direction is not as said.
+        - ``evidence``: ``replicated`` (several runs of each group), ``means of runs``, ``within-run only``,
+          ``single figures``, ``stated by the log`` or ``none``. ``confounders`` name what besides the factor sets
+          the groups apart.
+        - ``verdict``: ``supported``; ``figures agree`` (and were not replicated); ``not comparable`` (they agree,
+          and more than the factor differs); ``in doubt`` (a log contradicts itself); ``direction only``;
+          ``undecided``; ``contradicted``; ``no data``; ``not judged``. ``reason`` says why, ``footnotes`` what
+          else to know.
+        - ``computed`` is the ratio, difference, share, rank or value that the figures give, where a claim has one
+          cell, and ``computed_low`` and ``computed_high`` what their rounding or the runs' variation allows;
+          ``comparisons`` has the same of each cell. ``stated_low`` and ``stated_high`` are what counts as the
+          stated size. ``break_even_cv`` is the variation between runs (as a coefficient of variation) at which
+          chance alone could make two equal groups look like this at the 5 % level, in the weakest cell.
 
     Raises
     ------
@@ -101,25 +119,15 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     --------
     >>> import fsbench_kit as fsb
     >>> claims = fsb.audit("raw_results/published/sysbench-rhel72")
-    >>> claims.select("says", "verdict").row(2)
-    ('XFS writes sequentially at twice the throughput of EXT4', 'arithmetically wrong')
+    >>> claims.filter(claim="rndrd-4").select("direction", "size", "evidence").row(0)
+    ('as said', 'reproduces', 'single figures')
     """
     rows = []
     for folder in study_folders(*paths):
         study = read_study(folder)
-        if not study.claim:
-            continue
-        for claim in study.claim:
-            _check_complete(claim, folder)
-        dataset = read(folder)
-        figures = settings.cells(dataset, "filesystem")
-        evidence = Evidence(dataset, "filesystem")
-        for claim in study.claim:
-            try:
-                found = list(RELATIONS[claim.relation].checks(claim, figures, dataset))
-            except RequestError as error:
-                raise _mistake(claim, folder, error.what, error.hint) from error
-            rows.append({"study": study.study.id, **judge(claim, found, figures, evidence)})
+        if study.claim:
+            answers = _answers(study, read(folder), folder)
+            rows += [{"study": study.study.id, **answer} for answer in answers]
     if not rows:
         raise RequestError(
             "no study here makes a claim",
@@ -128,14 +136,84 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
-def _check_complete(claim: ClaimFacts, folder: Path) -> None:
+def _answers(study: StudyDescription, dataset: Dataset, folder: Path) -> Iterable[Mapping[str, object]]:
+    @cache
+    def known(factor: str) -> Known:
+        cells = settings.cells(dataset, factor).with_columns(pl.col("level").alias(factor))
+        return Known(cells, dataset, Evidence(dataset, factor))
+
+    for claim in study.claim:
+        try:
+            _check_keys(claim)
+            if claim.unjudged is not None:
+                yield unjudged(claim)
+                continue
+            of_factor = known(_factor(claim))
+            _check_values(claim, of_factor.cells, [*study.filesystems, *dataset.runs["filesystem"].drop_nulls()])
+            yield judge(claim, list(RELATIONS[str(claim.relation)].findings(claim, of_factor)), of_factor)
+        except RequestError as error:
+            raise _mistake(claim, folder, error.what, error.hint) from error
+
+
+def _factor(claim: ClaimFacts) -> str:
+    """Return what tells a claim's groups apart: the filesystem, or a fact or setting of runs that it names."""
+    named = [key for key in (*claim.of, *claim.than) if key not in _OF_FIGURES]
+    return "filesystem" if "filesystem" in named or not named else named[0]
+
+
+_OF_FIGURES: Final = frozenset(settings.CELL) - {"filesystem"}
+"""Columns that tell the figures of a run apart, or runs of different work."""
+
+
+def _check_keys(claim: ClaimFacts) -> None:
+    """Refuse a claim whose keys do not go together.
+
+    Raises
+    ------
+    RequestError
+        Which says why.
+    """
+    if claim.relation is None or claim.unjudged is not None:
+        if (claim.relation is None) == (claim.unjudged is None):
+            raise RequestError('it needs either a "relation", or "unjudged" with the reason')
+        return
     if claim.relation not in RELATIONS:
-        hint = f"Relations are: {', '.join(RELATIONS)}; see docs/claims.md."
-        raise _mistake(claim, folder, f'there is no relation "{claim.relation}"', hint)
-    missing = [key for key in RELATIONS[claim.relation].needs if getattr(claim, key) is None]
+        raise RequestError(
+            f'there is no relation "{claim.relation}"',
+            hint=f"Relations are: {', '.join(RELATIONS)}; see docs/claims.md.",
+        )
+    relation = RELATIONS[claim.relation]
+    missing = [key for key in relation.needs if getattr(claim, key) is None]
     if missing:
         keys = " and ".join(f'"{key}"' for key in missing)
-        raise _mistake(claim, folder, f'the relation "{claim.relation}" needs {keys}')
+        raise RequestError(f'the relation "{claim.relation}" needs {keys}')
+    if claim.metric is not None and claim.metric not in METRICS:
+        raise RequestError(f"there is no metric {claim.metric!r}", hint=_meant(claim.metric, METRICS))
+    relation.stated(claim)
+
+
+def _check_values(claim: ClaimFacts, cells: pl.DataFrame, filesystems: Iterable[str]) -> None:
+    """Refuse a claim about what its study cannot have: a mistyped name is not the article's mistake."""
+    for column, value in (*claim.where.items(), *claim.of.items(), *claim.than.items()):
+        if column not in cells.columns:
+            raise RequestError(
+                f"figures have no column {column!r}", hint=f"Their columns are: {', '.join(settings.CELL)}."
+            )
+        known = set(cells[column].drop_nulls().unique())
+        known |= (
+            set(OPERATIONS) if column == "operation" else set(filesystems) if column == "filesystem" else set()
+        )
+        for one in value if isinstance(value, list) else [value]:
+            if one not in known:
+                raise RequestError(
+                    f"no figure of this study has {column} {one!r}", hint=_meant(str(one), map(str, sorted(known)))
+                )
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(names)}."
 
 
 def _mistake(claim: ClaimFacts, folder: Path, what: str, hint: str | None = None) -> InputError:

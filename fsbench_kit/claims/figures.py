@@ -1,25 +1,25 @@
-"""The figures that a claim is about: which ones it means, how they compare, and what size it states."""
+"""The figures that a claim is about: which ones it means, and how the print of one stands to that of another."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.units import Quantity, humanise, quantity
+from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.data.study import ClaimFacts
 
-Outcome = Literal["holds", "within rounding", "contradicted", "not computable"]
-Band = tuple[float | None, float | None]
-"""From the first up to the second; ``None`` where there is no bound."""
+Chosen = dict[str, str | int]
+Choice = dict[str, "str | int | list[str | int]"]
+How = Literal["each", "sum", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,177 +32,226 @@ class Figure:
     value: float | None
     low: float | None
     high: float | None
-    name: str
-    runs: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One cell of a claim, checked.
-
-    Attributes
-    ----------
-    cell
-        Its name, for people.
-    outcome
-        ``within rounding``: the printed figures contradict the claim, but the true ones need not.
-    of, than
-        The figures; ``None`` where there is none.
-    computed
-        What they give: a ratio, a difference, a share, a rank, a value.
-    setting
-        The values of the setting that was looked up, for people.
-    remark
-        A footnote, such as a mistake that would explain the claim.
-    runs
-        The runs whose setting was looked up.
-    """
-
-    cell: str
-    outcome: Outcome
-    of: Figure | None = None
-    than: Figure | None = None
-    computed: Figure | None = None
-    setting: str = ""
-    remark: str = ""
+    name: str = ""
     runs: frozenset[str] = frozenset()
 
 
-# ---- which figures
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a claim is about, in one cell: the figures of a group, and those of another one where there is one.
 
-
-Chosen = dict[str, str | int]
-
-
-def each(choice: Mapping[str, str | int | Sequence[str | int]]) -> Iterator[Chosen]:
-    """Yield every combination of the values that a claim lists."""
-    lists = [value if isinstance(value, list) else [value] for value in choice.values()]
-    return (dict(zip(choice, values, strict=True)) for values in product(*lists))
-
-
-def only(figures: pl.DataFrame, chosen: Chosen) -> pl.DataFrame:
-    """Keep the chosen figures.
-
-    Raises
-    ------
-    RequestError
-        If figures have no such column.
+    Attributes
+    ----------
+    name
+        For people.
+    of_rows, than_rows
+        The measurements, as `fsbench_kit.analysis.settings.cells` returns them; none where none is printed.
     """
-    for column, value in chosen.items():
-        if column not in figures.columns:
-            raise RequestError(
-                f"figures have no column {column!r}", hint=f"Their columns are: {', '.join(settings.CELL)}."
-            )
-        figures = figures.filter(pl.col(column) == value)
-    return figures
+
+    name: str
+    of_rows: pl.DataFrame = field(repr=False)
+    than_rows: pl.DataFrame = field(repr=False)
+    of: Figure
+    than: Figure
+
+    @property
+    def is_within_runs(self) -> bool:
+        """Whether both groups are figures of the same runs."""
+        return bool(self.of.runs) and self.of.runs == self.than.runs
 
 
-def others(figures: pl.DataFrame, of: Mapping[str, object]) -> list[Chosen]:
-    """Return all filesystems that a claim does not name."""
+def figures_of(cells: pl.DataFrame, claim: ClaimFacts) -> pl.DataFrame:
+    """Keep what counts of a claim's metric: no warm-ups, and no runs that failed."""
+    return cells.filter(
+        ~UNMEASURED,
+        pl.col("status") == "ok",
+        pl.col("state") != "missing",
+        metric=claim.metric,
+        statistic=claim.statistic,
+    )
+
+
+def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
+    """Yield the cells of a claim about figures by themselves."""
+    for where in each(claim.where, claim.over):
+        for of in each(claim.of, claim.groups):
+            chosen = {**where, **of}
+            rows = _pooled(only(figures, chosen), {**_lists(where), **_lists(of)}, claim)
+            if rows.is_empty():
+                yield Cell(
+                    cell_name(where) or cell_name(of), rows, rows, _figure(rows, _group_name(claim, of)), _NONE
+                )
+            for _, group in rows.group_by(_key(rows, ()), maintain_order=True):
+                name = cell_name(where, group.row(0, named=True))
+                yield Cell(name, group, group.clear(), _figure(group, _group_name(claim, of)), _NONE)
+
+
+def paired_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
+    """Yield the cells of a claim about two groups, which are equal in all but what tells the groups apart."""
+    for where in each(claim.where, claim.over):
+        for of in each(claim.of, claim.groups):
+            for than in each(claim.than, claim.groups) if claim.than else others(figures, of):
+                yield from _pairs(claim, figures, where, of, than)
+
+
+def others(figures: pl.DataFrame, of: Mapping[str, object]) -> list[Choice]:
+    """Return all filesystems that a choice does not name."""
     named = of.get("filesystem")
     known = sorted(set(figures["filesystem"].drop_nulls()))
     return [{"filesystem": name} for name in known if name not in (named if isinstance(named, list) else [named])]
 
 
-def figure(rows: Sequence[Mapping[str, object]], name: str) -> Figure:
+def _pairs(claim: ClaimFacts, figures: pl.DataFrame, where: Choice, of: Choice, than: Choice) -> Iterator[Cell]:
+    cell = only(figures, where)
+    of_rows, than_rows = (
+        _pooled(only(cell, group), {**_lists(where), **_lists(group)}, claim) for group in (of, than)
+    )
+    differ = {*of, *than}
+    key = _key(figures, differ)
+    by_key = dict(than_rows.group_by(key, maintain_order=True))
+    found = False
+    for values, rows in of_rows.group_by(key, maintain_order=True):
+        if values not in by_key:
+            continue
+        found = True
+        row = rows.row(0, named=True)
+        at = where if differ & {"filesystem", "host"} else {**where, "filesystem": row["filesystem"]}
+        rival = by_key[values]
+        yield Cell(
+            cell_name(at, row),
+            rows,
+            rival,
+            _figure(rows, _group_name(claim, of)),
+            _figure(rival, _group_name(claim, than)),
+        )
+    if not found:
+        name = cell_name(where) or f"{cell_name(of)} against {cell_name(than)}"
+        yield Cell(name, figures.clear(), figures.clear(), _NONE, _NONE)
+
+
+def _key(figures: pl.DataFrame, differ: set[str] | tuple[()]) -> list[str]:
+    """Return what has to be equal within a cell; the study is one."""
+    return [column for column in settings.CELL if column not in differ and column in figures.columns]
+
+
+_NONE: Final = Figure(None, None, None)
+
+
+def each(choice: Mapping[str, Any], how: How) -> Iterator[Choice]:
+    """Yield every combination of the values that are listed, or the lists where each is taken as one."""
+    if how != "each":
+        yield dict(choice)
+        return
+    lists = [value if isinstance(value, list) else [value] for value in choice.values()]
+    yield from (dict(zip(choice, values, strict=True)) for values in product(*lists))
+
+
+def _lists(choice: Choice) -> dict[str, list[str | int]]:
+    return {column: value for column, value in choice.items() if isinstance(value, list)}
+
+
+def only(figures: pl.DataFrame, chosen: Choice) -> pl.DataFrame:
+    """Keep the rows that have what was chosen."""
+    return figures.filter(
+        *(
+            pl.col(column).is_in(value) if isinstance(value, list) else pl.col(column) == value
+            for column, value in chosen.items()
+        )
+    )
+
+
+def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: ClaimFacts) -> pl.DataFrame:
+    """Add up the figures of all values that a claim takes as one, or take their mean.
+
+    They are added up within a run, or within a round, or over single figures; each has to be there. Where
+    that is not so there is no sum.
+    """
+    if not lists:
+        return rows
+    size = 1
+    for values in lists.values():
+        size *= len(values)
+    how = claim.over if set(lists) & set(claim.where) else claim.groups
+    key = [column for column in settings.CELL if column in rows.columns and column not in lists]
+    ends = [
+        (pl.when(pl.col(end).null_count() == 0).then(pl.sum(end) if how == "sum" else pl.mean(end))).alias(end)
+        for end in ("value", "low", "high")
+    ]
+    named = [
+        pl.lit(_together(how, values) if rows.schema[column] == pl.String else None, rows.schema[column]).alias(
+            column
+        )
+        for column, values in lists.items()
+    ]
+    rest = [c for c in rows.columns if c not in {*key, *lists, "value", "low", "high", "level"}]
+    for unit in (["run_id"], ["round"], []):
+        groups = rows.group_by(*key, *(c for c in unit if c not in key), maintain_order=True)
+        if all(
+            group.height == size and group.select(*lists).is_unique().all() and not any(v is None for v in at)
+            for at, group in ((values[len(key) :], group) for values, group in groups)
+        ):
+            pooled = groups.agg(*ends, *(pl.col(c).first() for c in rest if c not in unit)).with_columns(*named)
+            return pooled.with_columns(level=pl.col("filesystem")).select(rows.columns)
+    return rows.clear()
+
+
+def _together(how: How, values: Sequence[object]) -> str:
+    if len(values) > _MOST_NAMED:
+        return f"{how} of {len(values)}"
+    return f"{how} of {_and([str(value) for value in values])}"
+
+
+_MOST_NAMED: Final = 4
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _figure(rows: pl.DataFrame, name: str) -> Figure:
     """Return the figure of a group: of several runs the mean, which is what an article would state."""
 
-    def mean(values: list[object]) -> float | None:
-        known = [float(value) for value in values if isinstance(value, (int, float))]
-        return sum(known) / len(known) if len(known) == len(values) else None
+    def mean(column: str) -> float | None:
+        values = rows[column]
+        return None if values.is_empty() or values.null_count() else float(values.mean())  # type: ignore[arg-type]
 
-    value, low, high = (mean([row[end] for row in rows]) for end in ("value", "low", "high"))
-    return Figure(
-        value,
-        value if low is None and high is None else low,
-        value if low is None and high is None else high,
-        name,
-        frozenset(str(row["run_id"]) for row in rows),
-    )
-
-
-def pairs(cell: pl.DataFrame, of: Chosen, than: Chosen) -> Iterator[tuple[Figure, Figure, dict[str, Any]]]:
-    """Yield figures that differ only in what tells the two groups apart, and a row of what they share.
-
-    Unless the filesystem tells them apart, they are of one run.
-    """
-    differ = of.keys() | than.keys()
-    within = [] if "filesystem" in differ else ["run_id"]
-    key = [column for column in (*settings.CELL, *within) if column not in differ]
-    first, second = (
-        only(cell, chosen).group_by(key, maintain_order=True).agg(rows=pl.struct("value", "low", "high", "run_id"))
-        for chosen in (of, than)
-    )
-    joined = first.join(second, on=key, nulls_equal=True, maintain_order="left")
-    for row in joined.iter_rows(named=True):
-        yield figure(row["rows"], cell_name(of)), figure(row["rows_right"], cell_name(than)), row
+    value, low, high = map(mean, ("value", "low", "high"))
+    if low is None and high is None:
+        low = high = value
+    return Figure(value, low, high, name, frozenset(rows["run_id"]))
 
 
 def cell_name(chosen: Mapping[str, object], row: Mapping[str, object] | None = None) -> str:
     """Name a cell by what was chosen, and by what else tells it from others."""
     known = {**chosen, **{column: row.get(column) for column in ("operation", "block_size") if row is not None}}
     return ", ".join(
-        humanise(int(str(value)), "B") if column == "block_size" else str(value).replace("_", " ")
+        _and([_word(column, one) for one in (value if isinstance(value, list) else [value])])
         for column, value in known.items()
         if value is not None
     )
 
 
-# ---- how they compare
+def _group_name(claim: ClaimFacts, group: Choice) -> str:
+    name = cell_name(group)
+    return f"{claim.groups} of {name}" if _lists(group) else name
 
 
-def order(greater: Figure, less: Figure) -> Outcome:
-    """Tell whether one figure is greater than another. Equal prints decide nothing, however they were rounded."""
-    if greater.value is not None and greater.value == less.value:
-        return "within rounding"
-    if greater.low is not None and less.high is not None and greater.low >= less.high:
-        return "holds"
-    if greater.high is not None and less.low is not None and greater.high <= less.low:
-        return "contradicted"
-    if greater.value is not None and less.value is not None and greater.value > less.value:
-        return "holds"
-    known = greater.value is not None and less.value is not None
-    return "within rounding" if known else "not computable"
+def _word(column: str, value: object) -> str:
+    return humanise(int(str(value)), "B") if column == "block_size" else str(value).replace("_", " ")
 
 
-def within(found: Figure, band: Band, *, closed: bool = False) -> Outcome:
-    """Tell whether a figure lies in a band, or could by the digits that are printed."""
-    low = float("-inf") if band[0] is None else band[0]
-    high = float("inf") if band[1] is None else band[1]
-    value = found.value
-    if value is not None and (low <= value < high or (closed and value == high)):
-        return "holds"
-    if found.low is None or found.high is None:
-        return "not computable" if value is None else "contradicted"
-    if value is None and low <= found.low and found.high <= high:
-        return "holds"
-    return "within rounding" if found.low < high and found.high > low else "contradicted"
+Order = Literal["greater", "less", "undecided"]
 
 
-# ---- the size that a claim states
+def order(a: Figure, b: Figure) -> Order | None:
+    """Tell which of two prints is the greater one. Equal prints decide nothing, however they were rounded.
 
-
-def stated_size(text: str | None) -> Quantity:
-    """Read a size as an article states it.
-
-    Raises
-    ------
-    RequestError
-        If it is not a number, or has a unit that nobody knows.
+    Where only bounds are known they decide if they can. ``None`` is that nothing is printed.
     """
-    number, *unit = (text or "").split()
-    try:
-        return quantity(number, *unit)
-    except (TypeError, ValueError) as error:
-        raise RequestError(
-            f"cannot read the size {text!r}: {error}",
-            hint='Write a number, and its unit after a space: "2", "20 MB/s", "85 %".',
-        ) from None
-
-
-def stated_band(claim: ClaimFacts) -> tuple[float, float]:
-    """Return what counts as the stated size: what rounds to its digits, unless the claim has a band."""
-    if claim.band is not None:
-        return stated_size(claim.band[0]).value, stated_size(claim.band[1]).value
-    stated = stated_size(claim.size)
-    return float(stated.low or 0), float(stated.high or 0)
+    if a.low is not None and b.high is not None and a.low >= b.high and a.value != b.value:
+        return "greater"
+    if a.high is not None and b.low is not None and a.high <= b.low and a.value != b.value:
+        return "less"
+    if _NONE in (replace(a, name="", runs=frozenset()), replace(b, name="", runs=frozenset())):
+        return None
+    return "undecided"

@@ -9,54 +9,55 @@ from fsbench_kit.claims.relations import RELATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fsbench_kit.claims.figures import Check
+    from fsbench_kit.claims.relations import Finding
     from fsbench_kit.data.study import ClaimFacts
 
-Arithmetic = Literal["reproduces", "within rounding", "differs", "not computable"]
-Evidence = Literal["replicated", "averaged", "within-run only", "single figures", "stated by the log", "none"]
+Evidence = Literal["replicated", "means of runs", "within-run only", "single figures", "stated by the log", "none"]
 
 _SHOWN: Final = 3
 """As many cells are named in a sentence; the rest are counted."""
 
-_UNREPLICATED: Final[dict[Evidence, str]] = {
+_UNREPLICATED: Final = {
     "single figures": "it rests on single runs",
-    "averaged": "only means are printed",
+    "means of runs": "only means are printed",
     "within-run only": "each comparison is within one run",
 }
 
 
-def reason(claim: ClaimFacts, checks: Sequence[Check], verdict: str, evidence: Evidence) -> str:
+def reason(claim: ClaimFacts, findings: Sequence[Finding], verdict: str, evidence: Evidence) -> str:
     """Say in one sentence why a claim has its verdict."""
     but = ""
     if verdict == "not comparable":
-        but = "; but the two groups differ in more than the filesystem"
-    elif verdict == "arithmetically right, unreplicated":
+        but = "; but more than the claim speaks of differs between the groups"
+    elif verdict == "in doubt":
+        but = "; but a log that it rests on contradicts itself"
+    elif verdict == "figures agree":
         but = f"; but {_UNREPLICATED[evidence]}"
-    if len(checks) == 1 and (RELATIONS[claim.relation].of_settings or checks[0].outcome != "not computable"):
-        text = told(claim, checks[0])
-        if checks[0].cell:
+    if len(findings) == 1 and (RELATIONS[str(claim.relation)].of_settings or findings[0].is_known):
+        text = told(claim, findings[0])
+        if findings[0].cell:
             return f"{text}{but}."  # begins with a tool's own word
     else:
-        text = _counted(claim, checks)
+        text = _counted(claim, findings)
     return f"{text[0].upper()}{text[1:]}{but}."
 
 
 def footnotes(
-    checks: Sequence[Check],
+    findings: Sequence[Finding],
     evidence: Evidence,
     *,
-    differences: Sequence[str],
+    besides: Sequence[str],
     break_even_cv: float | None,
     shows_something: bool,
 ) -> Iterator[str]:
     """Yield what else a reader should know: what else differs between the groups, and what chance could do."""
-    yield from dict.fromkeys(check.remark for check in checks if check.remark)
-    yield from differences
+    yield from dict.fromkeys(finding.remark for finding in findings if finding.remark)
+    yield from besides
     if not shows_something:
         return
-    if evidence == "averaged":
+    if evidence == "means of runs":
         yield "Only means of several runs are printed, so nobody knows how much the runs varied."
-    if break_even_cv is not None and evidence in {"averaged", "single figures"}:
+    if break_even_cv is not None and evidence in {"means of runs", "single figures"}:
         least = f"{100 * break_even_cv:.0f} %" if break_even_cv >= 0.01 else "less than 1 %"
         start = "Each group has one run: if" if evidence == "single figures" else "If"
         yield f"{start} runs vary by {least} (CV), chance alone can set two equal filesystems this far apart."
@@ -64,53 +65,73 @@ def footnotes(
         yield "The figures compared are of one run each, which says nothing about how runs vary."
 
 
-def told(claim: ClaimFacts, check: Check) -> str:
+def told(claim: ClaimFacts, finding: Finding) -> str:
     """Say what was found in a cell, and what the claim states."""
-    relation = RELATIONS[claim.relation]
-    found = _found(claim, check)
-    if claim.size is None or (check.of is None and not relation.of_settings):
+    relation = RELATIONS[str(claim.relation)]
+    found = _found(claim, finding)
+    if claim.size is None or not (finding.is_known or relation.of_settings):
         return found
-    stated = f"{relation.limit}{claim.size}"
-    if check.outcome == "contradicted" and not relation.of_settings:
-        return f"{found}, not {stated}"
-    return f"{found} (stated: {stated})"
+    size = "" if finding.size in (None, "reproduces") else f"; {_SIZES[finding.size]}"
+    return f"{found} (stated: {relation.limit}{claim.size}{_taken_as(claim)}{size})"
 
 
-def _found(claim: ClaimFacts, check: Check) -> str:
-    found = RELATIONS[claim.relation].found(claim, check)
-    return f"{check.cell}: {found}" if check.cell else found
+_SIZES: Final = {
+    "within rounding": "possible within the rounding",
+    "within the interval": "within the interval",
+    "understated": "the effect is larger than that",
+    "overstated": "the effect is smaller than that",
+}
 
 
-def _counted(claim: ClaimFacts, checks: Sequence[Check]) -> str:
-    """Say in how many cells a claim holds, and name some of those in which it does not."""
+def _taken_as(claim: ClaimFacts) -> str:
+    """Say what counts as a stated size, where that is more than what rounds to its digits."""
+    if claim.band is not None:
+        return f", taken as {claim.band[0]} to {claim.band[1]}"
+    relation = RELATIONS[str(claim.relation)]
+    counts = relation.stated(claim)
+    if counts is None or counts.low is None or counts.high is None or not str(claim.size).startswith("about"):
+        return ""
+    low, high = (relation.size_text(end, str(claim.metric)) for end in counts[:2] if end is not None)
+    return f", taken as {low} to {high}"
 
-    def those(outcome: str) -> list[str]:
-        return [_found(claim, check) for check in checks if check.outcome == outcome]
 
-    of_settings = RELATIONS[claim.relation].of_settings
-    agree, undecided, against = those("holds"), those("within rounding"), those("contradicted")
-    missing = [check.cell for check in checks if check.outcome == "not computable"]
-    cells = _list(list(dict.fromkeys(missing)))
-    if not (agree or undecided or against):
+def _found(claim: ClaimFacts, finding: Finding) -> str:
+    found = RELATIONS[str(claim.relation)].told(claim, finding)
+    return f"{finding.cell}: {found}" if finding.cell else found
+
+
+def _counted(claim: ClaimFacts, findings: Sequence[Finding]) -> str:
+    """Say in how many cells a claim is right, and name some of those in which it is not."""
+    of_settings = RELATIONS[str(claim.relation)].of_settings
+    right = [_found(claim, finding) for finding in findings if finding.is_right]
+    wrong = [_found(claim, finding) for finding in findings if finding.is_wrong]
+    unknown = [finding.cell for finding in findings if not finding.is_known]
+    open_ = [
+        _found(claim, finding)
+        for finding in findings
+        if finding.is_known and not finding.is_right and not finding.is_wrong
+    ]
+    cells = _list(list(dict.fromkeys(unknown)))
+    if len(unknown) == len(findings):
         if of_settings:
             return f"no log tells{f': {cells}' if cells else ''}"
         return f"the {_metric(str(claim.metric))} of {cells} is not printed"
-    noun = "tests" if of_settings else "comparisons"
-    if len(agree) == len(checks):
-        every = f"both {noun}" if len(checks) == 2 else f"all {len(checks)} {noun}"
-        return f"{every} agree, for example {agree[0]}"
-    parts = [f"{len(agree) or 'none'} of {len(checks)} {noun} agree{'' if len(agree) > 1 else 's'}"]
-    if not against and agree:
-        parts[0] += f" (for example {agree[0]})"
-    if len(against) == len(checks):
-        parts[0] += f" ({_list(against, '; ')})"
-    elif against:
-        parts.append(f"{len(against)} {'does' if len(against) == 1 else 'do'} not ({_list(against, '; ')})")
-    if undecided:
-        parts.append(f"the printed digits leave {len(undecided)} open ({_list(undecided, '; ')})")
-    if missing:
-        why = "the log does not tell" if of_settings else "the figures are not printed"
-        parts.append(f"{len(missing)} cannot be checked because {why} ({cells})")
+    noun = "tests" if of_settings else "comparisons" if RELATIONS[str(claim.relation)].compares else "figures"
+    if len(right) == len(findings):
+        every = f"both {noun}" if len(findings) == 2 else f"all {len(findings)} {noun}"
+        return f"{every} agree, for example {right[0]}"
+    parts = [f"{len(right) or 'none'} of {len(findings)} {noun} agree{'' if len(right) > 1 else 's'}"]
+    if not wrong and right:
+        parts[0] += f" (for example {right[0]})"
+    if len(wrong) == len(findings):
+        parts[0] += f" ({_list(wrong, '; ')})"
+    elif wrong:
+        parts.append(f"{len(wrong)} {'does' if len(wrong) == 1 else 'do'} not ({_list(wrong, '; ')})")
+    if open_:
+        parts.append(f"{len(open_)} {'is' if len(open_) == 1 else 'are'} left open ({_list(open_, '; ')})")
+    if unknown:
+        why = "the log does not tell" if of_settings else "nothing is printed"
+        parts.append(f"{len(unknown)} cannot be checked because {why} ({cells})")
     return "; ".join(parts)
 
 

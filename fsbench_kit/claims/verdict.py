@@ -1,161 +1,223 @@
-"""The verdict on a claim, from the checks of its cells."""
+"""The answer to a claim, from what was found in its cells: direction, size and evidence, which are never mixed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 
-from fsbench_kit import stats
 from fsbench_kit.analysis.confounders import between
 from fsbench_kit.claims import messages
 from fsbench_kit.claims.relations import RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from fsbench_kit.analysis.design import Evidence as RunEvidence
-    from fsbench_kit.claims.figures import Check, Figure
-    from fsbench_kit.claims.messages import Arithmetic, Evidence
+    from fsbench_kit.claims.messages import Evidence
+    from fsbench_kit.claims.relations import Direction, Finding, Known
+    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.data.study import ClaimFacts
 
-_CONFIDENCE: Final = 0.95
+Verdict = Literal[
+    "supported",
+    "figures agree",
+    "not comparable",
+    "in doubt",
+    "direction only",
+    "undecided",
+    "contradicted",
+    "no data",
+    "not judged",
+]
 
 
-def judge(claim: ClaimFacts, checks: Sequence[Check], figures: pl.DataFrame, known: RunEvidence) -> dict[str, Any]:
-    """Return the columns of an audit for one claim, but for its study."""
-    arithmetic = _arithmetic(claim, checks)
-    averaged_over = dict(figures.select("run_id", "averaged_over").drop_nulls().rows())
-    evidence = _evidence(claim, checks, averaged_over)
-    differences, besides = _confounders(checks, figures, known)
-    break_even_cv = _break_even(claim, checks, averaged_over)
-    verdict = _verdict(claim, arithmetic, evidence, differences)
-    low, high = RELATIONS[claim.relation].band(claim)
-    single = [check.computed for check in checks if check.computed is not None]
-    computed = single[0] if len(single) == len(checks) == 1 else None
+def unjudged(claim: ClaimFacts) -> dict[str, Any]:
+    """Return the columns of an audit for a claim that nothing here can judge."""
+    reason = str(claim.unjudged)
     return {
-        "claim": claim.id,
-        "says": claim.says,
+        **_said(claim),
+        "verdict": "not judged",
+        "evidence": "none",
+        "reason": f"{reason[0].upper()}{reason[1:].removesuffix('.')}.",
+        "footnotes": [],
+        "cells": 0,
+        "cells_right": 0,
+        "comparisons": [],
+        "contradicting": [],
+        "not_computable": [],
+        "confounders": [],
+    }
+
+
+def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[str, Any]:
+    """Return the columns of an audit for one claim, but for its study."""
+    relation = RELATIONS[str(claim.relation)]
+    evidence = _evidence(claim, findings, known.cells)
+    confounders, besides = _confounders(findings, known)
+    taints = tainted(known.dataset, frozenset[str]().union(*(finding.runs for finding in findings)))
+    direction, size = _direction(claim, findings), _size(claim, findings)
+    verdict = _verdict(claim, findings, evidence, confounders=confounders, taints=taints)
+    break_even_cv = _break_even(findings) if relation.differs else None
+    counts = relation.stated(claim)
+    single = findings[0].computed if len(findings) == 1 else None
+    return {
+        **_said(claim),
         "verdict": verdict,
-        "arithmetic": arithmetic,
+        "direction": direction,
+        "size": size,
         "evidence": evidence,
-        "reason": messages.reason(claim, checks, verdict, evidence),
+        "reason": messages.reason(claim, findings, verdict, evidence),
         "footnotes": list(
             messages.footnotes(
-                checks,
+                findings,
                 evidence,
-                differences=[*differences, *besides],
+                besides=[*taints, *confounders, *besides],
                 break_even_cv=break_even_cv,
-                shows_something=arithmetic != "not computable"
-                and (arithmetic != "differs" or claim.size is not None),
+                shows_something=verdict not in ("no data", "contradicted") or claim.size is not None,
             )
         ),
         "stated": claim.size,
-        "stated_low": low,
-        "stated_high": high,
-        "computed": computed.value if computed else None,
-        "computed_low": computed.low if computed else None,
-        "computed_high": computed.high if computed else None,
-        "cells": len(checks),
-        "cells_holding": sum(check.outcome == "holds" for check in checks),
-        "comparisons": [_comparison(claim, check) for check in checks],
-        "contradicting": [messages.told(claim, check) for check in checks if check.outcome == "contradicted"],
-        "not_computable": [check.cell for check in checks if check.outcome == "not computable"],
-        "confounders": differences,
+        "stated_low": counts.low if counts else None,
+        "stated_high": counts.high if counts else None,
+        "computed": single.value if single else None,
+        "computed_low": single.low if single else None,
+        "computed_high": single.high if single else None,
+        "cells": len(findings),
+        "cells_right": sum(finding.is_right for finding in findings),
+        "comparisons": [_comparison(claim, finding) for finding in findings],
+        "contradicting": [messages.told(claim, finding) for finding in findings if finding.is_wrong],
+        "not_computable": [finding.cell for finding in findings if not finding.is_known],
+        "confounders": confounders,
         "break_even_cv": break_even_cv,
     }
 
 
-def _comparison(claim: ClaimFacts, check: Check) -> dict[str, Any]:
-    computed = check.computed
+def _said(claim: ClaimFacts) -> dict[str, Any]:
+    return {"claim": claim.id, "place": claim.place, "says": claim.says}
+
+
+def _comparison(claim: ClaimFacts, finding: Finding) -> dict[str, Any]:
+    computed = finding.computed
     return {
-        "outcome": check.outcome,
-        "words": messages.told(claim, check),
+        "direction": finding.direction,
+        "size": finding.size,
+        "words": messages.told(claim, finding),
         "computed": computed.value if computed else None,
         "low": computed.low if computed else None,
         "high": computed.high if computed else None,
     }
 
 
-def _arithmetic(claim: ClaimFacts, checks: Sequence[Check]) -> Arithmetic:
-    outcomes = [check.outcome for check in checks]
-    if claim.mostly and outcomes.count("holds") > len(outcomes) / 2:
-        return "reproduces"
-    if "contradicted" in outcomes:
-        return "differs"
-    if "not computable" in outcomes or not outcomes:
-        return "not computable"
-    return "within rounding" if "within rounding" in outcomes else "reproduces"
-
-
-def _evidence(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping[str, int]) -> Evidence:
-    """Tell how many runs stand behind the figures, or the settings."""
-    pairs = [(check.of.runs, (check.than or check.of).runs) for check in checks if check.of is not None]
-    pairs += [(check.runs, check.runs) for check in checks if check.runs and check.outcome != "not computable"]
-    runs = frozenset[str]().union(*(a | b for a, b in pairs))
-    if not runs:
-        return "none"
-    if RELATIONS[claim.relation].of_settings:
-        return "stated by the log"
-    if runs & averaged_over.keys():
-        return "averaged"
-    if all(check.than is not None for check in checks if check.of) and all(a == b for a, b in pairs):
-        return "within-run only"
-    return "replicated" if all(min(len(a), len(b)) > 1 for a, b in pairs) else "single figures"
-
-
-def _confounders(
-    checks: Sequence[Check], figures: pl.DataFrame, known: RunEvidence
-) -> tuple[list[str], list[str]]:
-    """Name what begroups the filesystem differs between the groups of a check, and what else is odd about them."""
-    pairs = {
-        (check.of.runs, check.than.runs): None
-        for check in checks
-        if check.of is not None and check.than is not None and check.of.runs != check.than.runs
-    }
-    of_runs = figures.unique("run_id", maintain_order=True)
-    groups = [[of_runs.filter(pl.col("run_id").is_in(list(runs))) for runs in pair] for pair in pairs]
-    return between(groups, known)
-
-
-def _break_even(claim: ClaimFacts, checks: Sequence[Check], averaged_over: Mapping[str, int]) -> float | None:
-    """Return the CV between runs at which chance could explain the weakest of the checks that hold.
-
-    Where a size is claimed it is that of all checks: an effect of another size is an effect all the same.
-    """
-    if not RELATIONS[claim.relation].compares:
+def _direction(claim: ClaimFacts, findings: Sequence[Finding]) -> Direction | None:
+    """Return the direction of all cells: what is undecided is not as said."""
+    said = [finding.direction for finding in findings]
+    if not any(said):
         return None
-    pairs = [
-        (check.of, check.than)
-        for check in checks
-        if (check.outcome == "holds" or claim.size is not None)
-        if check.of is not None and check.than is not None and check.of.runs != check.than.runs
+    right, wrong = said.count("as said"), said.count("the contrary")
+    if claim.share == "most":
+        if right > len(said) / 2:
+            return "as said"
+        return "the contrary" if wrong >= len(said) / 2 else "undecided"
+    return "the contrary" if wrong else "as said" if right == len(said) else "undecided"
+
+
+def _size(claim: ClaimFacts, findings: Sequence[Finding]) -> str | None:
+    """Return the size of all cells, and ``mixed`` where they differ from the stated one in both directions."""
+    if _direction(claim, findings) not in (None, "as said"):
+        return None
+    sizes = {finding.size for finding in findings} - {None}
+    if claim.share == "most" and sum(finding.is_right for finding in findings) > len(findings) / 2:
+        sizes -= {"understated", "overstated"}
+    if {"understated", "overstated"} <= sizes:
+        return "mixed"
+    order = ("understated", "overstated", "within the interval", "within rounding", "reproduces")
+    return next((size for size in order if size in sizes), None)
+
+
+def _evidence(claim: ClaimFacts, findings: Sequence[Finding], cells: pl.DataFrame) -> Evidence:
+    """Tell how many runs stand behind the figures, or the settings."""
+    known = [finding for finding in findings if finding.is_known]
+    if not known:
+        return "none"
+    if RELATIONS[str(claim.relation)].of_settings:
+        return "stated by the log"
+    averaged = set(cells.filter(pl.col("averaged_over") > 1)["run_id"])
+    if any(averaged & finding.runs for finding in known):
+        return "means of runs"
+    pairs = [(finding.of.runs, (finding.than or finding.of).runs) for finding in known if finding.of is not None]
+    if any(finding.than is not None for finding in known) and all(a == b for a, b in pairs):
+        return "within-run only"
+    fewest = [min(row["n_baseline"], row["n_candidate"]) for finding in known for row in finding.comparisons]
+    fewest += [len(runs) for pair in pairs for runs in pair]
+    return "replicated" if min(fewest) > 1 else "single figures"
+
+
+def _confounders(findings: Sequence[Finding], known: Known) -> tuple[list[str], list[str]]:
+    """Name what besides the factor sets the groups apart, and what else is odd about them."""
+    runs = known.cells.unique("run_id", maintain_order=True)
+    pairs = {
+        (finding.of.runs, finding.than.runs): None
+        for finding in findings
+        if finding.of and finding.than and finding.of.runs != finding.than.runs
+    }
+    groups = [[runs.filter(pl.col("run_id").is_in(list(group))) for group in pair] for pair in pairs]
+    return between(groups, known.evidence)
+
+
+_CROSS_CHECKS: Final = ("FIGURES_DISAGREE", "SECOND_PRINTING_DIFFERS", "WRONG_FIGURE", "DUPLICATE_FIGURE")
+"""What is said of a log whose figures cannot all be right."""
+
+
+def tainted(dataset: Dataset, runs: Iterable[str]) -> list[str]:
+    """Say where the log of a run contradicts itself: each of its figures is in doubt then."""
+    of_runs = dataset.runs.filter(pl.col("run_id").is_in(list(runs))).select("source", "line", "start", "end")
+    said = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
+    joined = said.join(of_runs, on="source", suffix="_of_run")
+    inside = joined.filter(
+        pl.when(pl.col("start").is_not_null())
+        .then(pl.col("start").is_between("start_of_run", "end_of_run"))
+        .otherwise(pl.col("line") >= pl.col("line_of_run"))
+    )
+    return [
+        f"The log contradicts itself ({source}:{line}): {message}"
+        for source, line, message in inside.select("source", "line", "message").unique(maintain_order=True).rows()
     ]
+
+
+def _break_even(findings: Sequence[Finding]) -> float | None:
+    """Return the CV between runs at which chance could explain the weakest of the comparisons that agree."""
     found = [
-        stats.break_even(
-            of.value / than.value,
-            _CONFIDENCE,
-            runs_a=_runs_behind(than, averaged_over),
-            runs_b=_runs_behind(of, averaged_over),
-        ).cv
-        for of, than in pairs
-        if of.value and than.value
+        row["break_even_cv"]
+        for finding in findings
+        if finding.direction == "as said" or finding.size is not None
+        for row in finding.comparisons
+        if row["break_even_cv"] is not None
     ]
-    return float(min(found)) if found else None
+    return min(found, default=None)
 
 
-def _runs_behind(figure: Figure, averaged_over: Mapping[str, int]) -> float:
-    """Return how many runs a mean would have to be of to vary as much as a figure, itself a mean over logs."""
-    return len(figure.runs) ** 2 / sum(1 / averaged_over.get(run, 1) for run in figure.runs)
-
-
-def _verdict(claim: ClaimFacts, arithmetic: Arithmetic, evidence: Evidence, differences: list[str]) -> str:
-    if arithmetic == "not computable":
+def _verdict(
+    claim: ClaimFacts,
+    findings: Sequence[Finding],
+    evidence: Evidence,
+    *,
+    confounders: Sequence[str],
+    taints: Sequence[str],
+) -> Verdict:
+    direction, size = _direction(claim, findings), _size(claim, findings)
+    if direction is None and size is None:
         return "no data"
-    if RELATIONS[claim.relation].of_settings:
-        return "contradicted" if arithmetic == "differs" else "supported"
-    if arithmetic == "differs":
-        return "arithmetically wrong"
-    if differences:
+    if direction == "the contrary" or (direction is None and size in _OFF):
+        return "contradicted"
+    if direction == "undecided" or (claim.share == "all" and not all(finding.is_known for finding in findings)):
+        return "undecided"
+    if taints:
+        return "in doubt"
+    if size in _OFF:
+        return "direction only"
+    if confounders:
         return "not comparable"
-    return "supported" if evidence == "replicated" else "arithmetically right, unreplicated"
+    return "supported" if evidence in ("replicated", "stated by the log") else "figures agree"
+
+
+_OFF: Final = ("understated", "overstated", "mixed")

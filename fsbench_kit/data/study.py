@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -131,36 +131,45 @@ class ClaimFacts(_TomlTable):
 
     Attributes
     ----------
-    says
-        The sentence.
+    says, place
+        The sentence in our words, and where in the article it stands.
     relation
         What it says of figures or of runs: a name that ``fsbench_kit.claims`` knows, see ``docs/claims.md``.
+    unjudged
+        Or else why nothing here can tell whether it is so.
     metric, statistic
         Of which figures.
     where
-        In which cells: columns of the measurements, and ``pattern``. A list stands for each of its values; there
-        must be a figure for each, or the claim cannot be computed as a whole.
+        In which cells: columns of the measurements, and ``pattern``. A list stands for each of its values.
     of, than
         Whose figures; without `than`, those of every other filesystem.
+    over, groups
+        Whether a list in `where`, or in `of` and `than`, means each of its values, or their sum or mean.
     size
-        The stated size as the article gives it, with its unit: ``2``, ``20 MB/s``, ``85 %``.
+        The stated size as the article gives it, with its unit: ``2``, ``20 MB/s``, ``about 85 %``, ``5 to 15``.
     band
         What counts as that size, from the first up to the second, where that is not what rounds to its digits.
-    mostly
-        Whether the sentence says "usually", so that more than half of the cells are enough.
+    share
+        In how many cells it has to be so: ``most`` is more than half of them.
+    setting
+        Which setting, where it is about how runs were made.
     """
 
     id: Name
     says: Name
-    relation: Name
+    place: Name | None = None
+    relation: Name | None = None
+    unjudged: Name | None = None
     metric: Name | None = None
     statistic: Name = "value"
     where: Choice
     of: Choice
     than: Choice
+    over: Literal["each", "sum", "mean"] = "each"
+    groups: Literal["each", "sum", "mean"] = "each"
     size: Name | None = None
     band: tuple[Name, Name] | None = None
-    mostly: bool = False
+    share: Literal["all", "most"] = "all"
     setting: Name | None = None
 
 

@@ -21,14 +21,18 @@ def audit_table(audit: pl.DataFrame) -> Table:
     """
     footnotes = list(dict.fromkeys(note for notes in audit["footnotes"].to_list() for note in notes))
     mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
-    columns = tuple(map(Column, ("verdict", "arithmetic", "evidence", "reason", "notes")))
-    rows = audit.select("says", "verdict", "arithmetic", "evidence", "reason", "footnotes").rows()
-    groups = tuple(
-        Group(_in_line(says), ((*map(_in_line, texts), " ".join(mark_of[note] for note in notes)),))
-        for says, *texts, notes in rows
+    columns = tuple(map(Column, ("claim", "verdict", "direction", "size", "evidence", "reason", "notes")))
+    shown = ("verdict", "direction", "size", "evidence", "reason")
+    rows = tuple(
+        (
+            _in_line(f"{row['says']} ({row['place']})" if row["place"] else row["says"]),
+            *(_in_line(row[name] or "–") for name in shown),
+            " ".join(mark_of[note] for note in row["footnotes"]),
+        )
+        for row in audit.iter_rows(named=True)
     )
     caption = ", ".join(audit["study"].unique(maintain_order=True))
-    return Table(caption, columns, groups, tuple(one_line(note) for note in footnotes))
+    return Table(caption, columns, (Group(None, rows),), tuple(one_line(note) for note in footnotes))
 
 
 def _in_line(text: str) -> str:
@@ -55,24 +59,27 @@ def contradictions_table(audit: pl.DataFrame) -> Table:
 
 def audit_summary(audit: pl.DataFrame) -> str:
     """Sum up an audit in two sentences: how many claims have which verdict, and how many rest on repeated runs."""
-    verdicts = audit["verdict"].value_counts(sort=True)
-    counts = dict(verdicts.sort("count", "verdict", descending=[True, False]).rows())
-    said = ", ".join(f"{number} {_VERDICTS_OF_CLAIMS[verdict]}" for verdict, number in counts.items())
+    counts = dict(audit["verdict"].value_counts().rows())
+    said = ", ".join(
+        f"{counts[verdict]} {words}" for verdict, words in _VERDICTS_OF_CLAIMS.items() if verdict in counts
+    )
     replicated = audit.filter(evidence="replicated").height
-    verb = "rests" if replicated == 1 else "rest"
     return (
-        f"Of {counted(audit.height, 'claim')}, {said}. "
-        f"{replicated or 'None'} of them {verb} on runs that were repeated and printed one by one."
+        f"Of {counted(audit.height, 'claim')}: {said}. "
+        f"Runs that were repeated and printed one by one stand behind {replicated or 'none'} of them."
     )
 
 
 _VERDICTS_OF_CLAIMS: Final = {
-    "supported": "are supported",
-    "contradicted": "are contradicted by the logs",
-    "arithmetically wrong": "do not follow from the figures",
-    "arithmetically right, unreplicated": "follow from the figures but were not replicated",
-    "not comparable": "follow from the figures of groups that differ in more than the filesystem",
-    "no data": "cannot be checked because the figures are not printed",
+    "supported": "supported",
+    "figures agree": "in agreement with the figures, without replication",
+    "not comparable": "in agreement with figures of groups that differ in more than the claim speaks of",
+    "in doubt": "resting on a log that contradicts itself",
+    "direction only": "right in direction and wrong in size",
+    "undecided": "left open by the figures",
+    "contradicted": "contradicted",
+    "no data": "about figures that are not printed",
+    "not judged": "beyond what figures can tell",
 }
 
 
