@@ -363,7 +363,7 @@ class PercentMore(_OfTwo, name="percent_more"):
 class Greater(_OfTwo, name="greater"):
     """The figures of `of` are greater than those of `than`."""
 
-    needs = ("metric",)
+    needs: ClassVar[tuple[str, ...]] = ("metric",)
     neutral = 1
     said: ClassVar[Order] = "greater"
 
@@ -383,7 +383,7 @@ class Less(Greater, name="less"):
 class Equal(_OfTwo, name="equal"):
     """The figures of `of` are those of `than`, or within `size` of them."""
 
-    needs = ("metric",)
+    needs: ClassVar[tuple[str, ...]] = ("metric",)
     differs = False
     neutral = 1
 
