@@ -47,15 +47,18 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         found.filter(pl.col("finding").str.starts_with("inside")),
         found.filter(finding="inside, as 1"),
     )
-    heading = [f"{inside.height} of {found.height} published ratios lie inside the replication's intervals"]
+    heading = [f"{inside.height} of {found.height} published ratios lie where one more pair of runs would"]
     if open_too.height:
-        heading[0] += f", and {open_too.height} of these intervals include 1"
+        heading[0] += f"; for {open_too.height} of them the replication shows no difference"
     explained = (
         "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
-        "is what the rounding of its digits allows, mostly too short to see."
+        "is what the rounding of its digits allows, mostly too short to see. The thick bar of a replicated ratio "
+        "is the confidence interval of its mean; the thin one is where the ratio of one more pair of runs is to be "
+        "expected."
     )
     ends = data.select(
-        low=pl.min_horizontal("place", "low").min(), high=pl.max_horizontal("place", "high").max()
+        low=pl.min_horizontal("place", "low", "pair_low").min(),
+        high=pl.max_horizontal("place", "high", "pair_high").max(),
     ).row(0)
     domain = [min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1]
     ticks = _DECADES if domain[1] / domain[0] > _WIDE else _TICKS
@@ -85,7 +88,8 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         .transform_aggregate(rows="count()")
         .mark_rule(color=REFERENCE, strokeDash=[4, 3])
         .encode(x=alt.XDatum(1.0)),
-        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
+        base.mark_rule(strokeWidth=1).encode(x="pair_low:Q", x2="pair_high:Q"),
+        base.mark_rule(strokeWidth=3).encode(x="low:Q", x2="high:Q"),
         base.transform_filter(alt.datum.whose == PUBLISHED)
         .mark_point(size=80, filled=False, fill="white", strokeWidth=1.8, opacity=1)
         .encode(x=places, shape=shape),
@@ -109,7 +113,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
 
 _SCHEMA: Final = dict.fromkeys(
     ("group", "cell", "whose", "ratio", "finding", "summary"), pl.String
-) | dict.fromkeys(("place", "low", "high"), pl.Float64)
+) | dict.fromkeys(("place", "low", "high", "pair_low", "pair_high"), pl.Float64)
 
 
 def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -138,6 +142,8 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "place": place,
                 "low": low,
                 "high": high,
+                "pair_low": row["prediction_low"] if whose == REPLICATED else None,
+                "pair_high": row["prediction_high"] if whose == REPLICATED else None,
             }
 
 

@@ -44,6 +44,7 @@ def replication_table(found: pl.DataFrame) -> Table:
         Column("ratio of"),
         Column("published [rounding]"),
         Column("replicated [95 % CI]"),
+        Column("one more pair of runs"),
         Column("runs", "right"),
         Column("published ratio"),
         Column("notes"),
@@ -56,6 +57,7 @@ def replication_table(found: pl.DataFrame) -> Table:
                 one_line(f"{row['level']} to {row['baseline']}"),
                 _with_ends(row["published_ratio"], row["published_low"], row["published_high"]),
                 _with_ends(row["ratio"], row["ci_low"], row["ci_high"]),
+                _ends(row["prediction_low"], row["prediction_high"]) or NOTHING,
                 f"{row['n_baseline']} and {row['n_candidate']}",
                 _FINDINGS[row["finding"]][0],
                 " ".join(mark_of[note] for note in of_row),
@@ -108,23 +110,31 @@ def _setting(key: str, value: str) -> str:
 
 
 def _with_ends(value: float, low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return ratio_text(value)
-    return f"{ratio_text(value)} [{ratio_text(low)}, {ratio_text(high)}]"
+    return f"{ratio_text(value)} {_ends(low, high)}".rstrip()
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"[{ratio_text(low)}, {ratio_text(high)}]"
 
 
 _FINDINGS: Final = {
-    "inside": ("inside", "lies inside the replication's interval"),
-    "inside, as 1": ("inside, and so is 1", "lies inside the replication's interval, which includes 1"),
+    "inside": ("inside", "lies where one more pair of runs is to be expected"),
+    "inside, as 1": (
+        "inside; no difference shown",
+        "lies where one more pair of runs is to be expected, and the replication shows no difference",
+    ),
     "same direction": (
         "outside, same side of 1",
-        "lies outside the replication's interval, on the same side of 1",
+        "lies outside of what one more pair of runs would give, on the same side of 1",
     ),
     "other direction": (
         "outside, other side of 1",
-        "lies outside the replication's interval, on the other side of 1",
+        "lies outside of what one more pair of runs would give, on the other side of 1",
     ),
-    "open": ("outside; the interval includes 1", "lies outside the replication's interval, which includes 1"),
+    "open": (
+        "outside; no difference shown",
+        "lies outside of what one more pair of runs would give, and the replication shows no difference",
+    ),
     "no interval": ("no interval", "has no interval to compare with"),
 }
 """Where a published ratio lies, as a cell of a table and in a sentence."""
@@ -165,11 +175,11 @@ def replication_summary(found: pl.DataFrame) -> str:
     said = []
     for row in rows.iter_rows(named=True):
         what = one_line(", ".join(dict.fromkeys(filter(None, (row["pattern"], row["operation"])))))
-        interval = (
-            f"[{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]" if row["ci_low"] is not None else ""
+        interval = _ends(row["prediction_low"], row["prediction_high"])
+        said.append(
+            f"{ratio_text(row['published_ratio'])} ({what}) {replication_finding(row['finding'])}"
+            + (f", {interval}" if interval else "")
         )
-        finding = replication_finding(row["finding"]).replace("'s interval", f"'s interval {interval}", 1)
-        said.append(f"{ratio_text(row['published_ratio'])} ({what}) {finding}")
     groups = one_line(f"{first['level']} to {first['baseline']}")
     metric = metric_text(first["metric"], first["statistic"]).lower()
     return (

@@ -28,6 +28,8 @@ ROW: dict[str, Any] = {
     "ratio": 1.1,
     "ci_low": 1.0,
     "ci_high": 1.2,
+    "prediction_low": 0.9,
+    "prediction_high": 1.4,
     "confidence": 0.95,
     "n_baseline": 6,
     "n_candidate": 6,
@@ -56,16 +58,17 @@ def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
     points = [layer for layer in spec["spec"]["layer"] if layer["mark"]["type"] == "point"]
     assert [layer["mark"]["filled"] for layer in points] == [False, True]
     assert layer_of(spec, "rule", x="low", x2="high")
+    assert layer_of(spec, "rule", x="pair_low", x2="pair_high")
 
 
 def test_the_title_counts_those_inside() -> None:
     spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside"})))
-    assert heading_of(spec) == "1 of 2 published ratios lie inside the replication's intervals"
+    assert heading_of(spec) == "1 of 2 published ratios lie where one more pair of runs would"
 
 
 def test_the_title_says_where_nothing_is_decided() -> None:
     spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside, as 1"})))
-    assert heading_of(spec).endswith("'s intervals, and 1 of these intervals include 1")
+    assert heading_of(spec).endswith("; for 1 of them the replication shows no difference")
 
 
 def test_single_runs_of_ours_have_no_bar() -> None:

@@ -32,6 +32,8 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "ratio": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
+    "prediction_low": pl.Float64,
+    "prediction_high": pl.Float64,
     "confidence": pl.Float64,
     "n_baseline": pl.Int64,
     "n_candidate": pl.Int64,
@@ -60,18 +62,31 @@ def side_by_side(
     -------
     pl.DataFrame
         One row for each cell that both have; the columns are `COLUMNS`. ``published_low`` and ``published_high``
-        are what the rounding of single runs allows, which is no confidence interval. ``finding`` is ``inside``
-        where the published ratio lies in the replication's interval, and ``inside, as 1`` where 1 does so too;
-        ``same direction`` where it lies outside of it and both are on one side of 1, else ``other direction``;
-        ``open`` where the interval includes 1 and not the published ratio; ``no interval`` where there is none.
+        are what the rounding of single runs allows, which is no confidence interval. ``prediction_low`` and
+        ``prediction_high`` are where the ratio of one more pair of runs, like the published one, is to be expected;
+        ``ci_low`` and ``ci_high`` are of the mean. ``finding`` is ``inside`` where the published ratio lies in
+        the prediction interval, and ``inside, as 1`` where the mean's interval includes 1; ``same direction`` where it
+        lies outside and both are on one side of 1, else ``other direction``; ``open`` where it lies outside and
+        the mean's interval includes 1; ``no interval`` where there is none.
+
+    Notes
+    -----
+    A pair varies by both of its runs, so on logarithms the prediction interval is ``sqrt(1 + 2 n)`` times as wide
+    as that of the mean. Its n is the number of pairs over 2, or else the inverse of the sum of the inverses of both
+    groups' numbers of runs.
     """
     theirs, again = (compare(data, baseline=baseline, metrics=metrics) for data in (published, replicated))
     both = theirs.drop_nulls("ratio").join(
         again.drop_nulls("ratio"), on=_SAME, how="inner", nulls_equal=True, maintain_order="left", suffix="_again"
     )
-    inside = (pl.col("rounding_high") >= pl.col("ci_low_again")) & (
-        pl.col("rounding_low") <= pl.col("ci_high_again")
+    pairs = pl.coalesce(
+        pl.col("n_pairs_again") / 2, 1 / (1 / pl.col("n_baseline_again") + 1 / pl.col("n_candidate_again"))
     )
+    predicted = {
+        end: pl.col("ratio_again") * (pl.col(f"ci_{end}_again") / pl.col("ratio_again")) ** (1 + 2 * pairs).sqrt()
+        for end in ("low", "high")
+    }
+    inside = (pl.col("rounding_high") >= predicted["low"]) & (pl.col("rounding_low") <= predicted["high"])
     one = pl.lit(1.0).is_between("ci_low_again", "ci_high_again")
     direction = (pl.col("ratio") > 1) == (pl.col("ratio_again") > 1)
     return both.select(
@@ -82,6 +97,8 @@ def side_by_side(
         ratio="ratio_again",
         ci_low="ci_low_again",
         ci_high="ci_high_again",
+        prediction_low=predicted["low"],
+        prediction_high=predicted["high"],
         confidence="confidence_again",
         n_baseline="n_baseline_again",
         n_candidate="n_candidate_again",
