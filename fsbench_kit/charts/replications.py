@@ -53,7 +53,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     explained = (
         "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
         "is what the rounding of its digits allows, mostly too short to see. The thick bar of a replicated ratio "
-        "is the confidence interval of its mean; the thin one is where the ratio of one more pair of runs is to be "
+        "is the confidence interval of its mean; the thin one is where the ratio of one more pair of runs is "
         "expected."
     )
     ends = data.select(

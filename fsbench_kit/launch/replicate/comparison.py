@@ -62,17 +62,17 @@ def side_by_side(
     -------
     pl.DataFrame
         One row for each cell that both have; the columns are `COLUMNS`. ``published_low`` and ``published_high``
-        are what the rounding of single runs allows, which is no confidence interval. ``prediction_low`` and
-        ``prediction_high`` are where the ratio of one more pair of runs, like the published one, is to be expected;
-        ``ci_low`` and ``ci_high`` are of the mean. ``finding`` is ``inside`` where the published ratio lies in
-        the prediction interval, and ``inside, as 1`` where the mean's interval includes 1; ``same direction`` where it
+        are what the rounding of single runs allows, which is no confidence interval. ``ci_low`` and ``ci_high``
+        are of the replication's mean; between ``prediction_low`` and ``prediction_high`` the ratio of one more pair
+        of runs is expected, like the published one. ``finding`` is ``inside`` where the published ratio lies
+        between the latter, and ``inside, as 1`` where the mean's interval includes 1; ``same direction`` where it
         lies outside and both are on one side of 1, else ``other direction``; ``open`` where it lies outside and
         the mean's interval includes 1; ``no interval`` where there is none.
 
     Notes
     -----
     A pair varies by both of its runs, so on logarithms the prediction interval is ``sqrt(1 + 2 n)`` times as wide
-    as that of the mean. Its n is the number of pairs over 2, or else the inverse of the sum of the inverses of both
+    as that of the mean. Its n is half the number of pairs, or else the inverse of the sum of the inverses of both
     groups' numbers of runs.
     """
     theirs, again = (compare(data, baseline=baseline, metrics=metrics) for data in (published, replicated))
