@@ -14,7 +14,6 @@ Claims are written by hand in a study's ``study.toml``; see ``docs/claims.md``. 
 from __future__ import annotations
 
 import difflib
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +26,7 @@ from fsbench_kit.claims.verdict import judge, unjudged
 from fsbench_kit.data.reading import read
 from fsbench_kit.data.study import STUDY_FILE, read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.toml_lines import lines_of_keys
 from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
 
 if TYPE_CHECKING:
@@ -88,24 +88,13 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     Returns
     -------
     pl.DataFrame
-        One row for each claim; the columns are `COLUMNS`.
-
-        - ``direction``: ``as said``, ``the contrary`` or ``undecided``; null for a claim about a size alone.
-        - ``size``: ``reproduces``; ``within rounding``; ``within the interval`` (of confidence); ``understated``
-          or ``overstated``, where the effect is larger or smaller than stated; ``mixed``, where it is both. Null
-          where none is stated, or where the direction is not as said.
-        - ``evidence``: ``replicated`` (several runs of each group), ``means of runs``, ``within-run only``,
-          ``single figures``, ``stated by the log`` or ``none``. ``confounders`` name what besides the factor sets
-          the groups apart.
-        - ``verdict``: ``supported``; ``figures agree`` (and were not replicated); ``not comparable`` (they agree,
-          and more than the factor differs); ``in doubt`` (a log contradicts itself); ``direction only``;
-          ``undecided``; ``contradicted``; ``no data``; ``not judged``. ``reason`` says why, ``footnotes`` what
-          else to know.
-        - ``computed`` is the ratio, difference, share, rank or value that the figures give, where a claim has one
-          cell, and ``computed_low`` and ``computed_high`` what their rounding or the runs' variation allows;
-          ``comparisons`` has the same of each cell. ``stated_low`` and ``stated_high`` are what counts as the
-          stated size. ``break_even_cv`` is the variation between runs (as a coefficient of variation) at which
-          chance alone could make two equal groups look like this at the 5 % level, in the weakest cell.
+        One row for each claim; the columns are `COLUMNS`. ``docs/claims.md`` says what ``direction``, ``size``,
+        ``evidence`` and ``verdict`` can be; null is where there is none. ``computed`` is the ratio, difference,
+        share, rank or value that the figures give, where a claim has one cell, and ``computed_low`` and
+        ``computed_high`` what their rounding or the runs' variation allows; ``comparisons`` has the same of each
+        cell. ``stated_low`` and ``stated_high`` are what counts as the stated size. ``break_even_cv`` is the
+        variation between runs (as a coefficient of variation) at which chance alone could make two equal groups
+        look like this at the 5 % level, in the weakest cell.
 
     Raises
     ------
@@ -152,7 +141,7 @@ def _answers(study: StudyDescription, dataset: Dataset, folder: Path) -> Iterabl
             _check_values(claim, of_factor.cells, [*study.filesystems, *dataset.runs["filesystem"].drop_nulls()])
             yield judge(claim, list(RELATIONS[str(claim.relation)].findings(claim, of_factor)), of_factor)
         except RequestError as error:
-            raise _mistake(claim, folder, error.what, error.hint) from error
+            raise _mistake(study, claim, folder, error) from error
 
 
 def _factor(claim: ClaimFacts) -> str:
@@ -216,9 +205,10 @@ def _meant(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(names)}."
 
 
-def _mistake(claim: ClaimFacts, folder: Path, what: str, hint: str | None = None) -> InputError:
-    """Say where a claim is wrong: on the line with its id."""
+def _mistake(study: StudyDescription, claim: ClaimFacts, folder: Path, error: RequestError) -> InputError:
+    """Say where a claim is wrong: on the line with its id, or else where its table begins."""
     file = folder / STUDY_FILE
-    rows = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
-    lines = [number for number, row in rows if re.match(rf"\s*id\s*=.*{re.escape(claim.id)}", row)]
-    return InputError(f'claim "{claim.id}": {what}', file=file, line=lines[-1] if lines else None, hint=hint)
+    table = ("claim", study.claim.index(claim))
+    lines = lines_of_keys(file.read_text(encoding="utf-8"))
+    line = lines.get((*table, "id"), lines.get(table))
+    return InputError(f'claim "{claim.id}": {error.what}', file=file, line=line, hint=error.hint)

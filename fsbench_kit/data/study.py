@@ -5,7 +5,6 @@ A *study* is a folder with such a file, whose ``[[log]]`` tables name its logs; 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -23,6 +22,7 @@ from pydantic_core import PydanticCustomError
 from fsbench_kit.data.files import paths as paths_of
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.toml_lines import lines_of_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -213,9 +213,9 @@ def read_study(folder: Path) -> StudyDescription:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"this is not TOML: {error}", file=path) from error
     except ValidationError as error:
-        keys = "|".join(re.escape(str(problem["loc"][-1])) for problem in error.errors())
-        rows = enumerate(text.splitlines(), 1)
-        line = next((number for number, row in rows if re.match(rf"\s*({keys})\b", row)), None)
+        lines, keys = lines_of_keys(text), [problem["loc"] for problem in error.errors()]
+        outwards = (key[: len(key) - cut] for cut in range(max(map(len, keys))) for key in keys)
+        line = next((lines[key] for key in outwards if key in lines), None)
         raise InputError("\n".join(problems(error)), file=path, line=line) from error
     for name in companions(study):
         if not (folder / name).is_file():
@@ -242,9 +242,13 @@ def _check_named_once(study: StudyDescription, folder: Path) -> None:
 
 
 def table_lines(folder: Path, name: str) -> list[int]:
-    """Return on which lines the tables of an array begin; none where it is written inline."""
-    rows = (folder / STUDY_FILE).read_text(encoding="utf-8").splitlines()
-    return [number for number, row in enumerate(rows, 1) if re.match(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]", row)]
+    """Return on which lines the tables of an array begin, such as those of ``log.run``."""
+    lines = lines_of_keys((folder / STUDY_FILE).read_text(encoding="utf-8"))
+    return [
+        line
+        for place, line in lines.items()
+        if isinstance(place[-1], int) and [key for key in place if isinstance(key, str)] == name.split(".")
+    ]
 
 
 def problems(error: ValidationError) -> Iterator[str]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic.fields import FieldInfo
 
-from fsbench_kit.launch.lines import lines_of_keys
 from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.toml_lines import lines_of_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

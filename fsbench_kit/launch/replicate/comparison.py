@@ -63,8 +63,8 @@ def side_by_side(
     pl.DataFrame
         One row for each cell that both have; the columns are `COLUMNS`. ``published_low`` and ``published_high``
         are what the rounding of single runs allows, which is no confidence interval. ``ci_low`` and ``ci_high``
-        are of the replication's mean; between ``prediction_low`` and ``prediction_high`` the ratio of one more pair
-        of runs is expected, like the published one. ``finding`` is ``inside`` where the published ratio lies
+        are of the replication's mean; between ``prediction_low`` and ``prediction_high`` the ratio of one more
+        pair of runs is expected, like the published one. ``finding`` is ``inside`` where the published ratio lies
         between the latter, and ``inside, as 1`` where the mean's interval includes 1; ``same direction`` where it
         lies outside and both are on one side of 1, else ``other direction``; ``open`` where it lies outside and
         the mean's interval includes 1; ``no interval`` where there is none.
