@@ -43,7 +43,11 @@ def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         setattr(sys.modules[package], name, value)
         return value
 
-    return get, lambda: sorted({*vars(sys.modules[package]), *homes})
+    def offered() -> list[str]:
+        known = vars(sys.modules[package])
+        return sorted({*known["__all__"], *(name for name in known if name.startswith("__"))})
+
+    return get, offered
 
 
 def skip_iri_grammar() -> None:

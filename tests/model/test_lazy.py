@@ -16,7 +16,7 @@ def test_every_name_is_there_and_is_that_of_no_module(room: str) -> None:
     modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
     assert modules.isdisjoint(package.__all__)
     assert all(hasattr(package, name) for name in package.__all__)
-    assert set(package.__all__) <= set(dir(package))
+    assert {name for name in dir(package) if not name.startswith("__")} == set(package.__all__)
     assert not hasattr(package, "no_such_name")
 
 
