@@ -261,6 +261,7 @@ _ORIGIN_NAMES: Final = {
     "command": "command that ran",
     "environment": "machine's own record",
     "study": "the study's description",
+    "name": "the file's name",
     "stated": "what the article states",
 }
 

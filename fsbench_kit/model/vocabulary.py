@@ -271,9 +271,9 @@ counts as workload, unless it is listed here."""
 STAGES: Final = ("precondition", "warm-up", "measured")
 """What a launched run was for: those before the first round are kept, and not compared."""
 
-ORIGINS: Final = ("log", "command", "environment", "study", "stated")
+ORIGINS: Final = ("log", "command", "environment", "study", "name", "stated")
 """Where a setting is known from, the strongest first: the log's own words; the command line that ran; the
-machine's state that a launch recorded; the study's facts; what an article states."""
+machine's state that a launch recorded; the study's facts; the names of files; what an article states."""
 
 
 def setting_kind(key: str) -> SettingKind:

@@ -1,0 +1,173 @@
+"""What the names of files and folders say of runs: by a template, or by themselves where they hold ``key=value``.
+
+A template is a name with keys in braces, ``{filesystem}_{workload}_bs{block_size}_run{round}.json``; one with
+slashes is about the folders too. Keys are columns of runs, settings, or words of one's own, which become settings
+under that name. A name says what a log does not, and nothing against it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import parse  # type: ignore[import-untyped]
+
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.records import Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import PurePath
+
+FACTS: Final = ("filesystem", "host", "tool_version", "target", "workload", "round")
+"""Keys that are columns of runs; all others are settings."""
+
+
+class Named(NamedTuple):
+    """What a name says: columns of runs, and settings."""
+
+    facts: dict[str, str | int]
+    settings: tuple[Setting, ...]
+
+
+class NameTemplate:
+    """What each part of a name means.
+
+    Parameters
+    ----------
+    text
+        Such as ``{filesystem}/{workload}_run{round}.json``. What may be anything is ``{}``.
+
+    Raises
+    ------
+    RequestError
+        If it is no template.
+
+    Examples
+    --------
+    >>> from pathlib import PurePath
+    >>> template = NameTemplate("{filesystem}_bs{block_size}_run{round}.json")
+    >>> said = template.read(PurePath("logs/XFS_bs4k_run03.json"))
+    >>> said.facts, [(setting.key, setting.value) for setting in said.settings]
+    ({'filesystem': 'xfs', 'round': 3}, [('block_size', '4096')])
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        keys = re.findall(r"\{([^{}]*)\}", text)
+        braces = re.sub(r"\{[^{}]*\}", "", text)
+        wrong = next((key for key in keys if key and not _KEY.fullmatch(key)), None)
+        if wrong is not None or "{" in braces or "}" in braces or not any(keys):
+            what = f"{{{wrong}}} is no key" if wrong is not None else "it is no template of names"
+            raise RequestError(
+                f"{text}: {what}", hint='Write keys in braces, as in "{filesystem}_{workload}_run{round}.json".'
+            )
+        self._folders = text.count("/")
+        typed = re.sub(r"\{([^{}]*)\}", lambda found: f"{{{found[1]}:{_form(found[1]).name}}}", text)
+        forms = {
+            form.name: parse.with_pattern(form.pattern)(partial(form.read)) for form in (_ANY, *_FORMS.values())
+        }
+        self._parser = parse.compile(typed, forms, case_sensitive=True)
+
+    def read(self, path: PurePath) -> Named | None:
+        """Return what a name says, with as many folders as the template has; ``None`` if it does not fit."""
+        found = self._parser.parse("/".join(path.parts[-1 - self._folders :]))
+        return None if found is None else _named(found.named)
+
+
+_KEY: Final = re.compile(r"[A-Za-z][\w.-]*")
+
+
+def plain_names(path: PurePath) -> Named:
+    """Return what a path says without a template: parts like ``fs=xfs``, and the folders that bench-fio writes.
+
+    Examples
+    --------
+    >>> from pathlib import PurePath
+    >>> plain_names(PurePath("fs=xfs/bs=4k/run=3.json")).facts
+    {'filesystem': 'xfs', 'round': 3}
+    """
+    text = path.with_suffix("").as_posix()
+    found = {_ALIASES.get(key.lower(), key): value for key, value in _PAIR.findall(text)}
+    if (of_bench_fio := _BENCH_FIO.search(path.as_posix())) is not None:
+        found = {**of_bench_fio.groupdict(), **found}
+    fitting = {key: value for key, value in found.items() if re.fullmatch(_form(key).pattern, value)}
+    return _named({key: _form(key).read(value) for key, value in fitting.items()})
+
+
+_PAIR: Final = re.compile(r"(?:^|[/_,;& ])([A-Za-z][\w.-]*?)=([^/,;& =]+?)(?=$|[/,;& ]|_[A-Za-z][\w.-]*?=)")
+_BENCH_FIO: Final = re.compile(
+    r"(?P<target>[^/]+)/[^/]+/(?P<block_size>\d+[kKmM]?)/run-(?P<round>\d+)/"
+    r"(?:rand)?(?:read|write|rw|trim|trimwrite)-(?P<iodepth>\d+)-(?P<threads>\d+)\.json$"
+)
+_ALIASES: Final = {
+    "fs": "filesystem",
+    "bs": "block_size",
+    "qd": "iodepth",
+    "depth": "iodepth",
+    "jobs": "threads",
+    "numjobs": "threads",
+    "ioengine": "engine",
+    "rw": "pattern",
+    "size": "file_size",
+    "run": "round",
+    "rep": "round",
+    "iteration": "round",
+}
+"""Short names that tools and people use for keys, in names that hold ``key=value``."""
+
+
+def _named(known: Mapping[str, str | int]) -> Named:
+    return Named(
+        {key: value for key, value in known.items() if key in FACTS},
+        tuple(
+            Setting(key=key, value=str(value), origin="name") for key, value in known.items() if key not in FACTS
+        ),
+    )
+
+
+# ---- how a part of a name becomes a value
+
+
+class _Form(NamedTuple):
+    """What parts of names look like, and how they are read."""
+
+    name: str
+    pattern: str
+    read: Callable[[str], str | int]
+
+
+def _size(text: str) -> str:
+    """Return a size in bytes, as fio reads it: k is 1024.
+
+    >>> _size("4k"), _size("1MiB"), _size("512B")
+    ('4096', '1048576', '512')
+    """
+    number, unit = re.fullmatch(r"(\d+)([kmgt]?).*", text.lower()).groups()  # type: ignore[union-attr]
+    return str(int(number) << 10 * "_kmgt".index(unit or "_"))
+
+
+def _count(text: str) -> int:
+    """Return a number that may have its unit on either side.
+
+    >>> _count("qd32"), _count("8jobs"), _count("007")
+    (32, 8, 7)
+    """
+    return int(re.sub(r"\D", "", text))
+
+
+_ANY: Final = _Form("any", r"[^/]+?", str)
+_SIZE: Final = _Form("size", r"\d+[kmgtKMGT]?(?:i?[bB])?", _size)
+_COUNT: Final = _Form("count", r"(?:qd|iodepth|depth|d|t|j|x)?\d+(?:threads|jobs|files|t|j|x)?", _count)
+_FORMS: Final = {
+    "filesystem": _Form("filesystem", _ANY.pattern, str.lower),
+    "round": _Form("round", r"(?:run|rep|r)?\d+", _count),
+    **dict.fromkeys(("block_size", "file_size", "total_size"), _SIZE),
+    **dict.fromkeys(("iodepth", "threads", "files"), _COUNT),
+}
+"""Keys whose values have a form. A name in which they have another does not fit."""
+
+
+def _form(key: str) -> _Form:
+    return _FORMS.get(key, _ANY)

@@ -1,0 +1,160 @@
+"""What names of files say of their runs; the names are such as people give."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath as Name
+
+import pytest
+
+from fsbench_kit.data.name_proposals import proposed
+from fsbench_kit.data.names import Named, NameTemplate, plain_names
+from fsbench_kit.model.errors import RequestError
+
+
+def _said(named: Named | None) -> dict[str, str | int] | None:
+    return None if named is None else {**named.facts, **{item.key: item.value for item in named.settings}}
+
+
+XFS, EXT4 = {"filesystem": "xfs"}, {"filesystem": "ext4"}
+
+
+@pytest.mark.parametrize(
+    ("template", "name", "said"),
+    [
+        ("{filesystem}.json", "xfs.json", XFS),
+        ("{filesystem}.json", "XFS.json", XFS),
+        ("{filesystem}.json", "deep/down/xfs.json", XFS),
+        ("{filesystem}.json", "xfs.txt", None),
+        ("{filesystem}.json", "xfs.json.bak", None),
+        ("{filesystem}_run{round}.json", "xfs_run3.json", {**XFS, "round": 3}),
+        ("{filesystem}_run{round}.json", "xfs_run03.json", {**XFS, "round": 3}),
+        ("{filesystem}_run{round}.json", "xfs_run.json", None),
+        ("{filesystem}-{}-{round}.log", "ext4-4k-rr-1.log", {**EXT4, "round": 1}),
+        ("{}/{filesystem}/fio.json", "2024-03-01/xfs/fio.json", XFS),
+        ("{date}/{filesystem}/fio.json", "2024-03-01/xfs/fio.json", {**XFS, "date": "2024-03-01"}),
+        ("{host}/{filesystem}/run{round}.json", "node7/xfs/run12.json", {"host": "node7", **XFS, "round": 12}),
+        ("{host}/{filesystem}/run{round}.json", "xfs/run12.json", None),
+        ("run_{round} ({copy}).txt", "run_3 (copy).txt", {"round": 3, "copy": "copy"}),
+        (
+            "{filesystem}_{workload}_bs{block_size}_qd{iodepth}_run{round}.json",
+            "xfs_randread_bs4k_qd32_run3.json",
+            {**XFS, "workload": "randread", "block_size": "4096", "iodepth": "32", "round": 3},
+        ),
+        (
+            "{filesystem}_{workload}_bs{block_size}_qd{iodepth}_run{round}.json",
+            "ext4_seq_write_bs1M_qd1_run10.json",
+            {**EXT4, "workload": "seq_write", "block_size": "1048576", "iodepth": "1", "round": 10},
+        ),
+        (
+            "{filesystem}_{block_size}_{iodepth}.json",
+            "xfs_16KiB_qd8.json",
+            {**XFS, "block_size": "16384", "iodepth": "8"},
+        ),
+        ("{threads}-{filesystem}.txt", "16threads-xfs.txt", {"threads": "16", **XFS}),
+        ("fio-{kernel}-{filesystem}.json", "fio-6.12.3-xfs.json", {"kernel": "6.12.3", **XFS}),
+        ("bench {filesystem} no {round}.out", "bench xfs no 2.out", {**XFS, "round": 2}),
+        ("{filesystem}.{round}", "xfs.7", {**XFS, "round": 7}),
+        ("{mkfs.reflink}_{filesystem}.log", "off_xfs.log", {"mkfs.reflink": "off", **XFS}),
+        (
+            "{scheduler}/{filesystem}/{block_size}.json",
+            "mq-deadline/xfs/4096.json",
+            {"scheduler": "mq-deadline", **XFS, "block_size": "4096"},
+        ),
+        ("{filesystem}_{round}.json", "xfs_final.json", None),
+        ("{filesystem}_{block_size}.json", "xfs_small.json", None),
+    ],
+)
+def test_templates(template: str, name: str, said: dict[str, str | int] | None) -> None:
+    assert _said(NameTemplate(template).read(Name(name))) == said
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("xfs.json", "it is no template of names"),
+        ("{}.json", "it is no template of names"),
+        ("{filesystem.json", "it is no template of names"),
+        ("filesystem}.json", "it is no template of names"),
+        ("{file system}.json", "{file system} is no key"),
+        ("{1}.json", "{1} is no key"),
+        ("{a:d}.json", "{a:d} is no key"),
+    ],
+)
+def test_what_is_no_template(template: str, message: str) -> None:
+    with pytest.raises(RequestError, match=re.escape(message)):
+        NameTemplate(template)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("fs=xfs/bs=4k/run=3.json", {**XFS, "block_size": "4096", "round": 3}),
+        ("filesystem=ext4/kernel=6.1/fio.json", {**EXT4, "kernel": "6.1"}),
+        ("results/fs=xfs_qd=32_run=1.json", {**XFS, "iodepth": "32", "round": 1}),
+        ("fs=xfs,bs=1m,rw=randread.txt", {**XFS, "block_size": "1048576", "pattern": "randread"}),
+        ("rep=2/ioengine=io_uring.log", {"round": 2, "engine": "io_uring"}),
+        ("numjobs=8/size=1g/x.json", {"threads": "8", "file_size": "1073741824"}),
+        ("commit=abc123/x.json", {"commit": "abc123"}),
+        (
+            "nvme0n1/fio/4k/run-1/randread-16-1.json",
+            {"target": "nvme0n1", "block_size": "4096", "round": 1, "iodepth": "16", "threads": "1"},
+        ),
+        (
+            "bench/TARGET/rwmix75/64k/run-2/randrw-32-8.json",
+            {"target": "TARGET", "block_size": "65536", "round": 2, "iodepth": "32", "threads": "8"},
+        ),
+        ("xfs-4k-rr-1.log", {}),
+        ("a=b=c.log", {}),
+        ("x=.log", {}),
+        ("e-mc2.log", {}),
+        ("2024-03-01/xfs/fio.json", {}),
+    ],
+)
+def test_names_that_say_it_by_themselves(name: str, said: dict[str, str | int]) -> None:
+    assert _said(plain_names(Name(name))) == said
+
+
+@pytest.mark.parametrize(
+    ("names", "template"),
+    [
+        (["xfs.json", "ext4.json"], "{filesystem}.json"),
+        (["XFS.log", "ext4.log", "btrfs.log"], "{filesystem}.log"),
+        (["xfs_run1.json", "xfs_run2.json", "ext4_run1.json"], "{filesystem}_run{round}.json"),
+        (["ext4-4k-rr-1.log", "ext4-4k-rw-1.log", "xfs-4k-rr-2.log"], "{filesystem}-4k-{pattern}-{round}.log"),
+        (
+            ["xfs_randread_bs4k_qd32_run3.json", "ext4_randread_bs64k_qd1_run1.json"],
+            "{filesystem}_randread_bs{block_size}_qd{iodepth}_run{round}.json",
+        ),
+        (["fio-xfs-4k.json", "fio-xfs-128k.json"], "fio-xfs-{block_size}.json"),
+        (["2024-03-01/xfs/fio.json", "2024-03-01/ext4/fio.json"], "{filesystem}/fio.json"),
+        (["a/xfs/1.json", "a/xfs/2.json", "a/ext4/1.json"], "{filesystem}/{round}.json"),
+        (["run_1 (copy).txt", "run_2 (copy).txt"], "run_{round} (copy).txt"),
+        (["before.json", "after.json"], "{name1}.json"),
+        (["old-kernel/1.json", "new-kernel/1.json"], "{name1}-kernel/1.json"),
+        (["t4_xfs.log", "t8_xfs.log"], "t{threads}_xfs.log"),
+        (["node1-xfs.log", "node2-ext4.log"], "node{name1}-{filesystem}.log"),
+        (["xfs_rndrd_1.txt", "xfs_seqwr_1.txt"], "xfs_{pattern}_1.txt"),
+        (["sysbench 1.log", "sysbench 2.log"], "sysbench {round}.log"),
+        (["xfs.json"], None),
+        (["xfs.json", "xfs-again.json"], None),
+        ([], None),
+    ],
+)
+def test_proposals(names: list[str], template: str | None) -> None:
+    found = proposed(map(Name, names))
+    assert (None if found is None else found.template) == template
+
+
+def test_a_proposal_says_what_it_would_mean_and_can_be_used() -> None:
+    names = [
+        f"{filesystem}_qd{depth}_run{n}.json"
+        for filesystem in ("xfs", "ext4")
+        for depth in (1, 32)
+        for n in (1, 2)
+    ]
+    found = proposed(map(Name, names))
+    assert found is not None
+    assert found.examples[3] == ("xfs_qd32_run2.json", {"filesystem": "xfs", "iodepth": "32", "round": "2"})
+    assert len(found.examples) == 5
+    assert _said(NameTemplate(found.template).read(Name(names[3]))) == {**XFS, "iodepth": "32", "round": 2}
