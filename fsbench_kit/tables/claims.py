@@ -8,7 +8,7 @@ import polars as pl
 
 from fsbench_kit.tables.cells import varying
 from fsbench_kit.tables.layout import Column, Group, Table, marks, table
-from fsbench_kit.tables.messages import counted, one_line, percent
+from fsbench_kit.tables.messages import NOTHING, counted, one_line, percent
 
 
 def audit_table(audit: pl.DataFrame) -> Table:
@@ -21,12 +21,14 @@ def audit_table(audit: pl.DataFrame) -> Table:
     """
     footnotes = list(dict.fromkeys(note for notes in audit["footnotes"].to_list() for note in notes))
     mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
-    columns = tuple(map(Column, ("claim", "verdict", "direction", "size", "evidence", "reason", "notes")))
-    shown = ("verdict", "direction", "size", "evidence", "reason")
+    columns = tuple(map(Column, ("claim", "verdict", "figures", "evidence", "reason", "notes")))
     rows = tuple(
         (
             _in_line(f"{row['says']} ({row['place']})" if row["place"] else row["says"]),
-            *(_in_line(row[name] or "–") for name in shown),
+            row["verdict"],
+            ", ".join(filter(None, (row["direction"], row["size"]))) or NOTHING,
+            row["evidence"],
+            _in_line(row["reason"]),
             " ".join(mark_of[note] for note in row["footnotes"]),
         )
         for row in audit.iter_rows(named=True)
