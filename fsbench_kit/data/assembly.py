@@ -7,7 +7,6 @@ several places becomes one, each gets its id, and checks over the columns of all
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -104,31 +103,16 @@ _FACTS: Final = pl.Schema(
 
 def _found(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
     """Return the runs in logs, and what is said in these, both in the order of the logs."""
-    parts = list(_parts(logs))
-    several = {id(part.columns): part.columns for part in parts}
-    first_run = dict(
-        zip(several, accumulate((each.runs.height for each in several.values()), initial=0), strict=False)
+    columns = Columns.gathered(list(_parts(logs)))
+    severities = SCHEMAS["diagnostics"]["severity"]
+    said = columns.diagnostics.with_columns(
+        pl.Series("source", [log.source for log in logs], dtype=pl.String).gather(columns.diagnostics[FILE]),
+        severity=pl.col("code").replace_strict(_SEVERITIES, return_dtype=severities),
     )
-    first_said = dict(
-        zip(several, accumulate((each.diagnostics.height for each in several.values()), initial=0), strict=False)
-    )
-    whole = Columns.stacked(list(several.values()))
-    columns = whole.picked([first_run[id(part.columns)] + number for part in parts for number in part.runs])
-    said = whole.diagnostics[
-        [first_said[id(part.columns)] + number for part in parts for number in part.said]
-    ].select(
-        pl.Series(
-            "source", [log.source for log, part in zip(logs, parts, strict=True) for _ in part.said], pl.String
-        ),
-        pl.exclude(FILE),
-        severity=pl.col("code").replace_strict(_SEVERITIES, return_dtype=SCHEMAS["diagnostics"]["severity"]),
-    )
-    of_run = [number for number, part in enumerate(parts) for _ in part.runs]
     facts = pl.DataFrame({name: [getattr(log, name) for log in logs] for name in _FACTS}, schema=_FACTS)
-    return (
-        Found(columns, facts[of_run], _outside([logs[number] for number in of_run], columns.runs["filesystem"])),
-        said.select(SCHEMAS["diagnostics"].names()),
-    )
+    of_run = columns.runs[FILE]
+    settings = _outside([logs[number] for number in of_run], columns.runs["filesystem"])
+    return Found(columns, facts[of_run], settings), said.select(SCHEMAS["diagnostics"].names())
 
 
 _SEVERITIES: Final = {code: severity for code, (severity, _) in DIAGNOSTICS.items()}
@@ -261,7 +245,7 @@ def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
 def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
     """Find settings that are known from several origins which do not agree."""
     place = (RUN, "scope", "part", "key")
-    differing = settings.filter(
+    differing = settings.filter(settings.select(place).is_duplicated()).filter(
         pl.col("key") != "command",
         pl.col("origin").n_unique().over(place) > 1,
         pl.col("value").n_unique().over(place) > 1,
@@ -316,8 +300,7 @@ def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
 def _repeated(measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find primary measurements that stand for the same thing as an earlier one of their run."""
     key = (RUN, *MEASUREMENT_KEY)
-    primary = measurements.filter("primary")
-    several = primary.filter(primary.select(key).is_duplicated())
+    several = measurements.filter(_is_repeated(measurements))
     for _, rows in several.group_by(key, maintain_order=True):
         first, *others = rows.rows(named=True)
         for item in others:
@@ -333,9 +316,12 @@ def _repeated(measurements: pl.DataFrame) -> Iterator[_Check]:
 
 def _primary_once(measurements: pl.DataFrame) -> pl.DataFrame:
     """Let only the first of primary measurements be primary that stand for the same thing."""
-    primary = measurements["primary"]
-    firsts = measurements.filter(primary).select(RUN, *MEASUREMENT_KEY).is_unique()
-    if firsts.all():
+    if not _is_repeated(measurements).any():
         return measurements
     is_first = pl.struct(RUN, "primary", *MEASUREMENT_KEY).is_first_distinct()
     return measurements.with_columns(primary=pl.col("primary") & is_first)
+
+
+def _is_repeated(measurements: pl.DataFrame) -> pl.Series:
+    """Tell of each measurement whether it is primary and another one is that stands for the same thing."""
+    return measurements["primary"] & measurements.select(RUN, "primary", *MEASUREMENT_KEY).is_duplicated()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import time_ns
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
-from fsbench_kit.data.files import opened
-from fsbench_kit.data.log import FioLog, Log
+from fsbench_kit.data.files import Stamp, opened
 from fsbench_kit.documents import read_file
 from fsbench_kit.formats import clean
 from fsbench_kit.formats.fio_log import HEAD_SIZE, log_of
@@ -22,8 +24,10 @@ from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
 
+    from fsbench_kit.data.columns import Part
     from fsbench_kit.formats.clean import CleanLogs
     from fsbench_kit.formats.fio_log import LogFile
 
@@ -39,39 +43,56 @@ class File(NamedTuple):
         Whether it may be a FIFO.
     is_found
         Whether it merely stands in a folder, where other files than logs are to be expected.
+    stamp
+        That of the file when it was found, where that is known.
     """
 
     path: str
     open: BinaryIO | None = None
     may_be_pipe: bool = False
     is_found: bool = False
+    stamp: Stamp | None = None
+
+
+class Read(NamedTuple):
+    """What was read of a file: a part of columns, and which log file of fio it is, if any.
+
+    A file that would get another stamp if it changed has the one with which it was read.
+    """
+
+    part: Part
+    fio_log: LogFile | None
+    stamp: Stamp | None
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was read of some files, by their numbers: columns, and which of them are log files of fio."""
+    """What was read of some files, by their numbers; see `Read`."""
 
     columns: Columns
     fio_logs: dict[int, LogFile]
+    stamps: dict[int, Stamp]
+
+    def files(self, number: int) -> Iterator[Read]:
+        """Yield what was read of each of so many files."""
+        for file, part in enumerate(self.columns.files(number)):
+            yield Read(part, self.fio_logs.get(file), self.stamps.get(file))
 
 
-def read_files(files: Sequence[File]) -> list[Log]:
-    """Read files; what keeps one from being read is said in its log."""
-    logs: list[Log] = []
-    for start in range(0, len(files), TOGETHER):
-        some = files[start : start + TOGETHER]
-        batch = read_batch(some)
-        parts = batch.columns.files(len(some))
-        for number, (file, part) in enumerate(zip(some, parts, strict=True)):
-            fio_log = batch.fio_logs.get(number)
-            logs.append(
-                Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
-            )
-    return logs
+def read_files(files: Sequence[File], executor: Executor | None = None) -> list[Read]:
+    """Read files; what keeps one from being read is said in its part. An executor reads many beside each other."""
+    alone = executor is None or len(files) < ENOUGH or any(file.open is not None for file in files)
+    number = TOGETHER if alone else max(ENOUGH // 4, min(TOGETHER, len(files) // (2 * (os.cpu_count() or 1))))
+    batches = [files[start : start + number] for start in range(0, len(files), number)]
+    each = map(read_batch, batches) if executor is None or alone else executor.map(read_batch, batches)
+    return [read for some, batch in zip(batches, each, strict=True) for read in batch.files(len(some))]
 
 
 TOGETHER: Final = 1024
 """So many files are read together."""
+
+ENOUGH: Final = 200
+"""Fewer files are not handed to an executor: a process takes longer to start than they to be read."""
 
 
 def read_batch(files: Sequence[File]) -> Batch:
@@ -82,17 +103,20 @@ def read_batch(files: Sequence[File]) -> Batch:
             if file.open is not None:
                 found.add_read(number, file.open, file.path)
             else:
-                with opened(Path(file.path), may_be_pipe=file.may_be_pipe) as content:
+                with opened(file.path, may_be_pipe=file.may_be_pipe) as content:
                     found.add(number, content, file.path)
         except OSError as error:
             message = f"The file cannot be read: {error.strerror or error}."
             unreadable = Diagnostic(code="UNREADABLE", message=message)
             found.records.append(FileRecords(number, [unreadable], b""))
-    return Batch(found.columns(), found.fio_logs)
+    return Batch(found.columns(), found.fio_logs, found.stamps)
 
 
 _MOST: Final = 2**18
 """A file of so many bytes is no log that is read together with others."""
+
+_ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
+"""How log files of fio begin, mostly."""
 
 _PLAIN: Final = bytes(range(32, 127)) + b"\t\n"
 _DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
@@ -112,28 +136,35 @@ class _Found:
     def __init__(self) -> None:
         self.records: list[FileRecords] = []
         self.fio_logs: dict[int, LogFile] = {}
+        self.stamps: dict[int, Stamp] = {}
         self._plain: list[tuple[int, bytes, str]] = []
 
     def add(self, number: int, file: io.BufferedReader, source: str) -> None:
         """Take in an open file of the disk."""
-        if not file.seekable():
-            self.add_read(number, file, source)
-            return
-        data = file.read(_MOST)
-        head = data[:HEAD_SIZE]
-        path = Path(source)
-        fio_log = (
-            log_of(path, partial(opened, path), head, is_whole=len(data) <= HEAD_SIZE) if b"," in head else None
-        )
-        if fio_log is not None:
-            self.fio_logs[number] = fio_log
-        elif len(data) < _MOST and _is_plain(data):
+        if (stamp := Stamp.of(os.fstat(file.fileno()))) is not None and stamp.is_certain(time_ns()):
+            self.stamps[number] = stamp
+        data = file.read(_MOST) if file.seekable() else b""
+        if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
             self._plain.append((number, data, source))
-        elif len(data) < _MOST:
-            self.add_read(number, io.BytesIO(data), source)
-        else:
-            file.seek(0)
+        elif data and len(data) < _MOST:
+            self._add_left(number, data, source)
+        elif not self._is_fio_log(number, data, source):
+            if data:
+                file.seek(0)
             self.add_read(number, file, source)
+
+    def _is_fio_log(self, number: int, data: bytes, source: str) -> bool:
+        """Whether a file is a log file of fio, by its first bytes."""
+        path = Path(source)
+        found = log_of(path, partial(opened, path), data[:HEAD_SIZE], is_whole=len(data) <= HEAD_SIZE)
+        if found is not None:
+            self.fio_logs[number] = found
+        return found is not None
+
+    def _add_left(self, number: int, data: bytes, source: str) -> None:
+        """Read a file by itself, all of which is at hand."""
+        if not self._is_fio_log(number, data, source):
+            self.add_read(number, io.BytesIO(data), source)
 
     def add_read(self, number: int, file: BinaryIO, source: str) -> None:
         """Read an open file by itself."""
@@ -144,8 +175,7 @@ class _Found:
         """Read what is left to be read, and return all of it."""
         found, left = clean.read([data.decode("ascii") for _, data, _ in self._plain])
         for index in left:
-            number, data, source = self._plain[index]
-            self.add_read(number, io.BytesIO(data), source)
+            self._add_left(*self._plain[index])
         numbers = [number for number, _, _ in self._plain]
         contents = [data for _, data, _ in self._plain]
         several = [_columns(name, logs, numbers, contents) for name, logs in found.items()]

@@ -141,6 +141,33 @@ class Columns:
             },
         )
 
+    @classmethod
+    def gathered(cls, parts: Sequence[Part]) -> Columns:
+        """Put parts together, of which each becomes a file, by its place among them."""
+        several = {id(part.columns): part.columns for part in parts}
+        whole = cls.stacked(list(several.values()))
+        runs = dict(
+            zip(several, accumulate((each.runs.height for each in several.values()), initial=0), strict=False)
+        )
+        said = dict(
+            zip(
+                several,
+                accumulate((each.diagnostics.height for each in several.values()), initial=0),
+                strict=False,
+            )
+        )
+        picked = whole.picked([runs[id(part.columns)] + number for part in parts for number in part.runs])
+        diagnostics = whole.diagnostics[
+            [said[id(part.columns)] + number for part in parts for number in part.said]
+        ]
+        of_run = [place for place, part in enumerate(parts) for _ in part.runs]
+        of_said = [place for place, part in enumerate(parts) for _ in part.said]
+        return replace(
+            picked,
+            runs=picked.runs.with_columns(pl.Series(FILE, of_run, dtype=pl.Int64)),
+            diagnostics=diagnostics.with_columns(pl.Series(FILE, of_said, dtype=pl.Int64)),
+        )
+
     def picked(self, numbers: Sequence[int] | pl.Series) -> Columns:
         """Return some runs in another order, or all of them, and what belongs to them; and all diagnostics."""
         order = pl.Series(RUN, numbers, dtype=pl.Int64)
@@ -186,24 +213,33 @@ class Columns:
             **{name: row[name] for name in Run.__slots__ if name in row and name != "identity"},
             identity=tuple(zip(words[::2], words[1::2], strict=True)),
             settings=tuple(Setting(**item) for item in self._rows("settings", number)),
-            measurements=tuple(Measurement(**item) for item in self._rows("measurements", number)),
+            measurements=self.measurements_of(number),
             bins=Distributions.of([Bin(**item) for item in self._rows("distributions", number)]),
         )
+
+    def measurements_of(self, number: int) -> tuple[Measurement, ...]:
+        """Return the records of a run's measurements."""
+        return tuple(Measurement(**item) for item in self._rows("measurements", number))
 
     def blocks(self, number: int) -> tuple[Block, ...]:
         """Return the records of a run's series."""
         return tuple(_blocks(self._rows("series", number)))
 
     def _rows(self, name: str, number: int) -> Iterator[dict[str, Any]]:
-        start, end = self._edges[name][number : number + 2]
-        rows: pl.DataFrame = getattr(self, name)[start:end]
-        return rows.drop(RUN).iter_rows(named=True)
+        frame, edges = self._of_runs[name]
+        start, end = edges[number : number + 2]
+        names = frame.columns
+        return (dict(zip(names, row, strict=True)) for row in frame.slice(start, end - start).rows())
 
     @cached_property
-    def _edges(self) -> dict[str, list[int]]:
-        """Where in each frame the rows of each run begin and end."""
+    def _of_runs(self) -> dict[str, tuple[pl.DataFrame, list[int]]]:
+        """What belongs to runs, and where in each frame the rows of each run begin and end."""
         numbers = np.arange(self.runs.height + 1)
-        return {name: np.searchsorted(getattr(self, name)[RUN].to_numpy(), numbers).tolist() for name in BELONGING}
+        frames = {name: getattr(self, name) for name in BELONGING}
+        return {
+            name: (frame.drop(RUN), np.searchsorted(frame[RUN].to_numpy(), numbers).tolist())
+            for name, frame in frames.items()
+        }
 
     # Bytes
 

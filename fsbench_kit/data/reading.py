@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.batches import File, read_files
+from fsbench_kit.data.cache import is_on, read_cached
 from fsbench_kit.data.dataset import Dataset
-from fsbench_kit.data.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular
+from fsbench_kit.data.files import Given, Inode, Stamp, flattened, inode, is_folder, name_of, not_regular
 from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.launched import is_launched, log_names, run_facts, with_run_facts
@@ -28,11 +29,14 @@ from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
+    from concurrent.futures import Executor
+
+    import polars as pl
 
     from fsbench_kit.data.study import StudyDescription
 
 
-def read(*given: Given) -> Dataset:
+def read(*given: Given, executor: Executor | None = None, cache: bool = True) -> Dataset:
     """Read every log in files and folders.
 
     Parameters
@@ -41,6 +45,12 @@ def read(*given: Given) -> Dataset:
         Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
         ``logs/*.json``. Also a log's bytes, and open files. Any of these can stand in lists. A folder that
         `Dataset.write` wrote gives its data back. A string is always a path: `read_text` reads a log's text.
+    executor
+        Reads many files beside each other, such as
+        ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
+    cache
+        Whether files that were read before and have not changed since are taken from the cache; see
+        ``docs/data.md``.
 
     Returns
     -------
@@ -65,23 +75,46 @@ def read(*given: Given) -> Dataset:
     2
     """
     seen: Seen = {}
-    found = _Several([_found_at(item, number, seen) for number, item in enumerate(flattened(*given), 1)])
-    read_logs = iter(read_files(list(_files(found))))
-    results = list(_results(found, read_logs))
+    items = list(flattened(*given))
+    found = [_found_at(item, number, seen) for number, item in enumerate(items, 1)]
+    dataset = _dataset(items, found, executor, cached=cache and is_on())
+    if dataset.runs.is_empty():
+        raise no_run(dataset.diagnostics)
+    return dataset
+
+
+def _dataset(
+    items: Sequence[Path | BinaryIO], found: Sequence[Found], executor: Executor | None, *, cached: bool
+) -> Dataset:
+    """Read the files among what was found at some items; those of a folder are kept together."""
+    places = [
+        (Path(file.path).parent if file is each or not isinstance(item, Path) else item, file)
+        for item, each in zip(items, found, strict=True)
+        for file in _files(each)
+    ]
+    files = [file for _, file in places]
+    read = read_cached(files, [place for place, _ in places], executor) if cached else read_files(files, executor)
+    logs_read = (
+        Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
+        for file, (part, fio_log, _) in zip(files, read, strict=True)
+    )
+    results = [result for each in found for result in _results(each, logs_read)]
     logs = [each for each in results if isinstance(each, Log)]
     written = [each for each in results if isinstance(each, Dataset)]
-    dataset = joined([assemble(with_fio_logs(logs)), *written])
-    if dataset.runs.is_empty():
-        problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
-        lines = (
-            f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
-            for source, message, excerpt in problems.rows()
-        )
-        raise InputError(
-            "\n".join(lines) or "no path was given",
-            hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
-        )
-    return dataset
+    return joined([assemble(with_fio_logs(logs)), *written])
+
+
+def no_run(diagnostics: pl.DataFrame) -> InputError:
+    """Say that there is no run in what was given, and why."""
+    problems = diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
+    lines = (
+        f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
+        for source, message, excerpt in problems.rows()
+    )
+    return InputError(
+        "\n".join(lines) or "no path was given",
+        hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
+    )
 
 
 def read_text(text: str) -> Dataset:
@@ -164,10 +197,10 @@ def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
     if not isinstance(item, Path):
         return File(name_of(item, number), open=item)
     if not is_folder(item):
-        return _read_before(item, seen) or File(str(item), may_be_pipe=True)
+        return read_before(item, seen) or File(str(item), may_be_pipe=True)
     if item.resolve() == Path(item.resolve().anchor):
         return log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
-    return _read_before(item, seen) or _Several(list(_found_in_folder(item, seen)), partial(_or_no_log, item))
+    return read_before(item, seen) or _Several(list(_found_in_folder(item, seen)), partial(_or_no_log, item))
 
 
 def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Result]:
@@ -177,7 +210,7 @@ def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Re
         yield log_with(folder, "NO_LOG", "There is no log in this folder or below it.")
 
 
-def _read_before(path: Path, seen: Seen) -> Log | None:
+def read_before(path: Path, seen: Seen) -> Log | None:
     """Return what is to be said where a file or folder was read under another name; else remember it."""
     try:
         return _seen_before(inode(path), str(path), seen)
@@ -227,7 +260,9 @@ def _found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Fo
             yield log_with(path, "UNREADABLE", f"It cannot be read: {error.strerror}.")
             continue
         if stat.S_ISREG(known.st_mode):
-            yield _seen_before((known.st_dev, known.st_ino), path, seen) or File(path, is_found=True)
+            yield _seen_before((known.st_dev, known.st_ino), path, seen) or File(
+                path, is_found=True, stamp=Stamp.of(known)
+            )
         else:
             yield from _found_as(Path(path), seen, but)
 
@@ -250,7 +285,7 @@ def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]
         yield log_with(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
     elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
         yield log_with(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
-    elif (before := _read_before(entry, seen)) is not None:
+    elif (before := read_before(entry, seen)) is not None:
         yield before
     elif entry.is_dir():
         yield from _found_in_folder(entry, seen, but)

@@ -1,14 +1,21 @@
 """Logs that are read together say what each says alone, and cost little more than their text."""
 
+import pickle
 import random
 import re
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
+from fsbench_kit.data import batches
 from fsbench_kit.formats import FORMATS
 from tests.formats import bonnie_logs, iozone_logs, sysbench_logs
 
@@ -74,3 +81,45 @@ def test_a_number_beyond_all_counting_keeps_no_other_log_from_being_read(tmp_pat
     data = fsb.read(tmp_path)
     assert data.runs.height == 4
     assert "UNREAD_FIGURE" in data.diagnostics.filter(source=str(tmp_path / "huge.txt"))["code"].to_list()
+
+
+class Elsewhere(ThreadPoolExecutor):
+    """An executor to which all comes and from which all goes as bytes, as with a process."""
+
+    def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
+        function, *given = _sent(call)
+        return super().submit(lambda: _sent(function(*given)))
+
+
+def _sent(what: Any) -> Any:
+    return pickle.loads(pickle.dumps(what))  # noqa: S301  # which was here before
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [
+        Elsewhere,
+        pytest.param(
+            partial(ProcessPoolExecutor, mp_context=get_context("forkserver")),
+            marks=pytest.mark.slow,
+            id="processes",
+        ),
+    ],
+)
+def test_an_executor_reads_the_same(
+    logs: Path, executor: Callable[[int], Executor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "ENOUGH", 20)
+    (logs / "run_bw.1.log").write_text("".join(f"{time}, {time % 77}, 0, 0\n" for time in range(500, 9000, 500)))
+    alone = fsb.read(logs)
+    with executor(2) as started:
+        beside = fsb.read(logs, executor=started)
+    for name, frame in alone.frames.items():
+        assert_frame_equal(frame, beside.frames[name])
+
+
+def test_few_files_are_not_handed_to_an_executor(logs: Path) -> None:
+    """It would have to start first."""
+    with ThreadPoolExecutor(2) as executor:
+        executor.shutdown()
+        assert fsb.read(logs, executor=executor).runs.height == 24

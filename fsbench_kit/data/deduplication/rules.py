@@ -23,10 +23,10 @@ from fsbench_kit.data.deduplication.found import Remark, place
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fsbench_kit.data.deduplication.found import Found, FoundRun
-    from fsbench_kit.model.records import Run, Status
+    from fsbench_kit.model.records import Status
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
 """The counts and times that a tool prints alike in all its formats."""
@@ -67,10 +67,10 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     for bucket in _with_own_marks(runs):
         sets.join(bucket, sets.agree)
     tools = runs["tool"]
-    for bucket in (
-        *_printed_alike(found.columns.measurements, tools),
-        *_with_the_same_ends(found.columns.measurements, tools),
-    ):
+    main = found.columns.measurements.lazy().filter("primary", pl.col("scope").is_in(SCOPES))
+    figures = main.select(RUN, "operation", "metric", "statistic", "value").collect()
+    telling = figures.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
+    for bucket in (*_printed_alike(figures, telling, tools), *_with_the_same_ends(telling, tools)):
         sets.join(bucket, sets.agree)
     return sets.ordered(), sets.remarks
 
@@ -80,9 +80,9 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
 
 def _buckets(marks: pl.DataFrame) -> Iterator[list[int]]:
     """Yield the numbers of the records that share a mark, which is all that a frame has beside them."""
-    columns = pl.exclude(RUN)
-    shared = marks.filter(marks.select(columns).is_duplicated())
-    yield from shared.group_by(columns, maintain_order=True).agg(RUN)[RUN].to_list()
+    is_shared = marks.drop(RUN).is_duplicated()
+    if is_shared.any():
+        yield from marks.filter(is_shared).group_by(pl.exclude(RUN), maintain_order=True).agg(RUN)[RUN].to_list()
 
 
 def _in_one_place(runs: pl.DataFrame) -> Iterator[list[int]]:
@@ -103,13 +103,6 @@ def _with_own_marks(runs: pl.DataFrame) -> Iterator[list[int]]:
         )
     ]
     return _buckets(pl.concat(marks).sort(RUN, maintain_order=True))
-
-
-def _dates(run: Run) -> Iterator[Hashable]:
-    if run.started_at is not None:
-        yield "started", run.started_at
-    if run.ended_at is not None:
-        yield "ended", run.ended_at
 
 
 def _formats_in_one_file(runs: pl.DataFrame, sets: _Sets) -> Iterator[list[int]]:
@@ -166,31 +159,25 @@ def _both_failed(one: _Place, other: _Place, sets: _Sets) -> bool:
 _LINE_END: Final = 2
 
 
-def _printed_alike(measurements: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
+def _printed_alike(figures: pl.DataFrame, telling: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
     """Yield records of which the same is printed alike, those with like rates beside each other."""
-    known = measurements.filter("primary", pl.col("metric").is_in(PRINTED_ALIKE), pl.col("scope").is_in(SCOPES))
+    known = figures.filter(pl.col("metric").is_in(PRINTED_ALIKE))
     mark = pl.struct("operation", "metric", "value").hash().sort()
     marks = known.group_by(RUN, maintain_order=True).agg(mark=mark)
     buckets = list(_buckets(marks.with_columns(tool=tools.gather(marks[RUN]))))
     if buckets:
-        rates = dict(_telling(measurements).group_by(RUN).agg(pl.col("value").first()).rows())
+        rates = dict(telling.group_by(RUN).agg(pl.col("value").first()).rows())
         for bucket in buckets:
             yield sorted(bucket, key=lambda number: (rates.get(number, 0.0), number))
 
 
-def _with_the_same_ends(measurements: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
+def _with_the_same_ends(telling: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
     """Yield records that begin or end with the same measurements."""
     mark = pl.struct("operation", "metric", "statistic", "value").hash()
-    of_runs = _telling(measurements).group_by(RUN, maintain_order=True)
+    of_runs = telling.group_by(RUN, maintain_order=True)
     ends = of_runs.agg(first=mark.head(_AT_EITHER_END), last=mark.tail(_AT_EITHER_END))
     for end in ("first", "last"):
         yield from _buckets(ends.select(RUN, end, tool=tools.gather(ends[RUN])))
-
-
-def _telling(measurements: pl.DataFrame) -> pl.DataFrame:
-    return measurements.filter(
-        "primary", pl.col("value") != 0, pl.col("metric").is_in(TELLING), pl.col("scope").is_in(SCOPES)
-    )
 
 
 # Sets of records that are of one run
@@ -206,7 +193,11 @@ class _Sets:
         self._members = {number: [number] for number in range(len(found))}
         self._known = _ByNumber(lambda number: _Known(self.record(number)))
         self._remarked: set[int] = set()
-        self._sheets = _ByNumber(lambda number: Sheet(self.record(number).run.measurements))
+        self._sheets = _ByNumber(lambda number: Sheet(found.columns.measurements_of(number)))
+        runs = found.columns.runs
+        self._tools = runs["tool"].to_list()
+        dates = zip(runs["started_at"], runs["ended_at"], strict=True)
+        self._dates = [{(end, date) for end, date in enumerate(pair) if date is not None} for pair in dates]
 
     def join(self, bucket: Iterable[int], is_same: Callable[[int, int], bool]) -> None:
         """Put each record of a bucket to one that was there before, if the two are of one run."""
@@ -251,20 +242,18 @@ class _Sets:
 
     def agree(self, one: int, other: int, enough: int = ENOUGH) -> bool:
         """Whether the measurements of two records agree; few may differ where both bear the same date."""
-        runs = self.record(one).run, self.record(other).run
-        dates = [set(_dates(run)) for run in runs]
         return have_same_measurements(
-            runs[0].tool,
+            self._tools[one],
             self._sheets[one],
             self._sheets[other],
             enough=enough,
-            tolerance=0.0 if dates[0].isdisjoint(dates[1]) else FEW,
+            tolerance=0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW,
         )
 
     def tells_enough(self, number: int) -> bool:
         """Whether a record has so many digits that its like can only be a copy."""
         items = self._sheets[number].measurements.values()
-        return digits(self.record(number).run.tool, zip(items, items, strict=True)) >= ENOUGH
+        return digits(self._tools[number], zip(items, items, strict=True)) >= ENOUGH
 
     def ordered(self) -> list[list[int]]:
         """Return the records of each run, the most complete one first."""
