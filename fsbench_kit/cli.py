@@ -43,6 +43,11 @@ Paths = Annotated[
     typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them; - for what is piped in."),
 ]
 
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes that read where there are hundreds of logs; as many as processors."),
+]
+
 
 def main() -> None:
     """Run the command, and turn what goes wrong into a message and an exit status."""
@@ -105,6 +110,7 @@ def read_command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show line by line what became of the files.")
     ] = False,
+    jobs: Jobs = None,
 ) -> None:
     """Read logs, show what is in them, and write them as a table on request."""
     if explain:
@@ -114,12 +120,24 @@ def read_command(
         return
     from fsbench_kit import tables
 
-    dataset = fsb.read(_inputs(paths))
+    dataset = _read(paths, jobs)
     if to is not None:
         dataset.write(to)
     out.print(tables.runs_table(dataset))
     _print_diagnostics(dataset)
     _exit_if_some_input_was_unusable(dataset)
+
+
+def _read(paths: list[str], jobs: int | None) -> fsb.Dataset:
+    """Read logs, many of them in processes, which start when they are handed the first."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    number = jobs or os.cpu_count() or 1
+    if number == 1:
+        return fsb.read(_inputs(paths))
+    with ProcessPoolExecutor(number, mp_context=get_context("forkserver")) as executor:
+        return fsb.read(_inputs(paths), executor=executor)
 
 
 def _inputs(paths: list[str]) -> list[Path | str | BinaryIO]:
@@ -176,11 +194,12 @@ def compare_command(
             help="Exit with 1 if anything is worse, 4 if anything is not comparable, 3 if anything is undecided.",
         ),
     ] = False,
+    jobs: Jobs = None,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
     from fsbench_kit import tables
 
-    dataset = fsb.read(_inputs(paths))
+    dataset = _read(paths, jobs)
     comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
         raise RequestError(

@@ -17,6 +17,9 @@ from fsbench_kit.launch.locks import LOCKS
 # With it, jsonschema compiles dozens of grammars for addresses: two seconds of each worker, for no test.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # cannot be imported
 
+# What somebody read before this is no part of a test.
+os.environ["FSBENCH_CACHE"] = "off"
+
 # A busy machine is no fault. Examples are others each time, so that few of them do.
 settings.register_profile("here", deadline=None, max_examples=30)
 settings.load_profile("here")

@@ -1,4 +1,4 @@
-"""From the records of logs to the frames of a dataset.
+"""From what was read of logs to the frames of a dataset.
 
 What each run is, is a row of facts; what belongs to it are frames, in which it has a number. A run that stands in
 several places becomes one, each gets its id, and checks over the columns of all runs at once become diagnostics.
@@ -6,24 +6,24 @@ several places becomes one, each gets its id, and checks over the columns of all
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.data.columns import RUN, TooLarge, diagnostics_of, distributions_of, frame_of, series_of
+from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, settings_of
 from fsbench_kit.data.dataset import Dataset
-from fsbench_kit.data.deduplication import FoundRun, Remark, merged, same_runs
-from fsbench_kit.model.records import Block, Diagnostic, Run
+from fsbench_kit.data.deduplication import Found, Remark, merged, same_runs
+from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
-from fsbench_kit.model.vocabulary import EITHER_LATENCY, ORIGINS
+from fsbench_kit.model.vocabulary import DIAGNOSTICS, EITHER_LATENCY, ORIGINS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from fsbench_kit.data.columns import Part
     from fsbench_kit.data.log import Log
+    from fsbench_kit.model.records import Setting
 
 
 def assemble(logs: Iterable[Log]) -> Dataset:
@@ -34,175 +34,180 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     tells them apart.
     """
     given = list(logs)
-    found = [run for log in given for run in _found_runs(log)]
-    frames = _frames(found)
-    sets, remarks = same_runs(found, frames.by_name["measurements"])
-    runs, frames, more = _merged(found, frames, sets)
-    said = [(runs[check.run].source, check.diagnostic) for check in _checks(frames)]
-    said += [(log.source, item) for log in given for item in log.records if isinstance(item, Diagnostic)]
-    said += [(remark.source, remark.diagnostic) for remark in (*remarks, *more)]
-    order = {source: index for index, source in enumerate(dict.fromkeys(log.source for log in given))}
-    said.sort(key=lambda item: order[item[0]])
-    ids = pl.Series("run_id", _ids(runs), dtype=pl.String)
-    belonging = {**frames.by_name, "measurements": _primary_once(frames.by_name["measurements"])}
+    found, said = _found(given)
+    sets, remarks = same_runs(found)
+    found, more = _merged(found, sets)
+    settings = _with_outside(found)
+    runs = _runs_frame(found)
+    checks = [(runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings)]
+    said = pl.concat(
+        [
+            diagnostics_of(checks),
+            said,
+            diagnostics_of((remark.source, remark.diagnostic) for remark in (*remarks, *more)),
+        ]
+    )
+    belonging = {
+        "settings": settings,
+        "measurements": _primary_once(found.columns.measurements),
+        "distributions": found.columns.distributions,
+        "series": found.columns.series,
+    }
+    ids = runs["run_id"]
     return Dataset(
-        runs=_runs_frame(runs, ids),
-        diagnostics=diagnostics_of(said),
+        runs=runs,
+        diagnostics=_by_source(said, [log.source for log in given]),
         **{name: frame.select(ids.gather(frame[RUN]), pl.exclude(RUN)) for name, frame in belonging.items()},
     )
 
 
-def runs_of(log: Log) -> list[list[Run]]:
-    """Return the runs of a file in their order, each with all its prints."""
-    found = list(_found_runs(log))
-    sets, _ = same_runs(found, frame_of("measurements", [record.run.measurements for record in found])[0])
-    runs = [sorted((found[number].run for number in numbers), key=lambda run: run.start) for numbers in sets]
-    return sorted(runs, key=lambda printed: printed[0].start)
+def runs_of(part: Part) -> list[list[int]]:
+    """Return the runs of a file in their order, each with all its prints, by their numbers."""
+    columns = part.columns.picked(part.runs)
+    nowhere = pl.DataFrame(schema=_FACTS).clear(columns.runs.height)
+    starts = columns.runs["start"].to_list()
+    sets, _ = same_runs(Found(columns, nowhere, [()] * columns.runs.height))
+    runs = sorted((sorted(numbers, key=starts.__getitem__) for numbers in sets), key=lambda run: starts[run[0]])
+    return [[part.runs[number] for number in numbers] for numbers in runs]
 
 
-_FACTS: Final = (
-    "study",
-    "origin",
-    "stage",
-    "round",
-    "order",
-    "target",
-    "workload",
-    "tool_version",
-    "filesystem",
-    "host",
-    "started_at",
-    "ended_at",
-    "duration",
-    "status",
-    "exit_code",
-    "averaged_over",
-)
-"""What is known of a run from outside its log."""
-
-
-def _found_runs(log: Log) -> Iterator[FoundRun]:
-    """Yield the runs in a file, each with the blocks that follow it."""
-    blocks: dict[int, list[Block]] = {}
-    runs: list[Run] = []
-    for record in log.records:
-        match record:
-            case Run():
-                runs.append(record)
-            case Block():
-                blocks.setdefault(len(runs), []).append(record)
-    facts = {name: getattr(log, name) for name in _FACTS}
-    for number, run in enumerate(runs, 1):
-        sha256 = hashlib.sha256(log.data[run.start : run.end]).hexdigest()
-        places: set[Hashable] = {("file", log.source, run.start, sha256)}
-        if log.study is not None and log.name is not None:
-            places.add(("study", log.study, log.name, run.start, sha256))
-        yield FoundRun(
-            run=run,
-            blocks=tuple(blocks.get(number, ())),
-            source=log.source,
-            sha256=sha256,
-            places=frozenset(places),
-            facts=facts,
-            settings=(*log.settings, *log.filesystem_settings.get(run.filesystem or log.filesystem or "", ())),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Frames:
-    """What belongs to runs: frames by name, in which runs have numbers, and the numbers too large for these."""
-
-    by_name: Mapping[str, pl.DataFrame]
-    too_large: Sequence[TooLarge]
-
-    def renumbered(self, numbers: Sequence[int | None]) -> _Frames:
-        """Give each run another number; what belongs to a run without one is left out."""
-        new = pl.Series(RUN, numbers, dtype=pl.Int64)
-        return _Frames(
-            {
-                name: frame.with_columns(new.gather(frame[RUN])).drop_nulls(RUN)
-                for name, frame in self.by_name.items()
-            },
-            [item._replace(run=run) for item in self.too_large if (run := numbers[item.run]) is not None],
-        )
-
-    def with_others(self, others: _Frames) -> _Frames:
-        """Put the frames of other runs among these, in the order of the numbers."""
-        return _Frames(
-            {
-                name: pl.concat([frame, others.by_name[name]]).sort(RUN, maintain_order=True)
-                for name, frame in self.by_name.items()
-            },
-            [*self.too_large, *others.too_large],
-        )
-
-
-def _frames(runs: Sequence[FoundRun]) -> _Frames:
-    made = {
-        "settings": frame_of("settings", ((*found.run.settings, *found.settings) for found in runs)),
-        "measurements": frame_of("measurements", (found.run.measurements for found in runs)),
-        "distributions": distributions_of(found.run.bins for found in runs),
+_FACTS: Final = pl.Schema(
+    {
+        "source": pl.String(),
+        "name": pl.String(),
+        **{
+            name: SCHEMAS["runs"][name]
+            for name in (
+                "study",
+                "origin",
+                "stage",
+                "round",
+                "order",
+                "target",
+                "workload",
+                "tool_version",
+                "filesystem",
+                "host",
+                "started_at",
+                "ended_at",
+                "duration",
+                "status",
+                "exit_code",
+                "averaged_over",
+            )
+        },
     }
-    return _Frames(
-        {name: frame for name, (frame, _) in made.items()}
-        | {"series": series_of([found.blocks for found in runs])},
-        [item for _, too_large in made.values() for item in too_large],
+)
+"""Where a run stands, and what is known of it from outside its log."""
+
+
+def _found(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
+    """Return the runs in logs, and what is said in these, both in the order of the logs."""
+    columns = Columns.gathered(list(_parts(logs)))
+    severities = SCHEMAS["diagnostics"]["severity"]
+    said = columns.diagnostics.with_columns(
+        pl.Series("source", [log.source for log in logs], dtype=pl.String).gather(columns.diagnostics[FILE]),
+        severity=pl.col("code").replace_strict(_SEVERITIES, return_dtype=severities),
+    )
+    facts = pl.DataFrame({name: [getattr(log, name) for log in logs] for name in _FACTS}, schema=_FACTS)
+    of_run = columns.runs[FILE]
+    settings = _outside([logs[number] for number in of_run], columns.runs["filesystem"])
+    return Found(columns, facts[of_run], settings), said.select(SCHEMAS["diagnostics"].names())
+
+
+_SEVERITIES: Final = {code: severity for code, (severity, _) in DIAGNOSTICS.items()}
+
+
+def _parts(logs: Sequence[Log]) -> Iterator[Part]:
+    """Yield what was read of each log; of those that hold records, all become columns together."""
+    made = [
+        FileRecords(number, log.records, log.sha256 or log.data)
+        for number, log in enumerate(logs)
+        if log.part is None
+    ]
+    own = Columns.of(made).files(len(logs)) if made else []
+    for number, log in enumerate(logs):
+        yield own[number] if log.part is None else log.part
+
+
+def _outside(logs: Sequence[Log], filesystems: Iterable[str | None]) -> list[tuple[Setting, ...]]:
+    """Return what is known of runs from outside their logs as settings, by the log of each and its filesystem."""
+    if not any(log.settings or log.filesystem_settings for log in logs):
+        return [()] * len(logs)
+    return [
+        (*log.settings, *log.filesystem_settings.get(name or log.filesystem or "", ()))
+        for log, name in zip(logs, filesystems, strict=True)
+    ]
+
+
+def _with_outside(found: Found) -> pl.DataFrame:
+    """Return all settings of runs."""
+    if not any(found.settings):
+        return found.columns.settings
+    return pl.concat([found.columns.settings, settings_of(found.settings)]).sort(RUN, maintain_order=True)
+
+
+def _merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Remark]]:
+    """Make one run of each set of records; only what belongs to sets of several is built anew."""
+    several = {index: numbers for index, numbers in enumerate(sets) if numbers[1:]}
+    if not several:
+        return found, []
+    made = [merged([found[number] for number in numbers]) for numbers in several.values()]
+    alone = [numbers[0] for numbers in sets if not numbers[1:]]
+    runs = [run for run, _ in made]
+    records = Columns.of(FileRecords(0, [run.run, *run.blocks], run.sha256) for run in runs)
+    large = found.columns.too_large
+    if not large.is_empty():
+        run_of = {member: number for number, members in enumerate(several.values()) for member in members}
+        large = large.filter(pl.col(RUN).is_in(run_of)).with_columns(pl.col(RUN).replace(run_of))
+        records = replace(records, too_large=large.sort(RUN, maintain_order=True))
+    facts = [{**run.facts, "source": run.source} for run in runs]
+    indexes = [*(index for index in range(len(sets)) if index not in several), *several]
+    order = sorted(range(len(sets)), key=indexes.__getitem__)
+    settings = [*(found.settings[number] for number in alone), *(run.settings for run in runs)]
+    return (
+        Found(
+            Columns.stacked([found.columns.picked(alone), records]).picked(order),
+            pl.concat([found.facts[alone], pl.DataFrame(facts, schema=_FACTS)])[order],
+            [settings[number] for number in order],
+        ),
+        [remark for _, remarks in made for remark in remarks],
     )
 
 
-def _merged(
-    found: Sequence[FoundRun], frames: _Frames, sets: Sequence[Sequence[int]]
-) -> tuple[list[FoundRun], _Frames, list[Remark]]:
-    """Make one run of each set of records; only what belongs to sets of several is built anew."""
-    several = {
-        index: merged([found[number] for number in numbers]) for index, numbers in enumerate(sets) if numbers[1:]
+def _runs_frame(found: Found) -> pl.DataFrame:
+    facts = found.facts.rename(lambda name: f"outside.{name}")
+    known = pl.concat([found.columns.runs, facts], how="horizontal")
+
+    def outside(name: str) -> pl.Expr:
+        return pl.col(f"outside.{name}")
+
+    def is_in_either(status: str) -> pl.Expr:
+        return (pl.col("status") == status) | (outside("status") == status).fill_null(value=False)
+
+    columns = {name: outside(name) for name in (*_FACTS, "source") if name in SCHEMAS["runs"]}
+    columns |= {name: pl.col(name) for name in ("tool", "start", "end", "line", "sha256")}
+    # What the log says, or else what is known from outside of it.
+    columns |= {
+        name: pl.coalesce(name, outside(name)) for name in ("tool_version", "filesystem", "host", "exit_code")
     }
-    runs = [several[index][0] if index in several else found[numbers[0]] for index, numbers in enumerate(sets)]
-    if not several:
-        return runs, frames, []
-    index_of = {numbers[0]: index for index, numbers in enumerate(sets) if index not in several}
-    alone = frames.renumbered([index_of.get(number) for number in range(len(found))])
-    made = _frames([run for run, _ in several.values()]).renumbered(list(several))
-    return runs, alone.with_others(made), [remark for _, remarks in several.values() for remark in remarks]
+    # The launch's clock is one for all runs, and tools print whole seconds.
+    columns |= {name: pl.coalesce(outside(name), name) for name in ("started_at", "ended_at", "duration")}
+    worst = pl.when(is_in_either("failed")).then(pl.lit("failed"))
+    columns["status"] = worst.when(is_in_either("partial")).then(pl.lit("partial")).otherwise(pl.lit("ok"))
+    ordinal = pl.int_range(1, pl.len() + 1).over("sha256")
+    columns["run_id"] = pl.format("{}-{}", pl.col("sha256").str.slice(0, 16), ordinal)
+    schema = SCHEMAS["runs"]
+    return known.select(columns[name].cast(kind).alias(name) for name, kind in schema.items())
 
 
-def _ids(runs: Sequence[FoundRun]) -> Iterator[str]:
-    seen: Counter[str] = Counter()
-    for found in runs:
-        seen[found.sha256] += 1
-        yield f"{found.sha256[:16]}-{seen[found.sha256]}"
-
-
-def _runs_frame(runs: Sequence[FoundRun], ids: pl.Series) -> pl.DataFrame:
-    def either(name: str) -> list[Any]:
-        """Return what logs say, or else what is known from outside of them."""
-        own = [getattr(found.run, name) for found in runs]
-        return [found.facts[name] if value is None else value for value, found in zip(own, runs, strict=True)]
-
-    def clock(name: str) -> list[Any]:
-        """Return what the launch says: its clock is one for all runs, and tools print whole seconds."""
-        known = [found.facts[name] for found in runs]
-        return [
-            getattr(found.run, name) if value is None else value for value, found in zip(known, runs, strict=True)
-        ]
-
-    columns = {name: [found.facts[name] for found in runs] for name in _FACTS} | {
-        "run_id": ids,
-        "tool": [found.run.tool for found in runs],
-        **{name: either(name) for name in ("tool_version", "filesystem", "host", "exit_code")},
-        **{name: clock(name) for name in ("started_at", "ended_at", "duration")},
-        "status": [_worst(found.run.status, found.facts["status"]) for found in runs],
-        "source": [found.source for found in runs],
-        **{name: [getattr(found.run, name) for found in runs] for name in ("start", "end", "line")},
-        "sha256": [found.sha256 for found in runs],
-    }
-    return pl.DataFrame({name: columns[name] for name in SCHEMAS["runs"]}, schema=SCHEMAS["runs"])
-
-
-def _worst(of_log: str, of_launch: str | None) -> str:
-    """Return the worse of what a run's log and its launch say of it."""
-    ranks = ["ok", "partial", "failed"]
-    return max(of_log, of_launch or "ok", key=ranks.index)
+def _by_source(said: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
+    """Sort diagnostics by the files that they are about, in the order in which these were given."""
+    order = {source: index for index, source in enumerate(dict.fromkeys(sources))}
+    if said.is_empty():
+        return said
+    place = said["source"].replace_strict(order, return_dtype=pl.Int64)
+    return said.with_columns(place.alias("place")).sort("place", maintain_order=True).drop("place")
 
 
 # Checks
@@ -216,11 +221,11 @@ class _Check:
     diagnostic: Diagnostic
 
 
-def _checks(frames: _Frames) -> list[_Check]:
+def _checks(columns: Columns, settings: pl.DataFrame) -> list[_Check]:
     """Check all runs at once, and return what was found, in the order of the runs."""
-    settings, measurements = frames.by_name["settings"], frames.by_name["measurements"]
+    measurements = columns.measurements
     found = [
-        *_uncountable(frames.too_large),
+        *_uncountable(columns.too_large),
         *_disagreements(settings),
         *_other_jobs(settings, measurements),
         *_unnamed_latencies(measurements),
@@ -229,19 +234,18 @@ def _checks(frames: _Frames) -> list[_Check]:
     return sorted(found, key=lambda check: check.run)
 
 
-def _uncountable(numbers: Iterable[TooLarge]) -> Iterator[_Check]:
+def _uncountable(numbers: pl.DataFrame) -> Iterator[_Check]:
     """Say of each number once that no column holds it, so that it is unknown."""
-    first = {(item.run, item.column, item.number): item for item in reversed(list(numbers))}
-    for item in reversed(first.values()):
-        message = f"The {item.column.replace('_', ' ')} is too large to be kept, and stays unknown."
-        excerpt = str(item.number)
-        yield _Check(item.run, Diagnostic(code="UNREAD_FIGURE", message=message, line=item.line, excerpt=excerpt))
+    first = numbers.unique([RUN, "column", "number"], keep="first", maintain_order=True)
+    for run, column, number, line in first.iter_rows():
+        message = f"The {column.replace('_', ' ')} is too large to be kept, and stays unknown."
+        yield _Check(run, Diagnostic(code="UNREAD_FIGURE", message=message, line=line, excerpt=number))
 
 
 def _disagreements(settings: pl.DataFrame) -> Iterator[_Check]:
     """Find settings that are known from several origins which do not agree."""
     place = (RUN, "scope", "part", "key")
-    differing = settings.filter(
+    differing = settings.filter(settings.select(place).is_duplicated()).filter(
         pl.col("key") != "command",
         pl.col("origin").n_unique().over(place) > 1,
         pl.col("value").n_unique().over(place) > 1,
@@ -297,8 +301,7 @@ def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
 def _repeated(measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find primary measurements that stand for the same thing as an earlier one of their run."""
     key = (RUN, *MEASUREMENT_KEY)
-    primary = measurements.filter("primary")
-    several = primary.filter(primary.select(key).is_duplicated())
+    several = measurements.filter(_is_repeated(measurements))
     for _, rows in several.group_by(key, maintain_order=True):
         first, *others = rows.rows(named=True)
         for item in others:
@@ -314,9 +317,12 @@ def _repeated(measurements: pl.DataFrame) -> Iterator[_Check]:
 
 def _primary_once(measurements: pl.DataFrame) -> pl.DataFrame:
     """Let only the first of primary measurements be primary that stand for the same thing."""
-    primary = measurements["primary"]
-    firsts = measurements.filter(primary).select(RUN, *MEASUREMENT_KEY).is_unique()
-    if firsts.all():
+    if not _is_repeated(measurements).any():
         return measurements
     is_first = pl.struct(RUN, "primary", *MEASUREMENT_KEY).is_first_distinct()
     return measurements.with_columns(primary=pl.col("primary") & is_first)
+
+
+def _is_repeated(measurements: pl.DataFrame) -> pl.Series:
+    """Tell of each measurement whether it is primary and another one is that stands for the same thing."""
+    return measurements["primary"] & measurements.select(RUN, "primary", *MEASUREMENT_KEY).is_duplicated()

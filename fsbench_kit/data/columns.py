@@ -1,25 +1,330 @@
-"""Records as frames: each attribute of many records becomes a column, which is typed once."""
+"""What was read of files, as columns: runs, what belongs to them, and what is to be said about the files.
+
+However a file was read, this is what became of it. Columns of many files are put together, sent to another process
+and kept on disk, and no object is made of a figure. The records of one run are made again for who asks for them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import chain, repeat
+import hashlib
+import io
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, chain, groupby, pairwise, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from fsbench_kit.model.records import Distributions
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, Measurement, Run, Setting
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from fsbench_kit.model.records import Bin, Bins, Block, Diagnostic, Measurement, Setting
+    from fsbench_kit.documents import Contents
+    from fsbench_kit.model.records import Bins, Record
 
 RUN: Final = "run"
 """The column that says by its number which run a row belongs to, before runs have their ids."""
+
+FILE: Final = "file"
+"""The column that says by its number of which file a run or a diagnostic is."""
+
+RUNS: Final = pl.Schema(
+    {FILE: pl.Int64(), "format": pl.String(), "last_line": pl.Int64(), "identity": pl.List(pl.String())}
+    | {
+        name: kind if name != "status" else pl.String()
+        for name, kind in SCHEMAS["runs"].items()
+        if name in {*Run.__slots__, "sha256"}
+    }
+)
+"""What is known of a run by its log; its identity is a list of words: what it is and its value, in turns."""
+
+
+def _belonging(name: str) -> pl.Schema:
+    return pl.Schema({RUN: pl.Int64()} | {key: kind for key, kind in SCHEMAS[name].items() if key != "run_id"})
+
+
+BELONGING: Final = {name: _belonging(name) for name in ("settings", "measurements", "distributions", "series")} | {
+    "too_large": pl.Schema({RUN: pl.Int64(), "column": pl.String(), "number": pl.String(), "line": pl.Int64()})
+}
+DIAGNOSTICS: Final = pl.Schema(
+    {FILE: pl.Int64()}
+    | {name: kind for name, kind in SCHEMAS["diagnostics"].items() if name not in {"source", "severity"}}
+)
+
+
+class FileRecords(NamedTuple):
+    """What a format's `parse` says of a file: its number, its records, and its bytes, which identify its runs.
+
+    Where the bytes are not at hand, they are given by their hash.
+    """
+
+    file: int
+    records: Sequence[Record]
+    data: bytes | Contents | str
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What was read of files.
+
+    Attributes
+    ----------
+    runs
+        In the order of their files, which have their numbers in `FILE`. A run's number is that of its row.
+    settings, measurements, distributions, series
+        What belongs to runs, in their order; `RUN` stands for the ``run_id``.
+    too_large
+        The whole numbers that are larger than their column can hold, where these stay null.
+    diagnostics
+        What is to be said about files, in their order.
+    """
+
+    runs: pl.DataFrame
+    settings: pl.DataFrame
+    measurements: pl.DataFrame
+    distributions: pl.DataFrame
+    series: pl.DataFrame
+    too_large: pl.DataFrame
+    diagnostics: pl.DataFrame
+
+    @classmethod
+    def of(cls, files: Iterable[FileRecords]) -> Columns:
+        """Return the records of files as columns."""
+        given = list(files)
+        runs = [run for each in given for run in _runs_of(each)]
+        own = [run for _, run, _, _ in runs]
+        made = {
+            "settings": _frame_of("settings", [run.settings for run in own]),
+            "measurements": _frame_of("measurements", [run.measurements for run in own]),
+            "distributions": _distributions_of(run.bins for run in own),
+        }
+        too_large = [item for _, found in made.values() for item in found]
+        said = [(each.file, item) for each in given for item in each.records if isinstance(item, Diagnostic)]
+        return cls(
+            runs=_runs_frame(runs),
+            **{name: frame for name, (frame, _) in made.items()},
+            series=_series_of([blocks for _, _, blocks, _ in runs]),
+            too_large=pl.DataFrame(
+                sorted(too_large, key=attrgetter(RUN)),
+                schema=BELONGING["too_large"],
+                orient="row",
+            ),
+            diagnostics=pl.DataFrame(
+                {FILE: [file for file, _ in said]} | _attributes([item for _, item in said], DIAGNOSTICS),
+                schema=DIAGNOSTICS,
+            ),
+        )
+
+    @classmethod
+    def stacked(cls, several: Sequence[Columns]) -> Columns:
+        """Put columns under each other; the numbers of files stay, and runs get others."""
+        if len(several) == 1:
+            return several[0]
+        if not several:
+            return cls.of(())
+        starts = list(accumulate((each.runs.height for each in several), initial=0))
+        return cls(
+            runs=pl.concat([each.runs for each in several]),
+            diagnostics=pl.concat([each.diagnostics for each in several]),
+            **{
+                name: pl.concat(
+                    [
+                        getattr(each, name).with_columns(pl.col(RUN) + start)
+                        for each, start in zip(several, starts, strict=False)
+                    ]
+                )
+                for name in BELONGING
+            },
+        )
+
+    @classmethod
+    def gathered(cls, parts: Sequence[Part]) -> Columns:
+        """Put parts together, of which each becomes a file, by its place among them."""
+        several = {id(part.columns): part.columns for part in parts}
+        whole = cls.stacked(list(several.values()))
+        runs = dict(
+            zip(several, accumulate((each.runs.height for each in several.values()), initial=0), strict=False)
+        )
+        said = dict(
+            zip(
+                several,
+                accumulate((each.diagnostics.height for each in several.values()), initial=0),
+                strict=False,
+            )
+        )
+        picked = whole.picked([runs[id(part.columns)] + number for part in parts for number in part.runs])
+        diagnostics = whole.diagnostics[
+            [said[id(part.columns)] + number for part in parts for number in part.said]
+        ]
+        of_run = [place for place, part in enumerate(parts) for _ in part.runs]
+        of_said = [place for place, part in enumerate(parts) for _ in part.said]
+        return replace(
+            picked,
+            runs=picked.runs.with_columns(pl.Series(FILE, of_run, dtype=pl.Int64)),
+            diagnostics=diagnostics.with_columns(pl.Series(FILE, of_said, dtype=pl.Int64)),
+        )
+
+    def picked(self, numbers: Sequence[int] | pl.Series) -> Columns:
+        """Return some runs in another order, or all of them, and what belongs to them; and all diagnostics."""
+        order = pl.Series(RUN, numbers, dtype=pl.Int64)
+        if len(order) == self.runs.height and order.is_sorted() and order.n_unique() == len(order):
+            return self
+        new = np.full(self.runs.height, -1)
+        new[order.to_numpy()] = np.arange(len(order))
+        is_in_order = bool((np.diff(order.to_numpy()) > 0).all())
+        frames = {}
+        for name in BELONGING:
+            frame = getattr(self, name)
+            frame = frame.with_columns(pl.Series(RUN, new[frame[RUN].to_numpy()]))
+            if len(order) < self.runs.height:
+                frame = frame.filter(pl.col(RUN) >= 0)
+            frames[name] = frame if is_in_order else frame.sort(RUN, maintain_order=True)
+        return replace(self, runs=self.runs[order], **frames)
+
+    def by_file(self) -> Columns:
+        """Return the same in the order of the files."""
+        if self.runs[FILE].is_sorted() and self.diagnostics[FILE].is_sorted():
+            return self
+        order = np.argsort(self.runs[FILE].to_numpy(), kind="stable")
+        return replace(self.picked(pl.Series(order)), diagnostics=self.diagnostics.sort(FILE, maintain_order=True))
+
+    def files(self, number: int) -> list[Part]:
+        """Return what was read of each of so many files."""
+        edges = np.arange(number + 1)
+        runs, said = (
+            np.searchsorted(frame[FILE].to_numpy(), edges).tolist() for frame in (self.runs, self.diagnostics)
+        )
+        return [
+            Part(self, range(*of_runs), range(*of_said))
+            for of_runs, of_said in zip(pairwise(runs), pairwise(said), strict=True)
+        ]
+
+    # Records
+
+    def run(self, number: int) -> Run:
+        """Return the record of a run."""
+        row = self.runs.row(number, named=True)
+        words = row["identity"] or []
+        return Run(
+            **{name: row[name] for name in Run.__slots__ if name in row and name != "identity"},
+            identity=tuple(zip(words[::2], words[1::2], strict=True)),
+            settings=tuple(Setting(**item) for item in self._rows("settings", number)),
+            measurements=self.measurements_of(number),
+            bins=Distributions.of([Bin(**item) for item in self._rows("distributions", number)]),
+        )
+
+    def measurements_of(self, number: int) -> tuple[Measurement, ...]:
+        """Return the records of a run's measurements."""
+        return tuple(Measurement(**item) for item in self._rows("measurements", number))
+
+    def blocks(self, number: int) -> tuple[Block, ...]:
+        """Return the records of a run's series."""
+        return tuple(_blocks(self._rows("series", number)))
+
+    def _rows(self, name: str, number: int) -> Iterator[dict[str, Any]]:
+        frame, edges = self._of_runs[name]
+        start, end = edges[number : number + 2]
+        names = frame.columns
+        return (dict(zip(names, row, strict=True)) for row in frame.slice(start, end - start).rows())
+
+    @cached_property
+    def _of_runs(self) -> dict[str, tuple[pl.DataFrame, list[int]]]:
+        """What belongs to runs, and where in each frame the rows of each run begin and end."""
+        numbers = np.arange(self.runs.height + 1)
+        frames = {name: getattr(self, name) for name in BELONGING}
+        return {
+            name: (frame.drop(RUN), np.searchsorted(frame[RUN].to_numpy(), numbers).tolist())
+            for name, frame in frames.items()
+        }
+
+    # Bytes
+
+    def to_bytes(self) -> bytes:
+        """Return what `from_bytes` makes the same of."""
+        packed = io.BytesIO()
+        for name in _FRAMES:
+            frame = io.BytesIO()
+            getattr(self, name).write_ipc(frame)
+            packed.write(frame.tell().to_bytes(8, "little"))
+            packed.write(frame.getbuffer())
+        return packed.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> Columns:
+        """Return what `to_bytes` has written."""
+        frames = {}
+        start = 0
+        for name in _FRAMES:
+            end = start + 8 + int.from_bytes(data[start : start + 8], "little")
+            frames[name] = pl.read_ipc(io.BytesIO(data[start + 8 : end]))
+            start = end
+        return cls(**frames)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Columns.from_bytes, (self.to_bytes(),)
+
+
+_FRAMES: Final = ("runs", *BELONGING, "diagnostics")
+
+
+class Part(NamedTuple):
+    """What was read of one file, or a part of it: by their numbers, the runs and diagnostics in some columns."""
+
+    columns: Columns
+    runs: Sequence[int]
+    said: Sequence[int]
+
+
+_Found = tuple[int, Run, list[Block], bytes | str]
+"""The number of a file, a run in it, the blocks that follow it, and the run's bytes or their hash."""
+
+
+def _runs_of(file: FileRecords) -> Iterator[_Found]:
+    runs: list[_Found] = []
+    for record in file.records:
+        match record:
+            case Run():
+                data = file.data if isinstance(file.data, str) else file.data[record.start : record.end]
+                runs.append((file.file, record, [], data))
+            case Block() if runs:
+                runs[-1][2].append(record)
+    yield from runs
+
+
+def _runs_frame(found: Sequence[_Found]) -> pl.DataFrame:
+    runs = [run for _, run, _, _ in found]
+    data = [own for _, _, _, own in found]
+    of_bytes = {
+        FILE: [file for file, _, _, _ in found],
+        "sha256": [own if isinstance(own, str) else hashlib.sha256(own).hexdigest() for own in data],
+        "last_line": [
+            run.line if isinstance(own, str) else run.line + own.count(b"\n")
+            for run, own in zip(runs, data, strict=True)
+        ],
+        "identity": [list(chain.from_iterable(run.identity)) or None for run in runs],
+    }
+    attributes = [name for name in RUNS if name not in of_bytes]
+    return pl.DataFrame(of_bytes | _attributes(runs, attributes), schema_overrides=RUNS).select(RUNS.names())
+
+
+def _attributes(records: Sequence[Run | Diagnostic], names: Iterable[str]) -> dict[str, list[Any]]:
+    return {name: list(map(attrgetter(name), records)) for name in names if name != FILE}
+
+
+def _blocks(rows: Iterable[dict[str, Any]]) -> Iterator[Block]:
+    places = ("part", "operation", "metric", "statistic")
+    for place, alike in groupby(rows, lambda row: tuple(row[name] for name in places)):
+        points = list(alike)
+        yield Block(
+            **dict(zip(places, place, strict=True)),
+            times=[point["time"] for point in points],
+            values=[point["value"] for point in points],
+            lines=[None] * len(points),
+        )
 
 
 class TooLarge(NamedTuple):
@@ -27,11 +332,13 @@ class TooLarge(NamedTuple):
 
     run: int
     column: str
-    number: int
+    number: str
     line: int | None
 
 
-def frame_of(name: str, of_runs: Iterable[Sequence[Measurement | Setting]]) -> tuple[pl.DataFrame, list[TooLarge]]:
+def _frame_of(
+    name: str, of_runs: Iterable[Sequence[Measurement | Setting]]
+) -> tuple[pl.DataFrame, list[TooLarge]]:
     """Return the records of some runs as the frame of a name, in which `RUN` stands for the ``run_id``.
 
     A number that is too large for its column becomes null there, and is returned beside the frame.
@@ -49,7 +356,7 @@ def frame_of(name: str, of_runs: Iterable[Sequence[Measurement | Setting]]) -> t
             columns[column] = pl.Series(values, dtype=kind)
         except (OverflowError, TypeError):  # as Polars says of what fits 64 bits without a sign, or not even these
             too_large += (
-                TooLarge(runs[index], column, value, records[index].line)
+                TooLarge(runs[index], column, str(value), records[index].line)
                 for index, value in enumerate(values)
                 if _is_too_large(value)
             )
@@ -64,7 +371,7 @@ def _is_too_large(value: int | None) -> bool:
 _LARGEST: Final = 2**63 - 1
 
 
-def distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, list[TooLarge]]:
+def _distributions_of(of_runs: Iterable[Sequence[Bin]]) -> tuple[pl.DataFrame, list[TooLarge]]:
     """Return the bins of some runs as a frame, as `frame_of` does with other records."""
     too_large: list[TooLarge] = []
     groups = [_columns_of(number, bins, too_large) for number, bins in enumerate(of_runs)]
@@ -96,12 +403,12 @@ def _columns_of(run: int, bins: Sequence[Bin], too_large: list[TooLarge]) -> Seq
     if isinstance(bins, Distributions):
         return bins.columns
     large = [item for item in bins if _is_too_large(item.count)]
-    too_large += (TooLarge(run, "count", item.count, item.line) for item in large if item.count is not None)
+    too_large += (TooLarge(run, "count", str(item.count), item.line) for item in large if item.count is not None)
     held = (replace(item, count=None) if item in large else item for item in bins) if large else bins
     return Distributions.of(held).columns
 
 
-def series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
+def _series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
     """Return the series of some runs as a frame, in which `RUN` stands for the ``run_id``."""
     groups = list(of_runs)
     blocks = list(chain.from_iterable(groups))
@@ -127,11 +434,15 @@ def _numbers(groups: Sequence[Sequence[object]]) -> pl.Series:
     return pl.Series(list(numbers), dtype=pl.Int64)
 
 
+def settings_of(of_runs: Iterable[Sequence[Setting]]) -> pl.DataFrame:
+    """Return settings of some runs as a frame, in which `RUN` stands for the ``run_id``."""
+    return _frame_of("settings", of_runs)[0]
+
+
 def diagnostics_of(said: Iterable[tuple[str, Diagnostic]]) -> pl.DataFrame:
     """Return diagnostics as a frame, each with the file that it is about."""
     pairs = list(said)
-    diagnostics = [diagnostic for _, diagnostic in pairs]
     columns: dict[str, Any] = {"source": [source for source, _ in pairs]}
     for name in SCHEMAS["diagnostics"].names()[1:]:
-        columns[name] = list(map(attrgetter(name), diagnostics))
+        columns[name] = [getattr(diagnostic, name) for _, diagnostic in pairs]
     return pl.DataFrame(columns, schema=SCHEMAS["diagnostics"])

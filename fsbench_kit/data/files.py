@@ -13,7 +13,7 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias, cast
 
 from fsbench_kit.model.errors import RequestError
 
@@ -152,7 +152,36 @@ def inode(path: Path) -> Inode:
     return found.st_dev, found.st_ino
 
 
-def opened(path: Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
+class Stamp(NamedTuple):
+    """What changes when a file does."""
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+    written: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Stamp | None:
+        """Return the stamp of a regular file."""
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns, found.st_mtime_ns)
+
+    def is_certain(self, now: int) -> bool:
+        """Whether the file, if it changes from now on, gets another stamp.
+
+        Clocks of files tick every few milliseconds, and on some filesystems every two seconds.
+        """
+        latest = max(self.changed, self.written)
+        return latest < now - (_TICK if self.changed % _SECOND and self.written % _SECOND else 2 * _SECOND)
+
+
+_SECOND: Final = 1_000_000_000
+_TICK: Final = _SECOND // 50
+
+
+def opened(path: str | Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
     """Open a regular file.
 
     Parameters
@@ -167,7 +196,7 @@ def opened(path: Path, *, may_be_pipe: bool = False) -> io.BufferedReader:
     OSError
         If it cannot be opened, or is something else. No device is opened, which could already change its state.
     """
-    is_pipe = _checked(path.stat().st_mode, may_be_pipe=may_be_pipe)
+    is_pipe = _checked(os.stat(path).st_mode, may_be_pipe=may_be_pipe)  # noqa: PTH116  # one of thousands
     # What the name stands for can change at any time, so the file that was opened is looked at once more.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (0 if is_pipe else os.O_NONBLOCK))
     try:

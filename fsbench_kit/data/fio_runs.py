@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from fsbench_kit.data.columns import Columns
 from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.formats.fio_log import run_of_logs, with_logs, wrote
 from fsbench_kit.model.records import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+RunOf: TypeAlias = Callable[[Columns, int], Run]
+"""Makes the record of a run, by its number in columns."""
 
 
 def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
@@ -26,9 +32,10 @@ def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
         if isinstance(log, FioLog):
             name = log.file.name
             groups.setdefault((log.file.path.parent, name.prefix, name.rest), []).append(log)
+    run_of: RunOf = cache(Columns.run)
     for (folder, prefix, rest), group in groups.items():
         files = [log.file for log in group]
-        found = _report(others, folder, prefix)
+        found = _report(others, folder, prefix, run_of)
         if found is None:
             run, sums, figures = run_of_logs(files, group[0].tool_version)
             source = group[0].source if len(group) == 1 else str(folder / f"{prefix}_*{rest}")
@@ -36,27 +43,52 @@ def with_fio_logs(logs: Sequence[Log]) -> Iterator[Log]:
             records += [run, *figures.blocks, *figures.checks] if run.measurements else []
             yield replace(group[0], source=source, data=sums, records=records)
         else:
-            index, report = found
-            run, figures = with_logs(report, files, others[index].tool_version)
-            records = list(others[index].records)
-            place = next(place for place, record in enumerate(records) if record is report)
-            records[place : place + 1] = [run, *figures.blocks, *figures.checks]
-            others[index] = replace(others[index], records=records)
+            index, place, report = found
+            before, log, after = _cut(others[index], place, report)
+            run, figures = with_logs(report, files, log.tool_version)
+            alone = replace(log, records=[run, *figures.blocks, *log.records[1:], *figures.checks])
+            others[index : index + 1] = [*before, alone, *after]
         for path, diagnostics in figures.diagnostics.items():
             yield Log(source=str(path), records=diagnostics)
     yield from others
 
 
-def _report(logs: Sequence[Log], folder: Path, prefix: str) -> tuple[int, Run] | None:
-    """Return the run of a report in a folder that wrote log files of a name, and in which log it is.
+class _Report(NamedTuple):
+    """In which log the run of a report stands, in which place among the log's runs, and the run."""
+
+    log: int
+    place: int
+    run: Run
+
+
+def _report(logs: Sequence[Log], folder: Path, prefix: str, run_of: RunOf) -> _Report | None:
+    """Return the run of a report in a folder that wrote log files of a name.
 
     A later run writes over the files of an earlier one.
     """
     runs = [
-        (index, record)
+        _Report(index, place, run)
         for index, log in enumerate(logs)
         if Path(log.source).parent == folder
-        for record in log.records
-        if isinstance(record, Run) and wrote(record, prefix)
+        for place, run in enumerate(_runs(log, run_of))
+        if wrote(run, prefix)
     ]
-    return max(runs, key=lambda found: found[1].ended_at or datetime.min, default=None)
+    return max(runs, key=lambda found: found.run.ended_at or datetime.min, default=None)
+
+
+def _runs(log: Log, run_of: RunOf) -> Iterator[Run]:
+    if log.part is None:
+        return (record for record in log.records if isinstance(record, Run))
+    return (run_of(log.part.columns, number) for number in log.part.runs)
+
+
+def _cut(log: Log, place: int, run: Run) -> tuple[list[Log], Log, list[Log]]:
+    """Return a log as that of a run in it, whose record comes first, with what stands before and after that."""
+    if log.part is None:
+        return [], log, []  # which was cut before
+    columns, runs, _ = log.part
+    number = runs[place]
+    alone = replace(log, part=None, records=[run, *columns.blocks(number)], sha256=columns.runs["sha256"][number])
+    before = replace(log, part=log.part._replace(runs=runs[:place]))
+    after = replace(log, part=log.part._replace(runs=runs[place + 1 :], said=()))
+    return [before], alone, [after]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fsbench_kit.data.files import opened
-from fsbench_kit.data.log import Log, is_fio_log, log_with, read_log
+from fsbench_kit.data.log import Log, is_fio_log, log_with
 from fsbench_kit.data.study import problems
 from fsbench_kit.data.study_facts import study_origin, target_settings
+from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Diagnostic, Setting
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
 
@@ -73,31 +74,42 @@ def is_launched(folder: Path) -> bool:
         return True  # which is said when it is read
 
 
-def logs_of_run(folder: Path) -> Iterator[Log]:
-    """Read a run that was launched, and hold its files against the hashes that were recorded."""
+def run_facts(folder: Path) -> RunFacts:
+    """Return what a launch recorded of a run.
+
+    Raises
+    ------
+    InputError
+        If the record cannot be used.
+    """
     path = folder / RUN_FILE
     try:
-        facts = RunFacts.model_validate_json(path.read_bytes())
+        return RunFacts.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         why = "; ".join(problems(error)) if isinstance(error, ValidationError) else error.strerror
-        yield log_with(path, "BAD_STUDY", f"The run's record cannot be used: {why}.")
-        return
+        raise InputError(f"The run's record cannot be used: {why}.", file=path) from error
+
+
+def log_names(folder: Path, facts: RunFacts) -> list[str]:
+    """Return the names of a run's logs: those that were recorded, and the log files that fio wrote beside them."""
+    names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if is_fio_log(entry))]
+    return list(dict.fromkeys(names))
+
+
+def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], facts: RunFacts) -> Iterator[Log]:
+    """Add to a run's logs, whose names are given, what its launch recorded, and hold them against their hashes."""
     if facts.version is not None and facts.version > RUN_SCHEMA:
         message = (
             f"A newer version of fsbench_kit wrote the run's record (schema {facts.version}, not {RUN_SCHEMA})."
         )
-        yield log_with(path, "NEWER_RECORD", message)
-    names = [*facts.logs, *(entry.name for entry in sorted(folder.iterdir()) if is_fio_log(entry))]
+        yield log_with(folder / RUN_FILE, "NEWER_RECORD", message)
     said = [condition.diagnostic for condition in facts.conditions]
-    for name in dict.fromkeys(names):
+    for name, log in zip(names, logs, strict=True):
         if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
             yield Log(source=str(folder / name), records=[changed])
-        log = read_log(folder / name)
-        records, said = [*log.records, *said], []
         yield replace(
             log,
             name=f"{folder.name}/{name}",
-            records=records,
             study=facts.study,
             origin=study_origin(folder),
             stage=facts.stage,
@@ -117,6 +129,9 @@ def logs_of_run(folder: Path) -> Iterator[Log]:
                 Setting(key="command", value=_command(facts.argv), origin="command"),
             ),
         )
+        if said:
+            yield Log(source=log.source, records=said)
+            said = []
 
 
 def _command(argv: Sequence[str]) -> str:

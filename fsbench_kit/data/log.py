@@ -1,13 +1,11 @@
-"""A file as a source of runs: its records, with what is known of them from outside the file."""
+"""A file as a source of runs: what was read of it, with what is known of that from outside the file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Literal
 
-from fsbench_kit.data.files import opened
 from fsbench_kit.data.fio_logs import log_file
-from fsbench_kit.documents import Contents, read_file
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from fsbench_kit.data.columns import Part
     from fsbench_kit.formats.fio_log import LogFile
     from fsbench_kit.model.records import Record, Setting
 
@@ -23,7 +22,7 @@ StudyOrigin = Literal["published", "recorded", "launched"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """A file's records, with what is known of them from outside the file.
+    """What was read of a file, with what is known of its runs from outside the file.
 
     Attributes
     ----------
@@ -31,8 +30,10 @@ class Log:
         The file's path, as people name it.
     name
         Its path within its study.
-    data
-        The file's bytes, or those of them in which runs stand, which identify the runs.
+    part
+        What was read of it.
+    records, data, sha256
+        Or else records that were made of it, and the bytes that identify their runs, or the hash of these.
     settings
         Settings that hold for every run of the file, from the study or the launch.
     filesystem_settings
@@ -43,8 +44,10 @@ class Log:
 
     source: str
     name: str | None = None
-    data: bytes | Contents = b""
+    part: Part | None = None
     records: Sequence[Record] = ()
+    data: bytes = b""
+    sha256: str | None = None
     study: str | None = None
     origin: StudyOrigin | None = None
     stage: str | None = None
@@ -72,36 +75,9 @@ class FioLog(Log):
     file: LogFile
 
 
-def log_with(path: Path, code: str, message: str) -> Log:
+def log_with(path: Path | str, code: str, message: str) -> Log:
     """Return what is to be said of a file or folder that gives no run."""
     return Log(source=str(path), records=[Diagnostic(code=code, message=message)])
-
-
-def read_log(path: Path, *, may_be_pipe: bool = False) -> Log:
-    """Read a file; a FIFO only where it may be one. What keeps it from being read is said in the log."""
-    fio_log = log_file(path)
-    if fio_log is not None:
-        return FioLog(source=str(path), file=fio_log)
-    try:
-        file = opened(path, may_be_pipe=may_be_pipe)
-    except OSError as error:
-        return _unreadable(str(path), error)
-    with file:
-        return read_open(file, str(path))
-
-
-def read_open(file: BinaryIO, source: str) -> Log:
-    """Read an open file of a name."""
-    try:
-        data, records = read_file(file, source)
-    except OSError as error:
-        return _unreadable(source, error)
-    return Log(source=source, data=data, records=records)
-
-
-def _unreadable(source: str, error: OSError) -> Log:
-    message = f"The file cannot be read: {error.strerror or error}."
-    return Log(source=source, records=[Diagnostic(code="UNREADABLE", message=message)])
 
 
 def is_fio_log(path: Path) -> bool:

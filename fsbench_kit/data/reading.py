@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+import os
+import stat
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.batches import File, read_files
+from fsbench_kit.data.cache import is_on, read_cached
 from fsbench_kit.data.dataset import Dataset
-from fsbench_kit.data.files import Given, Inode, flattened, inode, is_folder, name_of, not_regular
+from fsbench_kit.data.files import Given, Inode, Stamp, flattened, inode, is_folder, name_of, not_regular
 from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
-from fsbench_kit.data.launched import is_launched, logs_of_run
-from fsbench_kit.data.log import FioLog, Log, log_with, read_log, read_open
+from fsbench_kit.data.launched import is_launched, log_names, run_facts, with_run_facts
+from fsbench_kit.data.log import FioLog, Log, log_with
 from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
 from fsbench_kit.data.written import is_written, read_frames
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
-from fsbench_kit.model.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from concurrent.futures import Executor
 
-    from fsbench_kit.model.records import Record
+    import polars as pl
+
+    from fsbench_kit.data.study import StudyDescription
 
 
-def read(*given: Given) -> Dataset:
+def read(*given: Given, executor: Executor | None = None, cache: bool = True) -> Dataset:
     """Read every log in files and folders.
 
     Parameters
@@ -36,6 +45,12 @@ def read(*given: Given) -> Dataset:
         Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
         ``logs/*.json``. Also a log's bytes, and open files. Any of these can stand in lists. A folder that
         `Dataset.write` wrote gives its data back. A string is always a path: `read_text` reads a log's text.
+    executor
+        Reads many files beside each other, such as
+        ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
+    cache
+        Whether files that were read before and have not changed since are taken from the cache; see
+        ``docs/data.md``.
 
     Returns
     -------
@@ -60,21 +75,46 @@ def read(*given: Given) -> Dataset:
     2
     """
     seen: Seen = {}
-    found = [each for number, item in enumerate(flattened(*given), 1) for each in _found_at(item, number, seen)]
-    logs = [each for each in found if isinstance(each, Log)]
-    written = [each for each in found if isinstance(each, Dataset)]
-    dataset = joined([assemble(with_fio_logs(logs)), *written])
+    items = list(flattened(*given))
+    found = [_found_at(item, number, seen) for number, item in enumerate(items, 1)]
+    dataset = _dataset(items, found, executor, cached=cache and is_on())
     if dataset.runs.is_empty():
-        problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
-        lines = (
-            f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
-            for source, message, excerpt in problems.rows()
-        )
-        raise InputError(
-            "\n".join(lines) or "no path was given",
-            hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
-        )
+        raise no_run(dataset.diagnostics)
     return dataset
+
+
+def _dataset(
+    items: Sequence[Path | BinaryIO], found: Sequence[Found], executor: Executor | None, *, cached: bool
+) -> Dataset:
+    """Read the files among what was found at some items; those of a folder are kept together."""
+    places = [
+        (Path(file.path).parent if file is each or not isinstance(item, Path) else item, file)
+        for item, each in zip(items, found, strict=True)
+        for file in _files(each)
+    ]
+    files = [file for _, file in places]
+    read = read_cached(files, [place for place, _ in places], executor) if cached else read_files(files, executor)
+    logs_read = (
+        Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
+        for file, (part, fio_log, _) in zip(files, read, strict=True)
+    )
+    results = [result for each in found for result in _results(each, logs_read)]
+    logs = [each for each in results if isinstance(each, Log)]
+    written = [each for each in results if isinstance(each, Dataset)]
+    return joined([assemble(with_fio_logs(logs)), *written])
+
+
+def no_run(diagnostics: pl.DataFrame) -> InputError:
+    """Say that there is no run in what was given, and why."""
+    problems = diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
+    lines = (
+        f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
+        for source, message, excerpt in problems.rows()
+    )
+    return InputError(
+        "\n".join(lines) or "no path was given",
+        hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
+    )
 
 
 def read_text(text: str) -> Dataset:
@@ -108,41 +148,84 @@ def read_text(text: str) -> Dataset:
     return read(file)
 
 
-Seen = dict[Inode, Path]
+# First everything is found, then all files are read together, and then what was read is put in its places.
+
+Result: TypeAlias = Log | Dataset
+Found: TypeAlias = "Log | Dataset | File | _Several"
+
+
+def _as_they_are(results: Sequence[Sequence[Result]]) -> Iterator[Result]:
+    return chain.from_iterable(results)
+
+
+@dataclass(frozen=True, slots=True)
+class _Several:
+    """What was found in a place, and what is made of the results of each when they were read."""
+
+    found: Sequence[Found]
+    together: Callable[[Sequence[Sequence[Result]]], Iterator[Result]] = _as_they_are
+
+
+def _files(found: Found) -> Iterator[File]:
+    """Yield the files that are to be read, in the order in which `_results` takes them."""
+    match found:
+        case File():
+            yield found
+        case _Several():
+            for each in found.found:
+                yield from _files(each)
+
+
+def _results(found: Found, read: Iterator[Log]) -> Iterator[Result]:
+    """Yield what became of something found, taking what was read of files."""
+    match found:
+        case File():
+            log = _of_use(next(read)) if found.is_found else next(read)
+            if log is not None:
+                yield log
+        case _Several():
+            yield from found.together([list(_results(each, read)) for each in found.found])
+        case _:
+            yield found
+
+
+Seen = dict[Inode, str]
 """The files and folders that were read so far, under one of their names."""
 
 
-def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log | Dataset]:
+def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
     if not isinstance(item, Path):
-        yield read_open(item, name_of(item, number))
-    elif not is_folder(item):
-        yield _read_before(item, seen) or read_log(item, may_be_pipe=True)
-    elif item.resolve() == Path(item.resolve().anchor):
-        yield log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
-    elif (before := _read_before(item, seen)) is not None:
-        yield before
-    else:
-        found = list(_found_in_folder(item, seen))
-        yield from found
-        if all(
-            isinstance(each, Log) and [_code(record) for record in each.records] == ["SKIPPED"] for each in found
-        ):
-            yield log_with(item, "NO_LOG", "There is no log in this folder or below it.")
+        return File(name_of(item, number), open=item)
+    if not is_folder(item):
+        return read_before(item, seen) or File(str(item), may_be_pipe=True)
+    if item.resolve() == Path(item.resolve().anchor):
+        return log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
+    return read_before(item, seen) or _Several(list(_found_in_folder(item, seen)), partial(_or_no_log, item))
 
 
-def _read_before(path: Path, seen: Seen) -> Log | None:
+def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Result]:
+    found = list(chain.from_iterable(results))
+    yield from found
+    if all(isinstance(each, Log) and _codes(each) == ["SKIPPED"] for each in found):
+        yield log_with(folder, "NO_LOG", "There is no log in this folder or below it.")
+
+
+def read_before(path: Path, seen: Seen) -> Log | None:
     """Return what is to be said where a file or folder was read under another name; else remember it."""
     try:
-        first = seen.setdefault(inode(path), path)
+        return _seen_before(inode(path), str(path), seen)
     except OSError:
         return None  # which is said when it is read
-    if first is path:
+
+
+def _seen_before(found: Inode, path: str, seen: Seen) -> Log | None:
+    if (first := seen.setdefault(found, path)) is path:
         return None
     return log_with(path, "READ_BEFORE", f"It is the same as {first}, and was read as that.")
 
 
-def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> Iterator[Log | Dataset]:
-    """Read a study, a run's folder, a dataset, or a folder of these and of loose files."""
+def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> Iterator[Found]:
+    """Find a study, a run's folder, a dataset, or a folder of these and of loose files."""
     try:
         is_study, has_frames = (folder / STUDY_FILE).is_file(), is_written(folder)
     except OSError as error:
@@ -151,34 +234,48 @@ def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> It
     if has_frames:
         yield _written(folder)
     if is_study:
-        yield from _logs_of_study(folder, seen)
+        yield from _found_in_study(folder, seen)
     elif is_launched(folder):
-        yield from logs_of_run(folder)
+        yield from _found_of_run(folder)
     else:
         yield from _found_loose(folder, seen, but)
 
 
-def _found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Log | Dataset]:
-    """Read what stands in a folder but for some files, given as paths without links."""
+def _found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
+    """Find what stands in a folder but for some files, given as paths without links."""
     try:
-        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+        with os.scandir(folder) as found:
+            entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda each: each.name)
     except OSError as error:
         yield log_with(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
         return
+    prefix = str(folder / "_")[:-1]
     for entry in entries:
-        if not but or entry.resolve() not in but:
-            yield from _found_as(entry, seen, but)
+        path = prefix + entry.name
+        if but and Path(path).resolve() in but:
+            continue
+        try:
+            known = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            yield log_with(path, "UNREADABLE", f"It cannot be read: {error.strerror}.")
+            continue
+        if stat.S_ISREG(known.st_mode):
+            yield _seen_before((known.st_dev, known.st_ino), path, seen) or File(
+                path, is_found=True, stamp=Stamp.of(known)
+            )
+        else:
+            yield from _found_as(Path(path), seen, but)
 
 
 def _written(folder: Path) -> Log | Dataset:
     try:
         return Dataset(**read_frames(folder))
     except InputError as error:
-        return log_with(Path(error.file or folder), "UNREADABLE", f"The dataset cannot be read: {error.what}.")
+        return log_with(error.file or folder, "UNREADABLE", f"The dataset cannot be read: {error.what}.")
 
 
-def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Log | Dataset]:
-    """Read what stands in a folder."""
+def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
+    """Find what stands in a folder and is no plain file."""
     try:
         irregular = not_regular(entry)
     except OSError as error:
@@ -188,12 +285,12 @@ def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Log | 
         yield log_with(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
     elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
         yield log_with(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
-    elif (before := _read_before(entry, seen)) is not None:
+    elif (before := read_before(entry, seen)) is not None:
         yield before
     elif entry.is_dir():
         yield from _found_in_folder(entry, seen, but)
-    elif (log := _of_use(read_log(entry))) is not None:
-        yield log
+    else:
+        yield File(str(entry), is_found=True)
 
 
 def _of_use(log: Log) -> Log | None:
@@ -203,22 +300,27 @@ def _of_use(log: Log) -> Log | None:
     """
     if _has_runs(log):
         return log
-    unread = [record for record in log.records if _code(record) in _UNREAD]
-    return replace(log, records=unread) if unread else None
+    if log.part is None:
+        return None
+    unread = [number for number, code in zip(log.part.said, _codes(log), strict=True) if code in _UNREAD]
+    return replace(log, part=log.part._replace(said=unread)) if unread else None
 
 
 def _has_runs(log: Log) -> bool:
-    return isinstance(log, FioLog) or any(isinstance(record, Run) for record in log.records)
+    return isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)
 
 
-def _code(record: Record) -> str | None:
-    return record.code if isinstance(record, Diagnostic) else None
+def _codes(log: Log) -> list[str]:
+    """Return the codes of what is said of a file."""
+    if log.part is None:
+        return [record.code for record in log.records if isinstance(record, Diagnostic)]
+    return log.part.columns.diagnostics["code"].gather(list(log.part.said)).to_list()
 
 
 _UNREAD: Final = {"UNREADABLE", "DAMAGED_ARCHIVE", "TOO_LARGE"}
 
 
-def _logs_of_study(folder: Path, seen: Seen) -> Iterator[Log | Dataset]:
+def _found_in_study(folder: Path, seen: Seen) -> Iterator[Log | _Several]:
     try:
         study = read_study(folder)
     except InputError as error:
@@ -226,20 +328,49 @@ def _logs_of_study(folder: Path, seen: Seen) -> Iterator[Log | Dataset]:
         diagnostic = Diagnostic(code="BAD_STUDY", message=message, line=error.line)
         yield Log(source=str(folder / STUDY_FILE), records=[diagnostic])
         return
-    lines = iter(table_lines(folder, "log.run"))
-    for facts in study.log:
-        tables = [(table, next(lines, None)) for table in facts.run]
-        log = read_log(folder / facts.file)
-        known, problems = facts_of_runs(log, facts, tables)
-        yield Log(source=str(folder / STUDY_FILE), records=problems)
-        yield from with_study(log, folder, study, facts, known)
+    files = [File(str(folder / facts.file)) for facts in study.log]
+    yield _Several(files, partial(_with_facts, folder, study))
     named = {
         (folder / name).resolve() for name in (STUDY_FILE, *(log.file for log in study.log), *companions(study))
     }
-    for found in _found_loose(folder, seen, named):
+    yield _Several(list(_found_loose(folder, seen, named)), partial(_with_study_alone, folder, study))
+
+
+def _with_facts(folder: Path, study: StudyDescription, results: Sequence[Sequence[Result]]) -> Iterator[Result]:
+    """Give the files that a study names what it says of them."""
+    lines = iter(table_lines(folder, "log.run"))
+    for facts, (log,) in zip(study.log, results, strict=True):
+        tables = [(table, next(lines, None)) for table in facts.run]
+        if isinstance(log, Log):
+            known, problems = facts_of_runs(log, facts, tables)
+            yield Log(source=str(folder / STUDY_FILE), records=problems)
+            yield from with_study(log, folder, study, facts, known)
+
+
+def _with_study_alone(
+    folder: Path, study: StudyDescription, results: Sequence[Sequence[Result]]
+) -> Iterator[Result]:
+    """Give the files that a study does not name what it says of all."""
+    message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
+    for found in chain.from_iterable(results):
         if isinstance(found, Log) and found.study is None and _has_runs(found):
-            message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
-            unnamed = Diagnostic(code="UNNAMED_LOG", message=message)
-            yield from with_study(replace(found, records=[unnamed, *found.records]), folder, study)
+            yield log_with(found.source, "UNNAMED_LOG", message)
+            yield from with_study(found, folder, study)
         else:
             yield found
+
+
+def _found_of_run(folder: Path) -> Iterator[Log | _Several]:
+    """Find the logs of a run that was launched."""
+    try:
+        facts = run_facts(folder)
+    except InputError as error:
+        yield log_with(error.file or folder, "BAD_STUDY", error.what)
+        return
+    names = log_names(folder, facts)
+
+    def with_facts(results: Sequence[Sequence[Result]]) -> Iterator[Result]:
+        logs = [each for each in chain.from_iterable(results) if isinstance(each, Log)]
+        return with_run_facts(logs, folder, names, facts)
+
+    yield _Several([File(str(folder / name)) for name in names], with_facts)

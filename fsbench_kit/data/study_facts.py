@@ -6,67 +6,80 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.data.assembly import runs_of
+from fsbench_kit.data.columns import Part
 from fsbench_kit.data.study import RunKnowledge
 from fsbench_kit.documents.attribution import own_commands
 from fsbench_kit.documents.commands import commands
 from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Diagnostic, Origin, Run, Setting
+from fsbench_kit.model.records import Diagnostic, Origin, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fsbench_kit.data.log import Log, StudyOrigin
     from fsbench_kit.data.study import LogFacts, RunOfLog, StudyDescription
-    from fsbench_kit.model.records import Record
 
 
 def facts_of_runs(
     log: Log, facts: LogFacts, tables: Sequence[tuple[RunOfLog, int | None]]
 ) -> tuple[dict[int, RunKnowledge], list[Diagnostic]]:
-    """Return what ``[[log.run]]`` tables, each with its line, say of a file: start of a run -> facts."""
-    runs = runs_of(log)
+    """Return what ``[[log.run]]`` tables, each with its line, say of a file: number of a run -> facts."""
     known: dict[int, RunKnowledge] = {}
+    if log.part is None or not tables:
+        return known, []
+    columns = log.part.columns
+    runs = [
+        [_Place(run, *columns.runs[run].select("start", "line", "last_line").row(0)) for run in printed]
+        for printed in runs_of(log.part)
+    ]
     problems: list[Diagnostic] = []
     for table, line in tables:
-        found = runs[table.number - 1 : table.number] if table.number else _runs_on_line(log, runs, table.line)
+        found = runs[table.number - 1 : table.number] if table.number else _runs_on_line(runs, table.line)
         which = f"run {table.number}" if table.number else f"run on line {table.line}"
         message = None
         if len(found) > 1:
             message = f"{facts.file} has more than one {which}: give the number of the one that is meant."
         elif not found:
             message = f"{facts.file} has no {which}; {_where(runs)}."
-        elif found[0][0].start in known:
+        elif found[0][0].run in known:
             message = f"An earlier [[log.run]] table names the same run of {facts.file}."
         if message is not None:
             problems.append(Diagnostic(code="NO_SUCH_RUN", message=message, line=line))
             continue
         given = {name: getattr(table, name) for name in table.model_fields_set & RunKnowledge.model_fields.keys()}
         given["settings"] = {**facts.settings, **table.settings}
-        known |= dict.fromkeys((run.start for run in found[0]), facts.model_copy(update=given))
+        known |= dict.fromkeys((place.run for place in found[0]), facts.model_copy(update=given))
     for printed in runs:
-        if tables and printed[0].start not in known:
+        if printed[0].run not in known:
             message = f"No [[log.run]] table names the run of {facts.file} on line {printed[0].line}."
             problems.append(Diagnostic(code="UNNAMED_RUN", message=message))
     return known, problems
 
 
-def _runs_on_line(log: Log, runs: Sequence[list[Run]], line: int | None) -> list[list[Run]]:
+class _Place(NamedTuple):
+    """A run's number, and where it stands in its file."""
+
+    run: int
+    start: int
+    line: int
+    last_line: int
+
+
+def _runs_on_line(runs: Sequence[list[_Place]], line: int | None) -> list[list[_Place]]:
     """Return the run that begins on a line, or else those that have the line; runs of one table overlap."""
     if line is None:
         return []
-    return [printed for printed in runs if any(run.line == line for run in printed)] or [
-        printed
-        for printed in runs
-        if any(run.line <= line <= run.line + log.data[run.start : run.end].count(b"\n") for run in printed)
+    return [printed for printed in runs if any(place.line == line for place in printed)] or [
+        printed for printed in runs if any(place.line <= line <= place.last_line for place in printed)
     ]
 
 
-def _where(runs: Sequence[list[Run]]) -> str:
+def _where(runs: Sequence[list[_Place]]) -> str:
     """Say where the runs of a file begin."""
     lines = ", ".join(str(printed[0].line) for printed in runs)
     match len(runs):
@@ -92,23 +105,14 @@ def with_study(
         origin=study_origin(folder),
         averaged_over=study.study.averaged_over,
     )
-    for run, records in _by_run(log.records):
-        known = of_runs.get(run.start) if run is not None else None
-        yield _with_facts(
-            replace(whole, records=records), folder, study, facts, known or facts or RunKnowledge(), run=run
-        )
-
-
-def _by_run(records: Sequence[Record]) -> Iterator[tuple[Run | None, list[Record]]]:
-    """Yield each run with what follows it, after what stands before the first."""
-    run: Run | None = None
-    part: list[Record] = []
-    for record in records:
-        if isinstance(record, Run):
-            yield run, part
-            run, part = record, []
-        part.append(record)
-    yield run, part
+    if log.part is None:
+        yield _with_facts(whole, folder, study, facts, facts or RunKnowledge())
+        return
+    yield replace(whole, part=log.part._replace(runs=()))
+    for number in log.part.runs:
+        known = of_runs.get(number) or facts or RunKnowledge()
+        part = Part(log.part.columns, [number], ())
+        yield _with_facts(replace(whole, part=part), folder, study, facts, known)
 
 
 def _with_facts(
@@ -117,8 +121,6 @@ def _with_facts(
     study: StudyDescription,
     facts: LogFacts | None,
     known: RunKnowledge,
-    *,
-    run: Run | None,
 ) -> Log:
     made: list[Setting] = []
     if known.command is not None:
@@ -127,7 +129,7 @@ def _with_facts(
     if known.stated_command_file is not None:
         stated = (folder / known.stated_command_file).read_text(encoding="utf-8")
     if stated is not None:
-        made += _stated(stated, run)
+        made += _stated(stated, log.part)
     system = {**study.system, **({} if known.host is None else {"host": known.host}), **known.settings}
     return replace(
         log,
@@ -147,11 +149,11 @@ def _with_facts(
     )
 
 
-def _stated(text: str, run: Run | None) -> Iterator[Setting]:
+def _stated(text: str, part: Part | None) -> Iterator[Setting]:
     """Yield the settings of a stated command; of several that of the run, or none where it is not clear."""
     several = list(commands(Text(text)))
-    if len(several) > 1 and run is not None:
-        own = own_commands(several, run)
+    if len(several) > 1 and part is not None:
+        own = own_commands(several, part.columns.run(part.runs[0]))
         text = own[0].words if len({command.words for command in own}) == 1 else ""
     return command_settings(text, origin="stated") if text else iter(())
 

@@ -15,9 +15,8 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.data.assembly import assemble
-from fsbench_kit.data.columns import frame_of
 from fsbench_kit.data.dataset import Dataset
-from fsbench_kit.data.deduplication import FoundRun, agreement, rules, same_runs
+from fsbench_kit.data.deduplication import agreement, rules
 from fsbench_kit.data.deduplication.rules import PRINTED_ALIKE
 from fsbench_kit.data.log import Log
 from fsbench_kit.documents import read_document
@@ -427,9 +426,8 @@ def _runs_of(path: Path) -> Iterator[Run]:
 
 
 def _sets(runs: list[Run]) -> int:
-    found = [FoundRun(run=run, source=str(n), sha256=str(n)) for n, run in enumerate(runs)]
-    measurements, _ = frame_of("measurements", [run.measurements for run in runs])
-    return len(same_runs(found, measurements)[0])
+    logs = [Log(source=str(n), records=[run], sha256=f"{n:064}") for n, run in enumerate(runs)]
+    return assemble(logs).runs.height
 
 
 LOGS = (

@@ -18,8 +18,8 @@ date, one measurement in ten may differ. Each rule puts records into buckets, so
 number, and not with that of their pairs.
 """
 
-from fsbench_kit.data.deduplication.found import FoundRun, Remark
+from fsbench_kit.data.deduplication.found import Found, FoundRun, Remark
 from fsbench_kit.data.deduplication.merging import merged
 from fsbench_kit.data.deduplication.rules import same_runs
 
-__all__ = ["FoundRun", "Remark", "merged", "same_runs"]
+__all__ = ["Found", "FoundRun", "Remark", "merged", "same_runs"]

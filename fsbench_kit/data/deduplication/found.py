@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
+    from fsbench_kit.data.columns import Columns
     from fsbench_kit.model.records import Block, Diagnostic, Run, Setting
 
 
@@ -23,8 +26,6 @@ class FoundRun:
         The file in which they stand.
     sha256
         Hash of its own bytes.
-    places
-        Where it stands; no other run stands in any of them.
     facts
         What is known of it, by name. Two runs with different facts are not the same one.
     settings
@@ -35,9 +36,42 @@ class FoundRun:
     blocks: tuple[Block, ...] = ()
     source: str
     sha256: str
-    places: frozenset[Hashable] = frozenset()
     facts: Mapping[str, Any] = field(default_factory=dict)
     settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """Runs as they were found, as columns; each of them is made a `FoundRun` when somebody asks for it.
+
+    Attributes
+    ----------
+    columns
+        What their logs say.
+    facts
+        A row for each of them: ``source``; ``name``, the file's within its study; and what is known of it.
+    settings
+        Those that are known of each from outside the file.
+    """
+
+    columns: Columns
+    facts: pl.DataFrame
+    settings: Sequence[tuple[Setting, ...]]
+
+    def __len__(self) -> int:
+        return self.columns.runs.height
+
+    def __getitem__(self, number: int) -> FoundRun:
+        facts = self.facts.row(number, named=True)
+        source, _ = facts.pop("source"), facts.pop("name")
+        return FoundRun(
+            run=self.columns.run(number),
+            blocks=self.columns.blocks(number),
+            source=source,
+            sha256=self.columns.runs["sha256"][number],
+            facts=facts,
+            settings=self.settings[number],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from datetime import datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -23,10 +23,10 @@ from fsbench_kit.data.deduplication.found import Remark, place
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from fsbench_kit.data.deduplication.found import FoundRun
-    from fsbench_kit.model.records import Run
+    from fsbench_kit.data.deduplication.found import Found, FoundRun
+    from fsbench_kit.model.records import Status
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
 """The counts and times that a tool prints alike in all its formats."""
@@ -34,19 +34,19 @@ PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_fa
 _AT_EITHER_END: Final = 4
 """So many measurements at the beginning or the end of a record find those that it is a copy of."""
 
+_Made = TypeVar("_Made")
+
 _TRIES: Final = 8
 """With so many others of its bucket a record is compared, which bounds the time."""
 
 
-def same_runs(found: Sequence[FoundRun], measurements: pl.DataFrame) -> tuple[list[list[int]], list[Remark]]:
+def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     """Sort records by the run that they are of.
 
     Parameters
     ----------
     found
         The records.
-    measurements
-        Their measurements, by the record's number in `RUN`.
 
     Returns
     -------
@@ -57,17 +57,20 @@ def same_runs(found: Sequence[FoundRun], measurements: pl.DataFrame) -> tuple[li
     if len(found) < 2:
         return [[number] for number in range(len(found))], []
     sets = _Sets(found)
-    for bucket in _buckets(found, ((n, spot) for n, record in enumerate(found) for spot in record.places)):
-        sets.join(bucket, lambda one, other: found[one].run == found[other].run)
-    for bucket in _formats_in_one_file(found):
+    runs = found.columns.runs.with_columns(found.facts["source", "study", "name"]).with_row_index(RUN)
+    for bucket in _in_one_place(runs):
+        sets.join(bucket, lambda one, other: sets.record(one).run == sets.record(other).run)
+    for bucket in _formats_in_one_file(runs, sets):
         sets.join(bucket, partial(sets.agree, enough=0))
-    for bucket in _buckets(found, ((n, record.sha256) for n, record in enumerate(found))):
+    for bucket in _buckets(runs.select(RUN, "tool", "sha256")):
         sets.join(bucket, sets.agree)  # a table's bytes are those of all of its runs
-    for bucket in _buckets(
-        found, ((n, mark) for n, record in enumerate(found) for mark in _own_marks(record.run))
-    ):
+    for bucket in _with_own_marks(runs):
         sets.join(bucket, sets.agree)
-    for bucket in (*_printed_alike(found, measurements), *_with_the_same_ends(found, measurements)):
+    tools = runs["tool"]
+    main = found.columns.measurements.lazy().filter("primary", pl.col("scope").is_in(SCOPES))
+    figures = main.select(RUN, "operation", "metric", "statistic", "value").collect()
+    telling = figures.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
+    for bucket in (*_printed_alike(figures, telling, tools), *_with_the_same_ends(telling, tools)):
         sets.join(bucket, sets.agree)
     return sets.ordered(), sets.remarks
 
@@ -75,91 +78,106 @@ def same_runs(found: Sequence[FoundRun], measurements: pl.DataFrame) -> tuple[li
 # Buckets: records of one tool that may be of one run
 
 
-def _buckets(found: Sequence[FoundRun], marks: Iterable[tuple[int, Hashable]]) -> Iterator[list[int]]:
-    """Yield the numbers of the records that share a mark."""
-    buckets: dict[Hashable, list[int]] = defaultdict(list)
-    for number, mark in marks:
-        buckets[found[number].run.tool, mark].append(number)
-    return (bucket for bucket in buckets.values() if len(bucket) > 1)
+def _buckets(marks: pl.DataFrame) -> Iterator[list[int]]:
+    """Yield the numbers of the records that share a mark, which is all that a frame has beside them."""
+    is_shared = marks.drop(RUN).is_duplicated()
+    if is_shared.any():
+        yield from marks.filter(is_shared).group_by(pl.exclude(RUN), maintain_order=True).agg(RUN)[RUN].to_list()
 
 
-def _own_marks(run: Run) -> Iterator[Hashable]:
-    """Yield what a tool prints of one run alone."""
-    if run.identity:
-        yield "identity", run.identity
-    yield from _dates(run)
+def _in_one_place(runs: pl.DataFrame) -> Iterator[list[int]]:
+    """Yield records with the same bytes in the same place of a file, or of one of that name in the same study."""
+    file = runs.select(RUN, "tool", "start", "sha256", study=pl.lit(None, pl.String), name="source")
+    of_study = runs.select(RUN, "tool", "start", "sha256", "study", "name").drop_nulls()
+    return _buckets(pl.concat([file, of_study]).sort(RUN, maintain_order=True))
 
 
-def _dates(run: Run) -> Iterator[Hashable]:
-    if run.started_at is not None:
-        yield "started", run.started_at
-    if run.ended_at is not None:
-        yield "ended", run.ended_at
+def _with_own_marks(runs: pl.DataFrame) -> Iterator[list[int]]:
+    """Yield records that have in common what a tool prints of one run alone."""
+    marks = [
+        runs.select(RUN, "tool", what=pl.lit(name), mark=mark).drop_nulls("mark")
+        for name, mark in (
+            ("identity", pl.col("identity").list.join("\0")),
+            ("started", pl.col("started_at").cast(pl.String)),
+            ("ended", pl.col("ended_at").cast(pl.String)),
+        )
+    ]
+    return _buckets(pl.concat(marks).sort(RUN, maintain_order=True))
 
 
-def _formats_in_one_file(found: Sequence[FoundRun]) -> Iterator[list[int]]:
+def _formats_in_one_file(runs: pl.DataFrame, sets: _Sets) -> Iterator[list[int]]:
     """Yield records in different formats that stand inside each other.
 
     So do those, one right after the other, of a run that failed: they have no figures that could tell.
     """
-    group: list[FoundRun] = []
-    numbers: list[int] = []
-    for number in sorted(
-        range(len(found)), key=lambda n: (found[n].source, found[n].run.start, -found[n].run.end)
-    ):
-        record = found[number]
-        if not group or not _is_another_format(record, group):
-            yield numbers
-            group, numbers = [], []
+    several = runs.filter(pl.col("source").is_duplicated()).select(
+        RUN, "source", "format", "start", "end", "status"
+    )
+    group: list[_Place] = []
+    for row in several.sort("source", "start", -pl.col("end"), maintain_order=True).iter_rows():
+        record = _Place(*row)
+        if not group or not _is_another_format(record, group, sets):
+            yield [each.run for each in group]
+            group = []
         group.append(record)
-        numbers.append(number)
-    yield numbers
+    yield [each.run for each in group]
 
 
-def _is_another_format(record: FoundRun, group: Sequence[FoundRun]) -> bool:
+class _Place(NamedTuple):
+    """Where a record stands."""
+
+    run: int
+    source: str
+    format: str | None
+    start: int
+    end: int
+    status: Status
+
+
+def _is_another_format(record: _Place, group: Sequence[_Place], sets: _Sets) -> bool:
     """Whether a record is of the same run as a group of them, by where it stands."""
     first, last = group[0], group[-1]
     return (
         record.source == first.source
-        and record.run.format not in {other.run.format for other in group}
-        and (record.run.end <= first.run.end or _both_failed(last.run, record.run))
+        and record.format not in {other.format for other in group}
+        and (record.end <= first.end or _both_failed(last, record, sets))
     )
 
 
-def _both_failed(one: Run, other: Run) -> bool:
+def _both_failed(one: _Place, other: _Place, sets: _Sets) -> bool:
     return (
         other.start <= one.end + _LINE_END
         and one.status == other.status == "failed"
-        and not any(item.value and item.metric in TELLING for run in (one, other) for item in run.measurements)
+        and not any(
+            item.value and item.metric in TELLING
+            for each in (one, other)
+            for item in sets.record(each.run).run.measurements
+        )
     )
 
 
 _LINE_END: Final = 2
 
 
-def _printed_alike(found: Sequence[FoundRun], measurements: pl.DataFrame) -> Iterator[list[int]]:
+def _printed_alike(figures: pl.DataFrame, telling: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
     """Yield records of which the same is printed alike, those with like rates beside each other."""
-    known = measurements.filter("primary", pl.col("metric").is_in(PRINTED_ALIKE), pl.col("scope").is_in(SCOPES))
+    known = figures.filter(pl.col("metric").is_in(PRINTED_ALIKE))
     mark = pl.struct("operation", "metric", "value").hash().sort()
-    marks = known.group_by(RUN, maintain_order=True).agg(mark).rows()
-    rates = dict(_telling(measurements).group_by(RUN).agg(pl.col("value").first()).rows())
-    for bucket in _buckets(found, ((number, tuple(mark)) for number, mark in marks)):
-        yield sorted(bucket, key=lambda number: (rates.get(number, 0.0), number))
+    marks = known.group_by(RUN, maintain_order=True).agg(mark=mark)
+    buckets = list(_buckets(marks.with_columns(tool=tools.gather(marks[RUN]))))
+    if buckets:
+        rates = dict(telling.group_by(RUN).agg(pl.col("value").first()).rows())
+        for bucket in buckets:
+            yield sorted(bucket, key=lambda number: (rates.get(number, 0.0), number))
 
 
-def _with_the_same_ends(found: Sequence[FoundRun], measurements: pl.DataFrame) -> Iterator[list[int]]:
+def _with_the_same_ends(telling: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
     """Yield records that begin or end with the same measurements."""
     mark = pl.struct("operation", "metric", "statistic", "value").hash()
-    of_runs = _telling(measurements).group_by(RUN, maintain_order=True)
-    ends = of_runs.agg(first=mark.head(_AT_EITHER_END), last=mark.tail(_AT_EITHER_END)).rows()
-    yield from _buckets(found, ((number, tuple(first)) for number, first, _ in ends))
-    yield from _buckets(found, ((number, tuple(last)) for number, _, last in ends))
-
-
-def _telling(measurements: pl.DataFrame) -> pl.DataFrame:
-    return measurements.filter(
-        "primary", pl.col("value") != 0, pl.col("metric").is_in(TELLING), pl.col("scope").is_in(SCOPES)
-    )
+    of_runs = telling.group_by(RUN, maintain_order=True)
+    ends = of_runs.agg(first=mark.head(_AT_EITHER_END), last=mark.tail(_AT_EITHER_END))
+    for end in ("first", "last"):
+        yield from _buckets(ends.select(RUN, end, tool=tools.gather(ends[RUN])))
 
 
 # Sets of records that are of one run
@@ -168,14 +186,18 @@ def _telling(measurements: pl.DataFrame) -> pl.DataFrame:
 class _Sets:
     """Puts records together."""
 
-    def __init__(self, found: Sequence[FoundRun]) -> None:
+    def __init__(self, found: Found) -> None:
         self.remarks: list[Remark] = []
-        self._found = found
+        self.record = cache(found.__getitem__)
         self._set_of = list(range(len(found)))
         self._members = {number: [number] for number in range(len(found))}
-        self._known = {number: _Known(record) for number, record in enumerate(found)}
+        self._known = _ByNumber(lambda number: _Known(self.record(number)))
         self._remarked: set[int] = set()
-        self._sheets: dict[int, Sheet] = {}
+        self._sheets = _ByNumber(lambda number: Sheet(found.columns.measurements_of(number)))
+        runs = found.columns.runs
+        self._tools = runs["tool"].to_list()
+        dates = zip(runs["started_at"], runs["ended_at"], strict=True)
+        self._dates = [{(end, date) for end, date in enumerate(pair) if date is not None} for pair in dates]
 
     def join(self, bucket: Iterable[int], is_same: Callable[[int, int], bool]) -> None:
         """Put each record of a bucket to one that was there before, if the two are of one run."""
@@ -212,7 +234,7 @@ class _Sets:
         if second in self._remarked or not self.tells_enough(second):
             return
         self._remarked.add(second)
-        here, there = self._found[second], self._found[first]
+        here, there = self.record(second), self.record(first)
         message = f"The run has the same figures as the one at {place(there, here)}, but another {difference}."
         run = here.run
         diagnostic = Diagnostic(code="SAME_FIGURES", message=message, line=run.line, start=run.start, end=run.end)
@@ -220,25 +242,18 @@ class _Sets:
 
     def agree(self, one: int, other: int, enough: int = ENOUGH) -> bool:
         """Whether the measurements of two records agree; few may differ where both bear the same date."""
-        runs = self._found[one].run, self._found[other].run
-        dates = [set(_dates(run)) for run in runs]
         return have_same_measurements(
-            runs[0].tool,
-            self._sheet(one),
-            self._sheet(other),
+            self._tools[one],
+            self._sheets[one],
+            self._sheets[other],
             enough=enough,
-            tolerance=0.0 if dates[0].isdisjoint(dates[1]) else FEW,
+            tolerance=0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW,
         )
 
     def tells_enough(self, number: int) -> bool:
         """Whether a record has so many digits that its like can only be a copy."""
-        items = self._sheet(number).measurements.values()
-        return digits(self._found[number].run.tool, zip(items, items, strict=True)) >= ENOUGH
-
-    def _sheet(self, number: int) -> Sheet:
-        if number not in self._sheets:
-            self._sheets[number] = Sheet(self._found[number].run.measurements)
-        return self._sheets[number]
+        items = self._sheets[number].measurements.values()
+        return digits(self._tools[number], zip(items, items, strict=True)) >= ENOUGH
 
     def ordered(self) -> list[list[int]]:
         """Return the records of each run, the most complete one first."""
@@ -246,8 +261,18 @@ class _Sets:
         return [sorted(members, key=self._incompleteness) if members[1:] else members for members in sets]
 
     def _incompleteness(self, number: int) -> tuple[bool, int, int]:
-        run = self._found[number].run
-        return run.status == "partial", -len(self._sheet(number).measurements), number
+        return self.record(number).run.status == "partial", -len(self._sheets[number].measurements), number
+
+
+class _ByNumber(dict[int, _Made]):
+    """What is made of each record when it is needed."""
+
+    def __init__(self, make: Callable[[int], _Made]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, number: int) -> _Made:
+        return self.setdefault(number, self._make(number))
 
 
 class _Known:

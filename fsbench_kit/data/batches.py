@@ -1,0 +1,219 @@
+"""Reads files, many at a time: undamaged small logs together, and every other file by itself."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import time_ns
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
+from fsbench_kit.data.files import Stamp, opened
+from fsbench_kit.documents import read_file
+from fsbench_kit.formats import clean
+from fsbench_kit.formats.fio_log import HEAD_SIZE, log_of
+from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.model.units import MOST_DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from fsbench_kit.data.columns import Part
+    from fsbench_kit.formats.clean import CleanLogs
+    from fsbench_kit.formats.fio_log import LogFile
+
+
+class File(NamedTuple):
+    """A file that is to be read.
+
+    Attributes
+    ----------
+    path, open
+        Its path; or an open file and its name.
+    may_be_pipe
+        Whether it may be a FIFO.
+    is_found
+        Whether it merely stands in a folder, where other files than logs are to be expected.
+    stamp
+        That of the file when it was found, where that is known.
+    """
+
+    path: str
+    open: BinaryIO | None = None
+    may_be_pipe: bool = False
+    is_found: bool = False
+    stamp: Stamp | None = None
+
+
+class Read(NamedTuple):
+    """What was read of a file: a part of columns, and which log file of fio it is, if any.
+
+    A file that would get another stamp if it changed has the one with which it was read.
+    """
+
+    part: Part
+    fio_log: LogFile | None
+    stamp: Stamp | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What was read of some files, by their numbers; see `Read`."""
+
+    columns: Columns
+    fio_logs: dict[int, LogFile]
+    stamps: dict[int, Stamp]
+
+    def files(self, number: int) -> Iterator[Read]:
+        """Yield what was read of each of so many files."""
+        for file, part in enumerate(self.columns.files(number)):
+            yield Read(part, self.fio_logs.get(file), self.stamps.get(file))
+
+
+def read_files(files: Sequence[File], executor: Executor | None = None) -> list[Read]:
+    """Read files; what keeps one from being read is said in its part. An executor reads many beside each other."""
+    alone = executor is None or len(files) < ENOUGH or any(file.open is not None for file in files)
+    number = TOGETHER if alone else max(ENOUGH // 4, min(TOGETHER, len(files) // (2 * (os.cpu_count() or 1))))
+    batches = [files[start : start + number] for start in range(0, len(files), number)]
+    each = map(read_batch, batches) if executor is None or alone else executor.map(read_batch, batches)
+    return [read for some, batch in zip(batches, each, strict=True) for read in batch.files(len(some))]
+
+
+TOGETHER: Final = 1024
+"""So many files are read together."""
+
+ENOUGH: Final = 200
+"""Fewer files are not handed to an executor: a process takes longer to start than they to be read."""
+
+
+def read_batch(files: Sequence[File]) -> Batch:
+    """Read some files together."""
+    found = _Found()
+    for number, file in enumerate(files):
+        try:
+            if file.open is not None:
+                found.add_read(number, file.open, file.path)
+            else:
+                with opened(file.path, may_be_pipe=file.may_be_pipe) as content:
+                    found.add(number, content, file.path)
+        except OSError as error:
+            message = f"The file cannot be read: {error.strerror or error}."
+            unreadable = Diagnostic(code="UNREADABLE", message=message)
+            found.records.append(FileRecords(number, [unreadable], b""))
+    return Batch(found.columns(), found.fio_logs, found.stamps)
+
+
+_MOST: Final = 2**18
+"""A file of so many bytes is no log that is read together with others."""
+
+_ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
+"""How log files of fio begin, mostly."""
+
+_PLAIN: Final = bytes(range(32, 127)) + b"\t\n"
+_DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
+_TOO_LONG: Final = b"0" * MOST_DIGITS
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether a file is text in which nothing can need repair but its words, and no JSON."""
+    return (
+        not data.translate(None, _PLAIN) and _TOO_LONG not in data.translate(_DIGITS) and not data.startswith(b"{")
+    )
+
+
+class _Found:
+    """What was found in files so far: plain texts that are still to be read, and what was read of others."""
+
+    def __init__(self) -> None:
+        self.records: list[FileRecords] = []
+        self.fio_logs: dict[int, LogFile] = {}
+        self.stamps: dict[int, Stamp] = {}
+        self._plain: list[tuple[int, bytes, str]] = []
+
+    def add(self, number: int, file: io.BufferedReader, source: str) -> None:
+        """Take in an open file of the disk."""
+        if (stamp := Stamp.of(os.fstat(file.fileno()))) is not None and stamp.is_certain(time_ns()):
+            self.stamps[number] = stamp
+        data = file.read(_MOST) if file.seekable() else b""
+        if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
+            self._plain.append((number, data, source))
+        elif data and len(data) < _MOST:
+            self._add_left(number, data, source)
+        elif not self._is_fio_log(number, data, source):
+            if data:
+                file.seek(0)
+            self.add_read(number, file, source)
+
+    def _is_fio_log(self, number: int, data: bytes, source: str) -> bool:
+        """Whether a file is a log file of fio, by its first bytes."""
+        path = Path(source)
+        found = log_of(path, partial(opened, path), data[:HEAD_SIZE], is_whole=len(data) <= HEAD_SIZE)
+        if found is not None:
+            self.fio_logs[number] = found
+        return found is not None
+
+    def _add_left(self, number: int, data: bytes, source: str) -> None:
+        """Read a file by itself, all of which is at hand."""
+        if not self._is_fio_log(number, data, source):
+            self.add_read(number, io.BytesIO(data), source)
+
+    def add_read(self, number: int, file: BinaryIO, source: str) -> None:
+        """Read an open file by itself."""
+        data, records = read_file(file, source)
+        self.records.append(FileRecords(number, records, data))
+
+    def columns(self) -> Columns:
+        """Read what is left to be read, and return all of it."""
+        found, left = clean.read([data.decode("ascii") for _, data, _ in self._plain])
+        for index in left:
+            self._add_left(*self._plain[index])
+        numbers = [number for number, _, _ in self._plain]
+        contents = [data for _, data, _ in self._plain]
+        several = [_columns(name, logs, numbers, contents) for name, logs in found.items()]
+        if self.records:
+            several.append(Columns.of(self.records))
+        return Columns.stacked(several).by_file()
+
+
+def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:
+    """Return undamaged logs of a format, which have the numbers and contents of files."""
+    indexes = logs.runs["log"].to_numpy()
+    row_of = np.zeros(len(numbers), dtype=np.int64)
+    row_of[indexes] = np.arange(len(indexes))
+    own = [
+        contents[index][start:end]
+        for index, start, end in zip(indexes, logs.runs["start"], logs.runs["end"], strict=True)
+    ]
+    runs = logs.runs.with_columns(
+        pl.Series(FILE, np.array(numbers)[indexes]),
+        format=pl.lit(name),
+        sha256=pl.Series([hashlib.sha256(data).hexdigest() for data in own], dtype=pl.String),
+        last_line=pl.col("line") + pl.Series([data.count(b"\n") for data in own], dtype=pl.Int64),
+    )
+    belonging = {
+        frame: _typed(
+            getattr(logs, frame).with_columns(pl.Series(RUN, row_of[getattr(logs, frame)["log"].to_numpy()])),
+            schema,
+        )
+        for frame, schema in BELONGING.items()
+        if frame != "too_large"
+    }
+    return Columns(
+        runs=_typed(runs, RUNS),
+        **belonging,
+        too_large=pl.DataFrame(schema=BELONGING["too_large"]),
+        diagnostics=pl.DataFrame(schema=DIAGNOSTICS),
+    )
+
+
+def _typed(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())

@@ -1,0 +1,125 @@
+"""Logs that are read together say what each says alone, and cost little more than their text."""
+
+import pickle
+import random
+import re
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import fsbench_kit as fsb
+from fsbench_kit.data import batches
+from fsbench_kit.formats import FORMATS
+from tests.formats import bonnie_logs, iozone_logs, sysbench_logs
+
+DATA = Path(__file__).parents[1] / "data"
+OF_RUNS = ("runs", "settings", "measurements", "distributions", "series")
+
+
+def undamaged_logs(folder: Path, number: int = 24) -> None:
+    """Write logs of three tools, which agree with themselves."""
+    rng = random.Random(3)
+    bonnie = (DATA / "bonnie" / "1.97-report.txt").read_text()
+    iozone = (DATA / "iozone" / "3.489-mmap-cpu.txt").read_text()
+    for index in range(number):
+        reads, writes = rng.randrange(10_000, 900_000), rng.randrange(10_000, 900_000)
+        text = (
+            sysbench_logs.log("1.1", reads, writes, rng.uniform(50, 90), rng.uniform(1, 9)),
+            bonnie_logs.varied(bonnie, rng),
+            iozone_logs.varied(iozone, rng),
+        )[index % 3]
+        (folder / f"{index:03}.txt").write_text(text)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """Return a folder with undamaged logs, and among them one that was cut off, one with a command, and a copy."""
+    undamaged_logs(tmp_path)
+    first, second, other = (tmp_path / f"{index:03}.txt" for index in (0, 1, 3))
+    first.write_text(first.read_text()[:900])
+    other.write_text(f"$ sysbench fileio run\n{other.read_text()}")
+    (tmp_path / "copy.txt").write_text(second.read_text())
+    return tmp_path
+
+
+def test_a_folder_says_what_each_of_its_files_says(logs: Path) -> None:
+    together = fsb.read(logs)
+    (logs / "copy.txt").unlink()
+    alone = [fsb.read(path) for path in sorted(logs.iterdir())]
+    for name in OF_RUNS:
+        assert_frame_equal(together.frames[name], pl.concat([data.frames[name] for data in alone]))
+    said = together.diagnostics.filter(pl.col("code") != "SAME_RUN")
+    assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
+    assert "INCOMPLETE_LOG" in said["code"].to_list()
+    assert "sysbench fileio run" in together.settings.filter(key="command")["value"].to_list()
+    (copy,) = together.diagnostics.filter(code="SAME_RUN").iter_rows(named=True)
+    assert copy["source"] == str(logs / "copy.txt")
+
+
+def test_undamaged_logs_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A format's `parse` reads an example of each kind, however many logs there are of it."""
+    undamaged_logs(tmp_path, 60)
+    read: list[str] = []
+    for each in FORMATS:
+        parse = each.parse
+        monkeypatch.setattr(each, "parse", lambda text, parse=parse: read.append(text) or parse(text))
+    assert fsb.read(tmp_path).runs.height == 60
+    assert len(read) < 20
+
+
+def test_a_number_beyond_all_counting_keeps_no_other_log_from_being_read(tmp_path: Path) -> None:
+    undamaged_logs(tmp_path, 3)
+    text = (tmp_path / "000.txt").read_text()
+    (tmp_path / "huge.txt").write_text(re.sub(r"(min:\s+)[\d.]+", rf"\g<1>{'9' * 400}", text))
+    data = fsb.read(tmp_path)
+    assert data.runs.height == 4
+    assert "UNREAD_FIGURE" in data.diagnostics.filter(source=str(tmp_path / "huge.txt"))["code"].to_list()
+
+
+class Elsewhere(ThreadPoolExecutor):
+    """An executor to which all comes and from which all goes as bytes, as with a process."""
+
+    def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
+        function, *given = _sent(call)
+        return super().submit(lambda: _sent(function(*given)))
+
+
+def _sent(what: Any) -> Any:
+    return pickle.loads(pickle.dumps(what))  # noqa: S301  # which was here before
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [
+        Elsewhere,
+        pytest.param(
+            partial(ProcessPoolExecutor, mp_context=get_context("forkserver")),
+            marks=pytest.mark.slow,
+            id="processes",
+        ),
+    ],
+)
+def test_an_executor_reads_the_same(
+    logs: Path, executor: Callable[[int], Executor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "ENOUGH", 20)
+    (logs / "run_bw.1.log").write_text("".join(f"{time}, {time % 77}, 0, 0\n" for time in range(500, 9000, 500)))
+    alone = fsb.read(logs)
+    with executor(2) as started:
+        beside = fsb.read(logs, executor=started)
+    for name, frame in alone.frames.items():
+        assert_frame_equal(frame, beside.frames[name])
+
+
+def test_few_files_are_not_handed_to_an_executor(logs: Path) -> None:
+    """It would have to start first."""
+    with ThreadPoolExecutor(2) as executor:
+        executor.shutdown()
+        assert fsb.read(logs, executor=executor).runs.height == 24

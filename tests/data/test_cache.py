@@ -1,0 +1,139 @@
+"""What was read before is taken from the cache if it is the same, and read anew if it may not be."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fsbench_kit as fsb
+from fsbench_kit.data import cache
+from fsbench_kit.formats import FORMATS
+from tests.data.test_batches import undamaged_logs
+
+Count = Callable[[], int]
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """Return a folder with enough logs, one of them damaged, which were written a while ago."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    undamaged_logs(folder, 60)
+    (folder / "000.txt").write_text((folder / "000.txt").read_text()[:900])
+    time.sleep(0.05)
+    return folder
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Turn the cache on, and return its folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("FSBENCH_CACHE")
+    return tmp_path / "cache" / "fsbench_kit"
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> Count:
+    """Return how many texts were parsed since it was asked last."""
+    texts: list[object] = []
+    for each in FORMATS:
+        parse = each.parse
+        monkeypatch.setattr(each, "parse", lambda text, parse=parse: texts.append(text) or parse(text))
+
+    def count() -> int:
+        number = len(texts)
+        texts.clear()
+        return number
+
+    return count
+
+
+def same(one: fsb.Dataset, other: fsb.Dataset) -> bool:
+    return all(frame.equals(other.frames[name]) for name, frame in one.frames.items())
+
+
+def test_what_was_read_is_not_read_again(logs: Path, kept: Path, parsed: Count) -> None:
+    first = fsb.read(logs, cache=False)
+    assert not kept.exists()
+    assert same(fsb.read(logs), first)
+    assert parsed()
+    assert same(fsb.read(logs), first)
+    paths = sorted(logs.iterdir())[:30]
+    some = fsb.read(paths)
+    assert parsed() == 0
+    assert same(some, fsb.read(paths, cache=False))
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_changed_file_is_read_again_and_no_other(logs: Path, parsed: Count) -> None:
+    fsb.read(logs)
+    damaged = logs / "000.txt"
+    (logs / "030.txt").write_text(damaged.read_text())
+    at = damaged.stat()
+    changed = damaged.read_text().replace("Number of threads: 4", "Number of threads: 8")
+    damaged.write_text(changed)
+    os.utime(damaged, ns=(at.st_atime_ns, at.st_mtime_ns))  # as a copy does that keeps the time
+    (logs / "059.txt").unlink()
+    parsed()
+    again = fsb.read(logs)
+    assert 0 < parsed() <= 5
+    assert same(again, fsb.read(logs, cache=False))
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_file_is_read_again_that_was_written_the_moment_before(logs: Path, parsed: Count) -> None:
+    """It could have been written once more while its clock stood still."""
+    now = time.time() + 1
+    os.utime(logs / "003.txt", (now, now))
+    fsb.read(logs)
+    parsed()
+    fsb.read(logs)
+    assert 0 < parsed() <= 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "bit", "empty", "version"])
+def test_a_cache_that_is_of_no_use_is_written_anew(
+    damage: str, logs: Path, kept: Path, parsed: Count, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = fsb.read(logs)
+    (file,) = kept.iterdir()
+    data = bytearray(file.read_bytes())
+    match damage:
+        case "cut":
+            data = data[: len(data) // 2]
+        case "bit":
+            data[len(data) // 2] ^= 1
+        case "empty":
+            data.clear()
+        case "version":
+            monkeypatch.setattr(cache, "_version", lambda: b"another".ljust(32))
+    file.write_bytes(data)
+    parsed()
+    assert same(fsb.read(logs), first)
+    assert parsed()
+    assert same(fsb.read(logs), first)
+    assert parsed() == 0
+
+
+def test_a_cache_that_cannot_be_written_is_none(logs: Path, kept: Path) -> None:
+    kept.parent.mkdir()
+    kept.touch()
+    assert same(fsb.read(logs), fsb.read(logs, cache=False))
+
+
+def test_what_was_not_used_for_longest_goes_first(
+    logs: Path, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    undamaged_logs(other, 60)
+    time.sleep(0.05)
+    fsb.read(logs)
+    (old,) = kept.iterdir()
+    os.utime(old, (1, 1))
+    monkeypatch.setattr(cache, "LIMIT", int(1.5 * old.stat().st_size))
+    fsb.read(other)
+    assert [file.name for file in kept.iterdir()] != [old.name]
+    assert len(list(kept.iterdir())) == 1
