@@ -192,7 +192,7 @@ class RunBuilder:
             state, low, high = zero, None, high if zero == "censored" else None
         if state != "measured":
             value = None
-        how = How(unit, rounding, name, digits, factor, spread) if is_plain else None
+        how = How(unit, rounding, name, digits, factor, spread, zero) if is_plain else None
         row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how, within)
         self._rows.append(row)
         return len(self._rows) - 1

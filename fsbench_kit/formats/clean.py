@@ -9,7 +9,7 @@ column over all of them. So this module knows no format, and what it reads is wh
 
 - A number that is no figure (a version, a rank) has to be that of the example, but for a date, and for settings of
   which the format says what depends on them (`Clean.free`).
-- A figure that is 0 is 0 in the example, because a 0 can be a bound or a count (but for `Clean.zeros`).
+- A figure that is 0 is 0 in the example, because much may depend on that (but for `Clean.zeros`).
 - A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`).
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
 - The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from fsbench_kit import formats
 from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Bin, Block, Diagnostic, How, Measurement, Run, Setting
+from fsbench_kit.model.records import Bin, Block, Diagnostic, How, Measurement, Run, Setting, State
 from fsbench_kit.model.units import Rounding, exact_factor, quantity
 
 if TYPE_CHECKING:
@@ -42,6 +42,21 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Floats = NDArray[np.float64]
+
+
+class Free(NamedTuple):
+    """How a setting may differ between logs that are read together; only `Clean.checks` may depend on it.
+
+    Attributes
+    ----------
+    written
+        Returns its value, by the number that is printed; ``None`` for a whole number of something.
+    columns
+        Those of measurements that repeat it, where it is such a number.
+    """
+
+    written: Callable[[str], str] | None = str
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +73,9 @@ class Clean:
     same_runs
         Returns whether `parse` finds the same run in a log as in the example, where that depends on figures.
     free
-        Settings that may differ between logs that are read together -> the columns of measurements that repeat
-        them. Nothing else may depend on them but `checks`.
+        Settings that may differ between logs that are read together.
     zeros
-        Figures, by `fsbench_kit.model.records.How.name`, of which a 0 is a figure like any other.
+        Figures, by `fsbench_kit.model.records.How.name`, of which nothing depends on whether they are 0.
     units
         What may stand behind a figure -> its unit, and how it was shortened.
     duration
@@ -75,7 +89,7 @@ class Clean:
     checks: Callable[[Run, Text], Iterable[Finding]]
     remarks: frozenset[str] = frozenset()
     same_runs: Callable[[Run, Text], Any] | None = None
-    free: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    free: Mapping[str, Free] = field(default_factory=dict)
     zeros: frozenset[str] = frozenset()
     units: Mapping[str, tuple[str, Rounding]] = field(default_factory=dict)
     duration: str | None = None
@@ -259,7 +273,8 @@ class _Example:
     remarks, said
         What is said of it before the cross-checks, and what these find.
     free
-        Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with.
+        Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with,
+        if it is.
     points
         For each series the numbers that its values are.
     anchors
@@ -274,7 +289,7 @@ class _Example:
     remarks: list[Diagnostic]
     said: list[Diagnostic]
     figures: list[_Figure]
-    free: dict[int, tuple[int, int]]
+    free: dict[int, tuple[int, int | None]]
     points: list[list[int]]
     anchors: dict[int, tuple[int, int]]
 
@@ -318,6 +333,12 @@ class _Example:
             {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
         )
 
+    def zero_of(self, column: int) -> State | None:
+        """Return what a 0 is in the place of a measurement, if it may be one and is no figure like any other."""
+        how = self.run.measurements[column].how
+        is_known = how is not None and how.name in self.clean.zeros and self.figures[column].place is not None
+        return how.zero if how is not None and is_known and how.zero != "measured" else None
+
     def sorted(self, logs: list[_Log]) -> list[list[_Log]]:
         """Return the logs of which this is the example, and the others in groups that may have their own."""
         if len(logs) == 1:
@@ -325,7 +346,7 @@ class _Example:
         measured = zip(self.figures, self.run.measurements, strict=True)
         items = {figure.place: item for figure, item in measured if figure.place is not None}
         points = set(chain(*self.points))
-        free = sorted(number for number, _ in self.free.values())
+        free = dict(self.free.values())
         zeros = {
             place for place, item in items.items() if item.how is not None and item.how.name in self.clean.zeros
         }
@@ -334,9 +355,9 @@ class _Example:
             [text[0] == "0" and not text.strip("0.") for text in columns[n]]
             for n in (items.keys() | points) - zeros
         ]
-        odd += [[text[0] == "0" or "." in text for text in columns[number]] for number in free]
+        odd += [[text[0] == "0" or "." in text for text in columns[n]] for n, factor in free.items() if factor]
         flags = np.packbits(np.array(odd, np.bool_).reshape(len(odd), len(logs)), axis=0).T
-        fixed = sorted(set(range(len(columns))) - items.keys() - points - set(free))
+        fixed = sorted(set(range(len(columns))) - items.keys() - points - free.keys())
         others = list(zip(*(columns[number] for number in fixed), strict=True)) or [()] * len(logs)
         any_unit = {figure.place for figure in self.figures if figure.has_unit}
         units = {
@@ -358,18 +379,23 @@ def _figure(item: Measurement, numbers: Mapping[int, int], log: _Log, clean: Cle
     return _Figure(place, suffix, is_unit and suffix == _units(log.kind)[place])
 
 
-def _free(clean: Clean, log: _Log, run: Run, numbers: Mapping[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+def _free(
+    clean: Clean, log: _Log, run: Run, numbers: Mapping[int, int]
+) -> Iterator[tuple[int, tuple[int, int | None]]]:
     """Yield the settings that may differ between logs: which number each is, and what that is multiplied with."""
     keys = [setting.key for setting in run.settings]
     for position, setting in enumerate(run.settings):
         number = numbers.get(setting.start) if setting.start is not None else None
         if number is None or setting.key not in clean.free or keys.count(setting.key) > 1:
             continue
-        printed = log.numbers[number]
-        if printed.isdecimal() and printed[0] != "0" and setting.value.isdecimal():
+        printed, (written, columns) = log.numbers[number], clean.free[setting.key]
+        if written is not None:
+            if written(printed) == setting.value:
+                yield position, (number, None)
+        elif printed.isdecimal() and printed[0] != "0" and setting.value.isdecimal():
             factor, rest = divmod(int(setting.value), int(printed))
-            depending = {getattr(item, name) for name in clean.free[setting.key] for item in run.measurements}
-            if not rest and depending <= {None, int(setting.value)}:
+            repeated = {getattr(item, name) for name in columns for item in run.measurements}
+            if not rest and repeated <= {None, int(setting.value)}:
                 yield position, (number, factor)
 
 
@@ -428,17 +454,19 @@ class _Group(NamedTuple):
         """Return the number at a place of each log."""
         return [log.numbers[place] for log in self.logs]
 
-    def settings(self) -> dict[int, list[int]]:
+    def settings(self) -> dict[int, list[str]]:
         """Return those settings of the logs that may differ, by their places among all."""
-        return {
-            position: [int(text) * factor for text in self.numbers(number)]
-            for position, (number, factor) in self.example.free.items()
-        }
+        found = {}
+        for position, (number, factor) in self.example.free.items():
+            write = self.example.clean.free[self.example.run.settings[position].key].written
+            texts = self.numbers(number)
+            found[position] = [str(int(text) * (factor or 1)) if write is None else write(text) for text in texts]
+        return found
 
-    def repeated(self) -> dict[str, list[int]]:
+    def repeated(self, settings: Mapping[int, list[str]]) -> dict[str, list[int]]:
         """Return the columns of measurements that repeat such settings."""
-        of, free = self.example.run.settings, self.example.clean.free
-        return {name: values for position, values in self.settings().items() for name in free[of[position].key]}
+        keys, free = [item.key for item in self.example.run.settings], self.example.clean.free
+        return {name: list(map(int, texts)) for at, texts in settings.items() for name in free[keys[at]].columns}
 
     def collect(self, read_as: _Read, collector: _Collector) -> Iterator[int]:
         """Hand over what was read, and yield the indexes of the logs that are left over."""
@@ -498,19 +526,19 @@ class _Group(NamedTuple):
         """Return the example's run with columns over the logs in its measurements and settings."""
         run, items = self.example.run, self.example.run.measurements
         free = self.settings()
-        columns = {name: np.array(values) for name, values in self.repeated().items()}
+        columns = {name: np.array(values) for name, values in self.repeated(free).items()}
         many = []
         for number, item in enumerate(items):
             own: dict[str, Any] = {
                 name: column for name, column in columns.items() if getattr(item, name) is not None
             }
             for name, ends in zip(_ENDS, read_as[1:], strict=True):
-                if getattr(item, name) is not None:
+                if getattr(item, name) is not None or self.example.zero_of(number) is not None:
                     own[name] = ends[:, number]
             many.append(replace(item, text=read_as.texts[number :: len(items)], **own))  # type: ignore[arg-type]
         settings = list(run.settings)
         for position, values in free.items():
-            settings[position] = replace(settings[position], value=list(map(str, values)))  # type: ignore[arg-type]
+            settings[position] = replace(settings[position], value=values)  # type: ignore[arg-type]
         return replace(run, measurements=tuple(many), settings=tuple(settings))
 
 
@@ -524,7 +552,7 @@ _ENDS: Final = ("value", "low", "high")
 def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
     """Yield the measurements of the logs of each group; all groups are read together."""
     several = [group.known() for group in groups]
-    spots: list[tuple[_Read, int, Any]] = []
+    spots: list[tuple[_Read, int, Any, State | None]] = []
     printed: list[list[str]] = []
     hows: list[How] = []
     for group, read_as in zip(groups, several, strict=True):
@@ -534,16 +562,21 @@ def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
                 continue
             numbers = group.numbers(figure.place)
             for how, rows in _in_units(group, figure, item.how):
-                spots.append((read_as, column, rows))
+                spots.append((read_as, column, rows, group.example.zero_of(column)))
                 printed.append(numbers if isinstance(rows, slice) else [numbers[row] for row in rows])
                 hows.append(how)
     if printed:
         ends = np.cumsum([len(column) for column in printed])[:-1]
         amounts = [np.split(end, ends) for end in _quantities(printed, hows)]
-        for (read_as, column, rows), *parts in zip(spots, *amounts, strict=True):
+        for (read_as, column, rows, zero), *parts in zip(spots, *amounts, strict=True):
             for whole, part in zip(read_as[1:], parts, strict=True):
-                if not np.isnan(whole[0, column]):
+                if zero is not None or not np.isnan(whole[0, column]):
                     whole[rows, column] = part
+            if zero is not None:
+                is_zero = read_as.value[:, column] == 0
+                read_as.value[is_zero, column] = read_as.low[is_zero, column] = np.nan
+                if zero == "missing":
+                    read_as.high[is_zero, column] = np.nan
     yield from several
 
 
@@ -655,20 +688,29 @@ class _Table:
 
     def add(
         self,
-        rows: Sequence[Sequence[tuple[Any, ...]]],
+        rows: Sequence[tuple[Any, ...]],
         logs: NDArray[np.int64],
-        which: Sequence[int] = (),
+        picks: NDArray[np.int64] | None = None,
+        /,
         **own: Any,
     ) -> None:
-        """Add the rows that each of some logs has, of several sets of rows `which` one.
+        """Add rows of some logs.
 
-        `own` are columns over all of these rows, log by log.
+        Parameters
+        ----------
+        rows
+            Those of each log, or all of which each has some.
+        logs
+            The logs.
+        picks
+            Which these are, a row for each log.
+        own
+            Columns over all of these rows, log by log.
         """
-        start, number = len(self.rows), len(rows[0])
-        self.rows += chain(*rows)
-        sets = np.array(which or [0] * len(logs), np.int64)
-        self.picks.append((start + number * sets[:, None] + np.arange(number)).ravel())
-        self.logs.append(np.repeat(logs, number))
+        picks = np.tile(np.arange(len(rows)), (len(logs), 1)) if picks is None else picks
+        self.picks.append(len(self.rows) + picks.ravel())
+        self.rows += rows
+        self.logs.append(np.repeat(logs, picks.shape[1]))
         for name, values in own.items():
             self.own[name].append(values)
 
@@ -713,23 +755,18 @@ class _Collector:
         free = group.settings()
         for position, values in free.items():
             key = run.settings[position].key
-            settings[position :: len(run.settings)] = map(str, values)
+            settings[position :: len(run.settings)] = values
             for place in (2 * at + 1 for at, pair in enumerate(run.identity) if pair[0] == key):
                 for of_log, number in zip(identity, values, strict=True):
                     if of_log is not None:
-                        of_log[place] = str(number)
+                        of_log[place] = number
         own = {"start": starts, "end": ends, "duration": durations, "started_at": began, "identity": identity}
-        self.runs.add([[_row(run, _RUN)]], indexes, (), **own)
-        self.settings.add([[_row(item, _SETTING) for item in run.settings]], indexes, value=settings)
-        repeated = group.repeated()
-        sets = list(dict.fromkeys(zip(*repeated.values(), strict=True))) or [()]
-        at = {of_log: number for number, of_log in enumerate(sets)}
-        which = [at[of_log] for of_log in zip(*repeated.values(), strict=True)]
-        changes = [dict(zip(repeated, each, strict=True)) for each in sets]
-        rows = [[_row(_changed(item, change), _MEASUREMENT) for item in run.measurements] for change in changes]
+        self.runs.add([_row(run, _RUN)], indexes, None, **own)
+        self.settings.add([_row(item, _SETTING) for item in run.settings], indexes, value=settings)
+        rows, picks = _picked(group, value)
         ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}
-        self.measurements.add(rows, indexes, which, text=texts, **ends_of)
-        self.distributions.add([[_row(item, _BIN) for item in run.bins]], indexes)
+        self.measurements.add(rows, indexes, picks, text=texts, **ends_of)
+        self.distributions.add([_row(item, _BIN) for item in run.bins], indexes)
         points = [
             (block.part, block.operation, block.metric, block.statistic, time, None)
             for block in example.blocks
@@ -741,7 +778,7 @@ class _Collector:
             for number in each
         ]
         of_series = [float(log.numbers[number]) * by / over for log in logs for number, (by, over) in numbers]
-        self.series.add([points], indexes, value=of_series)
+        self.series.add(points, indexes, value=of_series)
 
     def logs(self) -> CleanLogs:
         """Return the frames."""
@@ -763,7 +800,26 @@ def _row(item: Run | Setting | Measurement | Bin | Diagnostic, schema: Iterable[
     return tuple(getattr(item, name) if name != "identity" else None for name in schema)
 
 
-def _changed(item: Measurement, change: Mapping[str, Any]) -> Measurement:
-    """Return a measurement in which settings that it repeats are those of another log."""
-    known = {name: value for name, value in change.items() if getattr(item, name) is not None}
-    return replace(item, **known) if known else item
+def _picked(group: _Group, value: Floats) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:
+    """Return the rows that measurements can be, by the settings that they repeat, or as a 0; and which are had."""
+    items = group.example.run.measurements
+    repeated = group.repeated(group.settings())
+    sets: dict[tuple[int, ...], int] = {}
+    which = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)] or [0] * len(
+        group.logs
+    )
+    zeros = {column: zero for column in range(len(items)) if (zero := group.example.zero_of(column)) is not None}
+    rows = []
+    for states in (dict.fromkeys(zeros, "measured"), zeros):
+        for row in sets or [()]:
+            of_settings = dict(zip(repeated, row, strict=True))
+            for column, item in enumerate(items):
+                changes: dict[str, Any] = {
+                    n: number for n, number in of_settings.items() if getattr(item, n) is not None
+                }
+                changes |= {"state": states[column]} if column in states else {}
+                rows.append(_row(replace(item, **changes) if changes else item, _MEASUREMENT))
+    picks = len(items) * np.array(which)[:, None] + np.arange(len(items))
+    for column in zeros:
+        picks[np.isnan(value[:, column]), column] += len(rows) // 2
+    return rows, picks

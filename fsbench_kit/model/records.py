@@ -34,7 +34,7 @@ class How(NamedTuple):
 
     `name` is what its format calls it. `unit`, `rounding` and `digits` are those of
     `fsbench_kit.model.units.quantity`; `factor` is by what the tool's unit is larger than `unit`, and `spread` by
-    what the true values lie further apart than the print alone tells.
+    what the true values lie further apart than the print alone tells. `zero` is what a 0 is.
     """
 
     unit: str
@@ -43,6 +43,7 @@ class How(NamedTuple):
     digits: int | None = None
     factor: float | None = None
     spread: float | None = None
+    zero: State = "measured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
