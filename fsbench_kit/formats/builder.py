@@ -85,6 +85,7 @@ class _Row(NamedTuple):
     printed: Printed
     primary: bool
     how: How | None = None
+    within: Token | None = None
 
 
 class RunBuilder:
@@ -131,6 +132,7 @@ class RunBuilder:
         zero: State = "measured",
         samples: int | None = None,
         primary: bool = True,
+        within: Token | None = None,
     ) -> int | None:
         """Add a measurement.
 
@@ -159,6 +161,8 @@ class RunBuilder:
             How many values a mean or deviation was taken over.
         primary
             Whether this is the print to use.
+        within
+            The phrase that shows what is wrong with it, where a cross-check finds something.
 
         Returns
         -------
@@ -188,8 +192,8 @@ class RunBuilder:
             state, low, high = zero, None, high if zero == "censored" else None
         if state != "measured":
             value = None
-        how = How(unit, rounding, name, digits, factor, spread) if is_plain else None
-        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how)
+        how = How(unit, rounding, name, digits, factor, spread, zero) if is_plain else None
+        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how, within)
         self._rows.append(row)
         return len(self._rows) - 1
 
@@ -203,16 +207,20 @@ class RunBuilder:
         state: Literal["censored", "missing"],
         low: float | None = None,
         high: float | None = None,
+        how: How | None = None,
         primary: bool = True,
     ) -> int | None:
         """Add a measurement that has no value: a mark stands in place of a number, or what is not a number.
 
-        `low` and `high` are what is known of it all the same, in the base unit.
+        `low` and `high` are what is known of it all the same, in the base unit. With a `how`, any other number in
+        its place would say as much.
         """
         if printed is None:
             return None
         unit = METRICS[metric].unit
-        self._rows.append(_Row(place, metric, statistic, None, unit, state, low, high, None, printed, primary))
+        self._rows.append(
+            _Row(place, metric, statistic, None, unit, state, low, high, None, printed, primary, how)
+        )
         return len(self._rows) - 1
 
     @property
@@ -388,7 +396,7 @@ def _scaled(ends: Iterable[float | None], factor: float) -> Iterator[float | Non
 
 
 def _measurement(row: _Row, line: int, start: int) -> Measurement:
-    place, metric, statistic, value, unit, state, low, high, samples, printed, primary, how = row
+    place, metric, statistic, value, unit, state, low, high, samples, printed, primary, how, within = row
     operation, scope, part, block_size, file_size, threads = place
     return Measurement(
         operation=operation,
@@ -410,4 +418,5 @@ def _measurement(row: _Row, line: int, start: int) -> Measurement:
         threads=threads,
         primary=primary,
         how=how,
+        phrase=(within.text.byte(within.start), within.text.byte(within.end)) if within is not None else None,
     )

@@ -34,7 +34,7 @@ class How(NamedTuple):
 
     `name` is what its format calls it. `unit`, `rounding` and `digits` are those of
     `fsbench_kit.model.units.quantity`; `factor` is by what the tool's unit is larger than `unit`, and `spread` by
-    what the true values lie further apart than the print alone tells.
+    what the true values lie further apart than the print alone tells. `zero` is what a 0 is.
     """
 
     unit: str
@@ -43,6 +43,7 @@ class How(NamedTuple):
     digits: int | None = None
     factor: float | None = None
     spread: float | None = None
+    zero: State = "measured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,8 @@ class Measurement:
         another file than its run has no line.
     how
         How the number with which `text` begins is printed, where that is all that there is to it.
+    phrase
+        From which byte up to which one the phrase stands that shows what a cross-check finds wrong with it.
     primary
         Whether this is the figure to use. A second printing of it is not.
     """
@@ -106,6 +109,7 @@ class Measurement:
     line: int | None
     start: int | None = field(default=None, compare=False, repr=False)
     how: How | None = field(default=None, compare=False, repr=False)
+    phrase: tuple[int, int] | None = field(default=None, compare=False, repr=False)
     scope: Scope = "all"
     part: str | None = None
     block_size: int | None = None

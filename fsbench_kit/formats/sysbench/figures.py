@@ -28,6 +28,12 @@ def _bytes(text: str) -> str:
         return text  # rounded by %.5g: no whole number of bytes
 
 
+def decimal(text: str) -> str:
+    """Return a number without the zeros at its end."""
+    return f"{float(text):g}"
+
+
+RATIO: Final = "sysbench.file-rw-ratio"
 _PATTERNS: Final = {
     "sequentialwrite(creation)": "seqwr",
     "sequentialrewrite": "seqrewr",
@@ -60,7 +66,7 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "block_size": ("block_size", _bytes),
     "merging": ("sysbench.merged-size", _bytes),
     "request_limit": ("request_limit", str),
-    "ratio": ("sysbench.file-rw-ratio", lambda text: f"{float(text):g}"),
+    "ratio": (RATIO, decimal),
     "fsync": ("fsync", str),
     "final_fsync": ("final_fsync", lambda _: "true"),
     "each_fsync": ("fsync", lambda _: "1"),
@@ -140,8 +146,10 @@ class Report:
     ----------
     run
         What they are kept in.
-    figures, tokens
-        The first printing of each figure, by the names in `_FIGURES`, and where it stands.
+    figures
+        The first print of each figure, by the names in `_FIGURES`.
+    first
+        The phrase of the first of them.
     """
 
     def __init__(self, text: Text, checkpoint: Token | None = None) -> None:
@@ -149,7 +157,7 @@ class Report:
         self.phrases: set[str] = set()
         self.run = RunBuilder(text)
         self.figures: dict[str, Measurement] = {}
-        self.tokens: dict[str, Token] = {}
+        self.first: Token | None = None
 
     @property
     def measurements(self) -> Sequence[Measurement]:
@@ -244,7 +252,7 @@ class FigureReader:
             again = earlier.text == token[name]
         self._add(token, name, figure, primary=not again)
         report.figures.setdefault(name, report.measurements[-1])
-        report.tokens.setdefault(name, token)
+        report.first = report.first or token
 
     def _read_thread(self, token: Token) -> None:
         is_idle = int(token["one_events"] or "") == 0
@@ -278,6 +286,7 @@ class FigureReader:
             zero="censored" if figure.metric in {"bandwidth", "iops", "latency"} else "measured",
             samples=threads if is_of_all else None,
             primary=primary,
+            within=token,
         )
 
     def _figure(self, token: Token, name: str) -> _Figure | None:
