@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fsbench_kit.formats.literals import literals
 from fsbench_kit.model.records import Diagnostic, Measurement, Scope
 from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
 
 UNREAD: Final = "UNREAD"
 REACH: Final = 800
+"""So far behind the begin of a phrase its first literal word stands."""
 
 _FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
 
@@ -140,10 +142,6 @@ class Lexer:
 
     Parameters
     ----------
-    words
-        Name of a phrase -> words of which one stands in each of its matches, within `REACH` characters of where
-        the match begins. Where none of them is, the text is not searched for the phrase, which costs far more
-        than to look for words.
     phrases
         Name -> regular expression. A space in an expression stands for any white space, also none (``\s*+``,
         all that there is), because copies lose and gain it; write ``\s+`` where some is needed, and ``\s`` in
@@ -151,11 +149,11 @@ class Lexer:
         Where two phrases match at one place, the one that is declared first wins.
     """
 
-    def __init__(self, words: Mapping[str, Sequence[str]] | None = None, /, **phrases: str) -> None:
-        self._marks = [(words or {}).get(name, ()) for name in phrases]
+    def __init__(self, **phrases: str) -> None:
         self._phrases = {
             name: re.compile(pattern.replace(" ", r"\s*+"), re.MULTILINE) for name, pattern in phrases.items()
         }
+        self._literals = [literals(phrase.pattern) for phrase in self._phrases.values()]
         texts = (_NO_WORD.sub(" ", pattern) for pattern in phrases.values())
         self._words = frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
 
@@ -188,11 +186,11 @@ class Lexer:
         yield from self._unread(text, position, limit)
 
     def _next_word(self, chars: str, index: int, position: int, limit: int) -> int | None:
-        """Return from where on a phrase can stand, or ``None`` where it cannot."""
-        marks = self._marks[index]
-        if not marks:
+        """Return from where on a phrase can stand, or ``None`` where it cannot: to look for words costs little."""
+        words = self._literals[index]
+        if not words:
             return position
-        found = [at for mark in marks if (at := chars.find(mark, position, limit)) >= 0]
+        found = [at for word in words if (at := chars.find(word, position, limit)) >= 0]
         return max(position, min(found) - REACH) if found else None
 
     def _unread(self, text: Text, start: int, end: int) -> Iterator[Token]:
