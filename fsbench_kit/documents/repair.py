@@ -11,6 +11,7 @@ with it was quoted in a mail, and the mail was encoded.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -22,14 +23,35 @@ from fsbench_kit.formats.text import Edit, Text
 from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from fsbench_kit.model.records import Run
 
 
 class Repair(NamedTuple):
-    """A kind of repair, by its diagnostic's code, and the stretches of the file (in bytes) where it was made."""
+    """A kind of repair, by its diagnostic's code, and the edits of a text that it made."""
 
     code: str
-    places: list[tuple[int, int]]
+    text: Text
+    edits: list[Edit]
+
+    def starts(self, runs: Iterable[Run]) -> list[int]:
+        """Return where in the file it was made in some runs.
+
+        Lost bytes count wherever they were: a log may have stood there.
+        """
+        if self.code == "ZERO_BYTES":
+            found = set(range(len(self.edits)))
+        else:
+            found = {
+                index
+                for run in runs
+                for index in range(
+                    bisect_left(self.edits, run.start, key=lambda edit: self.text.byte(edit.end)),
+                    bisect_right(self.edits, run.end, key=lambda edit: self.text.byte(edit.start)),
+                )
+            }
+        return [self.text.byte(self.edits[index].start) for index in sorted(found)]
 
 
 def repair(text: Text) -> tuple[Text, list[Repair]]:
@@ -53,7 +75,7 @@ def _repaired(text: Text, searches: Sequence[_Search]) -> tuple[Text, list[Repai
     for code, find in searches:
         edits = list(find(text.chars))
         if edits:
-            repairs.append(Repair(code, [(text.byte(edit.start), text.byte(edit.end)) for edit in edits]))
+            repairs.append(Repair(code, text, edits))
             text = text.edited(edits)
     return text, repairs
 

@@ -8,6 +8,7 @@ the copying or not, and nothing can get lost in silence: what no phrase matched 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -232,8 +233,16 @@ def reads_as_prose(chars: str, tool_words: frozenset[str] = frozenset()) -> bool
     >>> reads_as_prose("Each process writes a 65536 kByte file.", frozenset({"each", "process", "writes", "file"}))
     False
     """
-    words = _WORD.findall(chars)
+    words: Counter[str] = Counter()
+    numbers = digits = 0
+    for piece, times in Counter(chars.split()).items():  # in a long text most of them recur
+        for word in _WORD.findall(piece):
+            words[word.strip(_PUNCTUATION).lower()] += times
+        if not piece.isalpha():
+            numbers += times * len(_NUMBER.findall(piece))
+            digits += times * sum(map(str.isdigit, piece))
+    number = words.total()
     if not tool_words:
-        return len(words) >= max(_PROSE_WORDS, _PROSE_WORDS_PER_DIGIT * sum(map(str.isdigit, chars)))
-    others = sum(word.strip(_PUNCTUATION).lower() not in tool_words for word in words)
-    return len(words) >= _PROSE_WORDS and others > max(len(words) - others, len(_NUMBER.findall(chars)))
+        return number >= max(_PROSE_WORDS, _PROSE_WORDS_PER_DIGIT * digits)
+    others = sum(times for word, times in words.items() if word not in tool_words)
+    return number >= _PROSE_WORDS and others > max(number - others, numbers)
