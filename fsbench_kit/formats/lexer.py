@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
 
 UNREAD: Final = "UNREAD"
-REACH: Final = 800
+_REACH: Final = 800
 """So far behind the begin of a phrase its first literal word stands."""
+_LENGTH: Final = 3200
+"""So long is a phrase, or at least what tells it from another one."""
 
 _FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
 
@@ -138,6 +140,41 @@ class Token:
         )
 
 
+class _Phrase(NamedTuple):
+    """A phrase's expression, and words of which one stands in whatever it matches, if there are such."""
+
+    pattern: re.Pattern[str]
+    words: tuple[str, ...]
+
+    def search(self, chars: str, position: int, limit: int) -> re.Match[str] | None:
+        """Find the first match between two positions.
+
+        Only what is around the words is searched, which costs far more than to look for words.
+        """
+        if not self.words:
+            return self.pattern.search(chars, position, limit)
+        at, reach = self._next_word(chars, position, limit), 2 * _LENGTH
+        while at is not None:
+            first, last = max(position, at - _REACH), at + reach
+            if last >= limit:
+                return self.pattern.search(chars, first, limit)
+            match = self.pattern.search(chars, first, last)
+            if match is not None and match.end() <= last - _LENGTH:
+                return match
+            position = max(first, last - _LENGTH)
+            if match is not None:  # which may be cut off, or not the first one
+                return self.pattern.search(chars, min(position, match.start()), limit)
+            at, reach = self._next_word(chars, position, limit), 2 * reach
+        return None
+
+    def _next_word(self, chars: str, position: int, limit: int) -> int | None:
+        return min((at for word in self.words if (at := chars.find(word, position, limit)) >= 0), default=None)
+
+
+def _phrase(pattern: str) -> _Phrase:
+    return _Phrase(re.compile(pattern, re.MULTILINE), literals(pattern))
+
+
 class Lexer:
     r"""Finds phrases in a text.
 
@@ -151,10 +188,7 @@ class Lexer:
     """
 
     def __init__(self, **phrases: str) -> None:
-        self._phrases = {
-            name: re.compile(pattern.replace(" ", r"\s*+"), re.MULTILINE) for name, pattern in phrases.items()
-        }
-        self._literals = [literals(phrase.pattern) for phrase in self._phrases.values()]
+        self._phrases = {name: _phrase(pattern.replace(" ", r"\s*+")) for name, pattern in phrases.items()}
         texts = (_NO_WORD.sub(" ", pattern) for pattern in phrases.values())
         self._words = frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
 
@@ -165,15 +199,15 @@ class Lexer:
         """
         position = start
         limit = len(text.chars) if end is None else end
-        names, patterns = list(self._phrases), list(self._phrases.values())
+        names, phrases = list(self._phrases), list(self._phrases.values())
         upcoming: list[tuple[int, int, re.Match[str]]] = []
 
         def look_for(index: int) -> None:
-            first = self._next_word(text.chars, index, position, limit)
-            if first is not None and (match := patterns[index].search(text.chars, first, limit)):
+            match = phrases[index].search(text.chars, position, limit)
+            if match is not None:
                 heappush(upcoming, (match.start(), index, match))
 
-        for index in range(len(patterns)):
+        for index in range(len(phrases)):
             look_for(index)
         while upcoming:
             at, index, match = heappop(upcoming)
@@ -185,14 +219,6 @@ class Lexer:
                 position = match.end()
             look_for(index)
         yield from self._unread(text, position, limit)
-
-    def _next_word(self, chars: str, index: int, position: int, limit: int) -> int | None:
-        """Return from where on a phrase can stand, or ``None`` where it cannot: to look for words costs little."""
-        words = self._literals[index]
-        if not words:
-            return position
-        found = [at for word in words if (at := chars.find(word, position, limit)) >= 0]
-        return max(position, min(found) - REACH) if found else None
 
     def _unread(self, text: Text, start: int, end: int) -> Iterator[Token]:
         stretch = text.chars[start:end]
