@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 UNREAD: Final = "UNREAD"
 _REACH: Final = 800
 """So far behind the begin of a phrase its first literal word stands."""
-_LENGTH: Final = 3200
+_LENGTH: Final = 1600
 """So long is a phrase, or at least what tells it from another one."""
 
 _FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
@@ -164,7 +164,8 @@ class _Phrase(NamedTuple):
             position = max(first, last - _LENGTH)
             if match is not None:  # which may be cut off, or not the first one
                 return self.pattern.search(chars, min(position, match.start()), limit)
-            at, reach = self._next_word(chars, position, limit), 2 * reach
+            at = self._next_word(chars, position, limit)
+            reach = 2 * reach if at is not None and at < last else 2 * _LENGTH
         return None
 
     def _next_word(self, chars: str, position: int, limit: int) -> int | None:

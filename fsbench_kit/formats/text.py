@@ -49,8 +49,9 @@ class _Stretches(NamedTuple):
         starts, origins, kept = other
         first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1)
         self.add(at, origins[first] + (start - starts[first]) * kept[first], kept[first])
-        for index in range(first + 1, last):
-            self.add(starts[index] + at - start, origins[index], kept[index])
+        self.starts.extend([each + at - start for each in starts[first + 1 : last]])
+        self.origins.extend(origins[first + 1 : last])
+        self.kept.extend(kept[first + 1 : last])
 
 
 class Text:
