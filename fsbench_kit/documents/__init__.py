@@ -203,17 +203,10 @@ def _has_empty_line(text: Text, start: int, end: int) -> bool:
 
 
 def _said(repairs: Sequence[Repair], runs: Sequence[Run], text: Text) -> Iterator[Diagnostic]:
-    """Say for each kind of repair where it was made in the logs; what stands beside them does not matter.
-
-    Lost bytes are said wherever they were: a log may have stood there.
-    """
+    """Say for each kind of repair where it was made in the logs; what stands beside them does not matter."""
     places: dict[str, list[int]] = {}
-    for code, stretches in repairs:
-        places.setdefault(code, []).extend(
-            start
-            for start, end in stretches
-            if code == "ZERO_BYTES" or any(run.start <= end and start <= run.end for run in runs)
-        )
+    for each in repairs:
+        places.setdefault(each.code, []).extend(each.starts(runs))
     for code, starts in places.items():
         if starts:
             first = min(starts)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.command_line import GOES_ON
-from fsbench_kit.formats.commands import command_line, command_settings, program, tool_called
+from fsbench_kit.formats.commands import command_line, command_settings, programs, tool_called
+from fsbench_kit.formats.literals import literals
+from fsbench_kit.formats.signatures import Signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,11 +54,11 @@ _COMMAND: Final = re.compile(
     (?:(?:sudo|time|nice|ionice|numactl|taskset|env|nohup|docker|podman|kubectl|ssh|chrt|systemd-run|[A-Z_]{{1,40}}=)
         (?![^\n]{{0,200}}[;|])[^\n`]{{0,200}}?\s)?
     (?P<words>(?:"[A-Z]:\\[^"\n]{{0,200}}\\|(?:[\w.~-]{{0,200}}[/\\])*)
-        (?P<tool>{program()})(?:\.exe)?"?\s+
+        (?P<tool>{"|".join(programs())})(?:\.exe)?"?\s+
         {_WORDS})""",
     re.MULTILINE | re.VERBOSE,
 )
-_SIGN: Final = re.compile(program())
+_PROGRAMS: Final = Signatures({word: each for each in programs() for word in literals(each)})
 _NEXT_LINE: Final = re.compile(r"(?<!\\)\n(?!\s*--[a-z])")
 # They lay out and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
@@ -64,7 +66,7 @@ _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")
 
 def commands(text: Text) -> Iterator[Command]:
     """Yield the command lines of the tools: typed at a prompt, on lines of their own, or marked as code."""
-    if _SIGN.search(text.chars) is None:
+    if next(_PROGRAMS(text.chars), None) is None:
         return
     for match in _COMMAND.finditer(text.chars):
         words = command_line(match["words"].rstrip())
@@ -84,4 +86,4 @@ def commands(text: Text) -> Iterator[Command]:
 
 def is_command(chars: str) -> bool:
     """Whether a text is a command line with one of the tools, which may be continued, and nothing else."""
-    return _SIGN.search(chars) is not None and _NEXT_LINE.search(chars) is None
+    return next(_PROGRAMS(chars), None) is not None and _NEXT_LINE.search(chars) is None

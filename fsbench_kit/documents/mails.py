@@ -25,12 +25,15 @@ _QUANTUM: Final = 4
 """So many characters stand for three bytes."""
 
 
+_BASE64: Final = re.compile("64(?<=[bB][aA][sS][eE]64)")
+
+
 def base64_parts(chars: str) -> Iterator[Edit]:
     """Decode the parts of a mail that are text in base64, each line in its place.
 
     What is no text, such as a picture or a packed file, stays as it is.
     """
-    if "base64" not in chars.lower():
+    if _BASE64.search(chars) is None:
         return
     for part in _PART.finditer(chars):
         headers = HeaderParser().parsestr(part["headers"])
@@ -71,6 +74,7 @@ _NOT_CODED: Final = re.compile(r"=(?![0-9A-F]{2}|[^\S\n]*$)", re.MULTILINE)
 # A plain log has none of these; of the last one, which ends a line that was too long, it takes several.
 _SIGN_OF_CODING: Final = re.compile(r"=3D|=C2=|=A0|=E2=80|(?:^|[\s>\[])=20$|^[^\n]{70,}=[^\S\n]*$", re.MULTILINE)
 _WEAK_SIGNS: Final = 2
+_MAY_BE_CODED: Final = re.compile(r"=(?:3D|C2=|A0|E2=80|20\n|\n| \n)")
 
 
 def quoted_printable(chars: str) -> Iterator[Edit]:
@@ -79,7 +83,7 @@ def quoted_printable(chars: str) -> Iterator[Edit]:
     ``=20`` is a blank in such a part, and the end of ``bs=20`` elsewhere. So a part is what stands between lines
     that have another equals sign than one that codes a character or a line break.
     """
-    if not any(sign in chars for sign in ("=3D", "=C2=", "=A0", "=E2=80", "=20\n", "=\n", "= \n")):
+    if _MAY_BE_CODED.search(chars) is None:
         return
     start = 0
     for line in (*_lines_not_coded(chars), (len(chars), len(chars))):

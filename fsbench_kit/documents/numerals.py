@@ -37,7 +37,7 @@ def _written(thousands: str, decimals: str) -> re.Pattern[str]:
 
 # Other commas than those of a list of small numbers; the last one of a list follows a number of the list.
 _SIGN_OF_COMMAS: Final = re.compile(
-    r",(?<=\d,)(?:\d{3}(?!\d|,\d{1,2}(?!\d))|(?<!,\d,)(?<!,\d\d,)(?<!,\d{3},)\d+(?!\d|,\S))"
+    r",(?=\d)(?<=\d,)(?:\d{3}(?!\d|,\d{1,2}(?!\d))|(?<!,\d,)(?<!,\d\d,)(?<!,\d{3},)\d+(?!\d|,\S))"
 )
 _SIGN_OF_POINTS: Final = re.compile(r"\.\d{3}(?<=\d\.\d{3})[.,]\d")
 _ENGLISH: Final = _written(",", ".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats import sniff
@@ -57,21 +58,38 @@ _PREFIXES: Final = (
 )
 
 
+# A search for a line break is fast, where ^ is tried at every character; so most logs are soon done with.
+_MAY_HAVE_PREFIXES: Final = re.compile(r"(?:\n[ \t]*+[\w\[>|#/*+.'-][^\n]*){2,}")
+
+
+@lru_cache(maxsize=1)
+def _stretches(chars: str) -> list[tuple[int, int]]:
+    """Return the stretches whose lines begin as those with prefixes do, unlike lines of JSON."""
+    first = chars.find("\n")
+    spans = (match.span() for match in _MAY_HAVE_PREFIXES.finditer(chars))
+    return [(start if start > first else 0, end) for start, end in spans]
+
+
 def _finder(prefix: _Prefix) -> Callable[[str], Iterator[Edit]]:
     """Return what finds the prefixes of a kind that stand before the lines of a log."""
     other = r"(?P=prefix)" if prefix.is_same else f"(?:{prefix.pattern})"
     block = re.compile(
-        rf"^[ \t]*(?P<prefix>{prefix.pattern})[^\n]*\n(?:[ \t]*{other}[^\n]*(?:\n|\Z)){{{_LINES - 1},}}",
+        rf"^[ \t]*+(?P<prefix>{prefix.pattern})[^\n]*\n(?:[ \t]*+{other}[^\n]*(?:\n|\Z)){{{_LINES - 1},}}",
         re.MULTILINE,
     )
-    # A search for a line break is fast, where ^ is tried at every character; so most logs are soon done with.
-    sign = re.compile(rf"\n[ \t]*(?P<prefix>{prefix.pattern})[^\n]*\n[ \t]*{other}", re.MULTILINE)
-    line = re.compile(rf"^[ \t]*(?P<prefix>{prefix.pattern})", re.MULTILINE)
+    sign = re.compile(rf"\n[ \t]*+(?P<prefix>{prefix.pattern})[^\n]*\n[ \t]*+{other}", re.MULTILINE)
+    line = re.compile(rf"^[ \t]*+(?P<prefix>{prefix.pattern})", re.MULTILINE)
 
     def find(chars: str) -> Iterator[Edit]:
-        if not any(one in chars for one in prefix.signs) or sign.search(chars) is None:
+        if not any(one in chars for one in prefix.signs):
             return
-        blocks = [match for match in block.finditer(chars) if _is_log(prefix, line.sub("", match[0]))]
+        found = [
+            match
+            for span in _stretches(chars)
+            if sign.search(chars, *span)
+            for match in block.finditer(chars, *span)
+        ]
+        blocks = [match for match in found if _is_log(prefix, line.sub("", match[0]))]
         if not blocks:
             return
         if prefix.is_same or prefix.is_unmistakable:

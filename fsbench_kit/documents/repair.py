@@ -11,9 +11,12 @@ with it was quoted in a mail, and the mail was encoded.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
 
 from fsbench_kit.documents import mails, markup, prefixes
 from fsbench_kit.documents.numerals import numerals
@@ -22,14 +25,35 @@ from fsbench_kit.formats.text import Edit, Text
 from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from fsbench_kit.model.records import Run
 
 
 class Repair(NamedTuple):
-    """A kind of repair, by its diagnostic's code, and the stretches of the file (in bytes) where it was made."""
+    """A kind of repair, by its diagnostic's code, and the edits of a text that it made."""
 
     code: str
-    places: list[tuple[int, int]]
+    text: Text
+    edits: list[Edit]
+
+    def starts(self, runs: Iterable[Run]) -> list[int]:
+        """Return where in the file it was made in some runs.
+
+        Lost bytes count wherever they were: a log may have stood there.
+        """
+        if self.code == "ZERO_BYTES":
+            found = set(range(len(self.edits)))
+        else:
+            found = {
+                index
+                for run in runs
+                for index in range(
+                    bisect_left(self.edits, run.start, key=lambda edit: self.text.byte(edit.end)),
+                    bisect_right(self.edits, run.end, key=lambda edit: self.text.byte(edit.start)),
+                )
+            }
+        return [self.text.byte(self.edits[index].start) for index in sorted(found)]
 
 
 def repair(text: Text) -> tuple[Text, list[Repair]]:
@@ -53,7 +77,7 @@ def _repaired(text: Text, searches: Sequence[_Search]) -> tuple[Text, list[Repai
     for code, find in searches:
         edits = list(find(text.chars))
         if edits:
-            repairs.append(Repair(code, [(text.byte(edit.start), text.byte(edit.end)) for edit in edits]))
+            repairs.append(Repair(code, text, edits))
             text = text.edited(edits)
     return text, repairs
 
@@ -82,7 +106,7 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\n", "b": "\b", "f": "\n", "e": "
 
 def _escapes(chars: str) -> Iterator[Edit]:
     r"""Undo the escapes of a string (of JSON, Python, ...) that holds a whole log: \n, \t, \", \u001b."""
-    if "\\n" not in chars:
+    if "\\" not in chars or "\\n" not in chars:  # for a single character a text is searched far faster
         return
     for line in _LINE.finditer(chars):
         strings = [match.span() for match in _STRING.finditer(chars, *line.span())]
@@ -129,7 +153,8 @@ _MOST_COLUMNS: Final = 500
 def _terminal(chars: str) -> Iterator[Edit]:
     """Remove colours; a cursor that moves elsewhere starts a line."""
     escapes_lost = "\x1b" not in chars and "[0m" in chars
-    if not escapes_lost and not any(sign in chars for sign in ("\x1b", "\x9b", "^[[", "\a")):
+    has_carets = "^" in chars and "^[[" in chars
+    if not escapes_lost and not has_carets and not any(sign in chars for sign in ("\x1b", "\x9b", "\a")):
         return
     for match in _CONTROL_SEQUENCE.finditer(chars):
         replacement = ""
@@ -173,9 +198,11 @@ def _wraps(chars: str) -> Iterator[Edit]:
     of its lines are a little shorter than its width.
     """
     lines = chars.split("\n")
+    width = max(map(len, lines))
+    if width not in _WIDTHS:
+        return
     lengths = Counter(map(len, lines))
-    width = max(lengths)
-    if width not in _WIDTHS or lengths[width] < 2 * sum(lengths[width - less] for less in range(1, 9)):
+    if lengths[width] < 2 * sum(lengths[width - less] for less in range(1, 9)):
         return
     breaks: list[int] = []
     broken: list[tuple[str, str]] = []
@@ -220,20 +247,19 @@ def _spaces(chars: str) -> Iterator[Edit]:
             yield Edit(match.start(), match.end(), " " * len(match[0]))
 
 
-_BEYOND_ASCII: Final = re.compile(r"[^\0-\x7f]+")
+_LAST_OF_ASCII: Final = 127
 
 
 def _beyond_ascii(pattern: re.Pattern[str], chars: str) -> Iterator[re.Match[str]]:
     """Yield the matches of a pattern that begin with a character beyond ASCII, of which most texts have few."""
     if chars.isascii():
         return
-    for others in _BEYOND_ASCII.finditer(chars):
-        position = others.start()
-        while position < others.end():
-            match = pattern.match(chars, position)
-            if match is not None:
-                yield match
-            position = match.end() if match is not None else position + 1
+    codes = np.frombuffer(chars.encode("utf-32-le", "surrogatepass"), np.uint32)
+    end = 0
+    for at in np.flatnonzero(codes > _LAST_OF_ASCII).tolist():
+        if at >= end and (match := pattern.match(chars, at)) is not None:
+            yield match
+            end = match.end()
 
 
 _PUNCTUATION: Final = re.compile(
@@ -289,13 +315,17 @@ def _messages(chars: str) -> Iterator[Edit]:
 
 
 _MARKDOWN: Final = re.compile(
-    r"(?P<escape>(?<![\\:])\\(?=[_*\[\]|<>~]))|(?P<bold>\*\*)(?=[\d+][^*\n]{0,40}\*\*)|(?<=[\d+%a-zA-Z])\*\*"
+    r"(?P<escape>\\(?<![\\:]\\)(?=[_*\[\]|<>~]))"
+    r"|(?P<bold>\*\*)(?=[\d+][^*\n]{0,40}\*\*)|\*\*(?<=[\d+%a-zA-Z]\*\*)"
 )
+
+
+_MARKDOWN_ESCAPE: Final = re.compile(r"\\[_\[|*>]")
 
 
 def _markdown(chars: str) -> Iterator[Edit]:
     r"""Remove the back-slash of ``\_`` and the stars of a figure in bold type."""
-    if "**" not in chars and not any(escape in chars for escape in ("\\_", "\\[", "\\|", "\\*", "\\>")):
+    if not ("*" in chars and "**" in chars) and not ("\\" in chars and _MARKDOWN_ESCAPE.search(chars)):
         return
     is_bold = False
     for match in _MARKDOWN.finditer(chars):

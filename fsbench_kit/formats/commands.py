@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 @cache
-def program() -> str:
-    """Return the expression for the name of any tool's program, before what its arguments begin with."""
-    return "|".join(rf"{known.program}(?={_begin(known)})" for _, known in _command_lines())
+def programs() -> list[str]:
+    """Return the expression for the name of each tool's program, before what its arguments begin with."""
+    return [rf"{known.program}(?={_begin(known)})" for _, known in _command_lines()]
 
 
 def _begin(known: CommandLine) -> str:

@@ -269,9 +269,11 @@ def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
 
 def undescribed(marks: Signatures, chars: str) -> Iterator[int]:
     """Yield where marks of a log stand, but for those in a description in JSON, which can hold anything."""
+    if not (found := list(marks(chars))):
+        return
     descriptions = [match.span() for match in _DESCRIPTION.finditer(chars)]
     starts = [start for start, _ in descriptions]
-    for mark in marks(chars):
+    for mark in found:
         index = bisect_right(starts, mark) - 1
         if index < 0 or descriptions[index][1] <= mark:
             yield mark

@@ -133,9 +133,8 @@ signatures: Final = Signatures(
     {
         "elapsed": rf"{_BEFORE}(?<![\d.,:])\d+[.,]\d\duser\s*\d+[.,]\d\dsystem\s*[\d:]+(?:[.,]\d\d)?elapsed",
         "timed:": rf'{_BEFORE}Command\sbeing\stimed:\s"',
-        "real": rf"""{_BEFORE}
-            (?: \breal\s*{_SHELL}\s+(?:real\s*{_SHELL}\s+)?user\s*{_SHELL}
-              | ^[^\S\n]*real\s+\d+[.,]\d\d\s+(?:real\s+\d+[.,]\d\d\s+)?user\s+\d+[.,]\d\d(?!\d) )""",
+        "real": rf"{_BEFORE}\breal\s*{_SHELL}\s+(?:real\s*{_SHELL}\s+)?user\s*{_SHELL}",
+        "user": (rf"{_BEFORE}^[^\S\n]*real\s+\d+[.,]\d\d\s+(?:real\s+\d+[.,]\d\d\s+)?user\s+\d+[.,]\d\d(?!\d)"),
     },
     re.VERBOSE | re.MULTILINE,
 )

@@ -8,20 +8,25 @@ the copying or not, and nothing can get lost in silence: what no phrase matched 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fsbench_kit.formats.literals import literals
 from fsbench_kit.model.records import Diagnostic, Measurement, Scope
 from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
 
 UNREAD: Final = "UNREAD"
-REACH: Final = 800
+_REACH: Final = 800
+"""So far behind the begin of a phrase its first literal word stands."""
+_LENGTH: Final = 1600
+"""So long is a phrase, or at least what tells it from another one."""
 
 _FIGURE: Final = re.compile(r"\d|\+\+|\b(?:nan|inf)\b", re.IGNORECASE)
 
@@ -135,15 +140,47 @@ class Token:
         )
 
 
+class _Phrase(NamedTuple):
+    """A phrase's expression, and words of which one stands in whatever it matches, if there are such."""
+
+    pattern: re.Pattern[str]
+    words: tuple[str, ...]
+
+    def search(self, chars: str, position: int, limit: int) -> re.Match[str] | None:
+        """Find the first match between two positions.
+
+        Only what is around the words is searched, which costs far more than to look for words.
+        """
+        if not self.words:
+            return self.pattern.search(chars, position, limit)
+        at, reach = self._next_word(chars, position, limit), 2 * _LENGTH
+        while at is not None:
+            first, last = max(position, at - _REACH), at + reach
+            if last >= limit:
+                return self.pattern.search(chars, first, limit)
+            match = self.pattern.search(chars, first, last)
+            if match is not None and match.end() <= last - _LENGTH:
+                return match
+            position = max(first, last - _LENGTH)
+            if match is not None:  # which may be cut off, or not the first one
+                return self.pattern.search(chars, min(position, match.start()), limit)
+            at = self._next_word(chars, position, limit)
+            reach = 2 * reach if at is not None and at < last else 2 * _LENGTH
+        return None
+
+    def _next_word(self, chars: str, position: int, limit: int) -> int | None:
+        return min((at for word in self.words if (at := chars.find(word, position, limit)) >= 0), default=None)
+
+
+def _phrase(pattern: str) -> _Phrase:
+    return _Phrase(re.compile(pattern, re.MULTILINE), literals(pattern))
+
+
 class Lexer:
     r"""Finds phrases in a text.
 
     Parameters
     ----------
-    words
-        Name of a phrase -> words of which one stands in each of its matches, within `REACH` characters of where
-        the match begins. Where none of them is, the text is not searched for the phrase, which costs far more
-        than to look for words.
     phrases
         Name -> regular expression. A space in an expression stands for any white space, also none (``\s*+``,
         all that there is), because copies lose and gain it; write ``\s+`` where some is needed, and ``\s`` in
@@ -151,11 +188,8 @@ class Lexer:
         Where two phrases match at one place, the one that is declared first wins.
     """
 
-    def __init__(self, words: Mapping[str, Sequence[str]] | None = None, /, **phrases: str) -> None:
-        self._marks = [(words or {}).get(name, ()) for name in phrases]
-        self._phrases = {
-            name: re.compile(pattern.replace(" ", r"\s*+"), re.MULTILINE) for name, pattern in phrases.items()
-        }
+    def __init__(self, **phrases: str) -> None:
+        self._phrases = {name: _phrase(pattern.replace(" ", r"\s*+")) for name, pattern in phrases.items()}
         texts = (_NO_WORD.sub(" ", pattern) for pattern in phrases.values())
         self._words = frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
 
@@ -166,15 +200,15 @@ class Lexer:
         """
         position = start
         limit = len(text.chars) if end is None else end
-        names, patterns = list(self._phrases), list(self._phrases.values())
+        names, phrases = list(self._phrases), list(self._phrases.values())
         upcoming: list[tuple[int, int, re.Match[str]]] = []
 
         def look_for(index: int) -> None:
-            first = self._next_word(text.chars, index, position, limit)
-            if first is not None and (match := patterns[index].search(text.chars, first, limit)):
+            match = phrases[index].search(text.chars, position, limit)
+            if match is not None:
                 heappush(upcoming, (match.start(), index, match))
 
-        for index in range(len(patterns)):
+        for index in range(len(phrases)):
             look_for(index)
         while upcoming:
             at, index, match = heappop(upcoming)
@@ -186,14 +220,6 @@ class Lexer:
                 position = match.end()
             look_for(index)
         yield from self._unread(text, position, limit)
-
-    def _next_word(self, chars: str, index: int, position: int, limit: int) -> int | None:
-        """Return from where on a phrase can stand, or ``None`` where it cannot."""
-        marks = self._marks[index]
-        if not marks:
-            return position
-        found = [at for mark in marks if (at := chars.find(mark, position, limit)) >= 0]
-        return max(position, min(found) - REACH) if found else None
 
     def _unread(self, text: Text, start: int, end: int) -> Iterator[Token]:
         stretch = text.chars[start:end]
@@ -234,8 +260,16 @@ def reads_as_prose(chars: str, tool_words: frozenset[str] = frozenset()) -> bool
     >>> reads_as_prose("Each process writes a 65536 kByte file.", frozenset({"each", "process", "writes", "file"}))
     False
     """
-    words = _WORD.findall(chars)
+    words: Counter[str] = Counter()
+    numbers = digits = 0
+    for piece, times in Counter(chars.split()).items():  # in a long text most of them recur
+        for word in _WORD.findall(piece):
+            words[word.strip(_PUNCTUATION).lower()] += times
+        if not piece.isalpha():
+            numbers += times * len(_NUMBER.findall(piece))
+            digits += times * sum(map(str.isdigit, piece))
+    number = words.total()
     if not tool_words:
-        return len(words) >= max(_PROSE_WORDS, _PROSE_WORDS_PER_DIGIT * sum(map(str.isdigit, chars)))
-    others = sum(word.strip(_PUNCTUATION).lower() not in tool_words for word in words)
-    return len(words) >= _PROSE_WORDS and others > max(len(words) - others, len(_NUMBER.findall(chars)))
+        return number >= max(_PROSE_WORDS, _PROSE_WORDS_PER_DIGIT * digits)
+    others = sum(times for word, times in words.items() if word not in tool_words)
+    return number >= _PROSE_WORDS and others > max(number - others, numbers)

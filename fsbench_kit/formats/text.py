@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from codecs import lookup
-from dataclasses import dataclass
+import re
+from bisect import bisect_left, bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
 EXCERPT_LENGTH = 120
 
-_NEWLINE: Final = ord("\n")
-_STEP: Final = 1024
-"""So many characters lie between two whose offsets are kept."""
 
-
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """Other characters for those from `start` up to `end`."""
 
     start: int
@@ -31,16 +26,32 @@ class Edit:
     chars: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Characters from `start` on, which stand in the file from its character `origin` on.
+class _Stretches(NamedTuple):
+    """Stretches of a text in their order: where they start, and at which character of the file.
 
-    Characters of an edit (`kept` is false) all stand where the text stood that they replace.
+    Characters of an edit, which are not `kept` (0), all stand where the text stood that they replace. The last
+    stretch is empty, and starts where the text ends.
     """
 
-    start: int
-    origin: int
-    kept: bool = True
+    starts: list[int]
+    origins: list[int]
+    kept: list[int]
+
+    def add(self, start: int, origin: int, kept: int) -> None:
+        self.starts.append(start)
+        self.origins.append(origin)
+        self.kept.append(kept)
+
+    def add_part(self, other: _Stretches, start: int, end: int, at: int) -> None:
+        """Add what stands between two positions of another text, from a position on."""
+        if start >= end:
+            return
+        starts, origins, kept = other
+        first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1)
+        self.add(at, origins[first] + (start - starts[first]) * kept[first], kept[first])
+        self.starts.extend([each + at - start for each in starts[first + 1 : last]])
+        self.origins.extend(origins[first + 1 : last])
+        self.kept.extend(kept[first + 1 : last])
 
 
 class Text:
@@ -73,7 +84,7 @@ class Text:
         self.chars = chars
         self.source = source
         self._file = _File(chars, encoding, errors, first_byte, first_line)
-        self._stretches = [_Stretch(0, 0), _Stretch(len(chars), len(chars))]
+        self._stretches = _Stretches([0, len(chars)], [0, len(chars)], [1, 1])
 
     def line(self, position: int) -> int:
         """Return the number of the line of the file in which a position stands, counted from 1."""
@@ -93,12 +104,10 @@ class Text:
 
     def position(self, byte: int) -> int:
         """Return where the character stands that the file has at an offset; the inverse of `byte`."""
+        starts, origins, kept = self._stretches
         origin = self._file.character(byte)
-        index = bisect_right(self._stretches, origin, key=lambda stretch: stretch.origin) - 1
-        if index < 0:
-            return 0
-        stretch = self._stretches[index]
-        return min(stretch.start + (origin - stretch.origin if stretch.kept else 0), len(self.chars))
+        index = bisect_right(origins, origin) - 1
+        return min(starts[index] + (origin - origins[index]) * kept[index], len(self.chars)) if index >= 0 else 0
 
     def excerpt(self, start: int, end: int) -> str:
         """Return the text between two positions on one line, shortened in its middle if it is long.
@@ -115,7 +124,9 @@ class Text:
 
     def cut(self, start: int, end: int) -> Text:
         """Return the piece between two positions."""
-        return self._derived(self.chars[start:end], list(self._between(start, end, -start)), self._origin(end))
+        stretches = _Stretches([], [], [])
+        stretches.add_part(self._stretches, start, end, 0)
+        return self._derived(self.chars[start:end], stretches, self._origin(end))
 
     def edited(self, edits: Iterable[Edit]) -> Text:
         """Return the text with some of its characters replaced.
@@ -126,58 +137,53 @@ class Text:
             In the order of the text, none of them reaching into another.
         """
         chars: list[str] = []
-        stretches: list[_Stretch] = []
+        stretches = _Stretches([], [], [])
         length = position = 0
         for edit in edits:
             if edit.start < position:
                 raise ValueError("edits overlap, or are not in the order of the text")
-            stretches += self._between(position, edit.start, length - position)
+            stretches.add_part(self._stretches, position, edit.start, length)
             length += edit.start - position
-            stretches.append(_Stretch(length, self._origin(edit.start), kept=False))
+            stretches.add(length, self._origin(edit.start), 0)
             length += len(edit.chars)
             chars += self.chars[position : edit.start], edit.chars
             position = edit.end
-        stretches += self._between(position, len(self.chars), length - position)
+        stretches.add_part(self._stretches, position, len(self.chars), length)
         chars.append(self.chars[position:])
-        return self._derived("".join(chars), stretches, self._origin(len(self.chars)))
+        return self._derived("".join(chars), stretches, self._stretches.origins[-1])
 
     def replaced(self, chars: str) -> Text:
         """Return the text with as many other characters, each in the place of one."""
         if len(chars) != len(self.chars):
             raise ValueError("each character takes the place of one")
-        return self._derived(chars, self._stretches[:-1], self._stretches[-1].origin)
+        derived = self.cut(0, len(chars))
+        derived.chars = chars
+        return derived
 
-    def _derived(self, chars: str, stretches: list[_Stretch], end: int) -> Text:
+    def _derived(self, chars: str, stretches: _Stretches, end: int) -> Text:
         derived = object.__new__(Text)
         derived.chars = chars
         derived.source = self.source
         derived._file = self._file
-        derived._stretches = [*stretches, _Stretch(len(chars), end)]
+        derived._stretches = stretches
+        stretches.add(len(chars), end, 1)
         return derived
 
-    def _between(self, start: int, end: int, shift: int) -> Iterator[_Stretch]:
-        """Yield the stretches between two positions, as they stand after a shift."""
-        if start >= end:
-            return
-        first = self._at(start)
-        last = bisect_right(self._stretches, end - 1, key=lambda stretch: stretch.start)
-        for stretch in self._stretches[first:last]:
-            skipped = max(0, start - stretch.start)
-            origin = stretch.origin + (skipped if stretch.kept else 0)
-            yield _Stretch(stretch.start + skipped + shift, origin, stretch.kept)
-
-    def _at(self, position: int) -> int:
-        return bisect_right(self._stretches, position, key=lambda stretch: stretch.start) - 1
-
     def _origins(self, positions: NDArray[np.intp]) -> NDArray[np.intp]:
-        first, *others = self._stretches
-        if len(others) == 1 and first.kept:
-            return positions + (first.origin - first.start)
-        return np.array([self._origin(position) for position in positions.tolist()], np.intp)
+        if len(self._stretches.starts) == 2 and self._stretches.kept[0]:
+            return positions + self._stretches.origins[0]
+        starts, origins, kept = self._arrays
+        index = np.searchsorted(starts, positions, "right") - 1
+        return origins[index] + (positions - starts[index]) * kept[index]
+
+    @cached_property
+    def _arrays(self) -> tuple[NDArray[np.intp], ...]:
+        return tuple(map(np.array, self._stretches))
 
     def _origin(self, position: int) -> int:
-        stretch = self._stretches[self._at(position)]
-        return stretch.origin + (position - stretch.start if stretch.kept else 0)
+        starts, origins, kept = self._stretches
+        index = bisect_right(starts, position) - 1
+        return origins[index] + (position - starts[index]) * kept[index]
 
 
 LAST_CODE: Final = 127
@@ -191,53 +197,64 @@ def codes(chars: str) -> NDArray[np.uint8]:
     return np.minimum(wide, LAST_CODE).astype(np.uint8)
 
 
-_LIKE_ASCII: Final = {"ascii", "utf-8", "iso8859-1", "cp1252"}
-"""Encodings in which ASCII characters are a byte each."""
+_BEYOND_ASCII: Final = re.compile(r"[^\0-\x7f]{1,200}")
 
 
 class _File:
-    """Where the lines of a file begin, and which bytes its characters are."""
+    """Where the lines of a file begin, and which bytes its characters are.
+
+    All characters of ASCII have one number of bytes. Of each run of others is known how many more there are.
+    """
 
     def __init__(self, chars: str, encoding: str, errors: str, first_byte: int, first_line: int) -> None:
         self._chars = chars
         self._encoding, self._errors = encoding, errors
-        # str.splitlines also splits at form feeds and the like, which editors do not count as lines.
-        self._ends = np.flatnonzero(codes(chars) == _NEWLINE)
-        self._line_starts = [0, *(self._ends + 1).tolist()]
+        self._width = len("a".encode(encoding))
         self._lines_before = first_line - 1
         self._first_byte = first_byte
-        self._is_ascii = chars.isascii() and lookup(encoding).name in _LIKE_ASCII
-
-    @cached_property
-    def _bytes(self) -> list[int]:
-        found = [self._first_byte]
-        for start in range(0, len(self._chars), _STEP):
-            found.append(found[-1] + self._length(start, start + _STEP))
-        return found
 
     def line(self, character: int) -> int:
-        return self._lines_before + bisect_right(self._line_starts, character)
+        return self._lines_before + 1 + bisect_left(self._line_ends[0], character)
 
     def lines(self, characters: NDArray[np.intp]) -> NDArray[np.intp]:
-        return np.searchsorted(self._ends, characters) + (self._lines_before + 1)
+        return np.searchsorted(self._line_ends[1], characters) + (self._lines_before + 1)
 
-    def bytes(self, characters: NDArray[np.intp]) -> NDArray[np.intp]:
-        if self._is_ascii:
-            return characters + self._first_byte
-        return np.array(list(map(self.byte, characters.tolist())), np.intp)
+    @cached_property
+    def _line_ends(self) -> tuple[list[int], NDArray[np.intp]]:
+        # str.splitlines also splits at form feeds and the like, which editors do not count as lines.
+        ends = np.cumsum(np.fromiter(map(len, self._chars.split("\n")), np.intp) + 1)[:-1] - 1
+        return ends.tolist(), ends
 
     def byte(self, character: int) -> int:
-        if self._is_ascii:
-            return self._first_byte + character
-        step, rest = divmod(character, _STEP)
-        return self._bytes[step] + self._length(character - rest, character)
+        starts, ends, surplus = self._runs
+        index = bisect_right(starts, character) - 1
+        more = surplus[index + 1]
+        if index >= 0 and character < ends[index]:
+            more = surplus[index] + self._surplus(starts[index], character)
+        return self._first_byte + character * self._width + more
+
+    def bytes(self, characters: NDArray[np.intp]) -> NDArray[np.intp]:
+        if not self._runs.starts:
+            return characters * self._width + self._first_byte
+        return np.array(list(map(self.byte, characters.tolist())), np.intp)
 
     def character(self, byte: int) -> int:
-        if self._is_ascii:
-            return min(max(byte - self._first_byte, 0), len(self._chars))
-        step = min(bisect_right(self._bytes, byte) - 1, len(self._chars) // _STEP)
-        candidates = range(step * _STEP, min((step + 1) * _STEP, len(self._chars) + 1))
-        return candidates.start + max(bisect_right(candidates, byte, key=self.byte) - 1, 0)
+        candidates = range(len(self._chars) + 1)
+        return max(bisect_right(candidates, byte, key=self.byte) - 1, 0)
 
-    def _length(self, start: int, end: int) -> int:
-        return len(self._chars[start:end].encode(self._encoding, self._errors))
+    @cached_property
+    def _runs(self) -> _Runs:
+        spans = [] if self._chars.isascii() else [match.span() for match in _BEYOND_ASCII.finditer(self._chars)]
+        surplus = accumulate((self._surplus(start, end) for start, end in spans), initial=0)
+        return _Runs([start for start, _ in spans], [end for _, end in spans], list(surplus))
+
+    def _surplus(self, start: int, end: int) -> int:
+        return len(self._chars[start:end].encode(self._encoding, self._errors)) - (end - start) * self._width
+
+
+class _Runs(NamedTuple):
+    """Runs of characters beyond ASCII: where they start and end, and how many bytes more stand before each."""
+
+    starts: list[int]
+    ends: list[int]
+    surplus: list[int]

@@ -359,7 +359,9 @@ def test_every_character_keeps_its_place(chars: str) -> None:
     assert places == sorted(places)
     assert places[0] >= 0
     assert places[-1] <= len(chars.encode())
-    assert all(0 <= start <= end <= len(chars.encode()) for repair in repairs for start, end in repair.places)
+    for _, text, edits in repairs:
+        ends = [(text.byte(edit.start), text.byte(edit.end)) for edit in edits]
+        assert all(0 <= start <= end <= len(chars.encode()) for start, end in ends)
     list(read_document(chars.encode(), "x"))
 
 

@@ -172,6 +172,34 @@ def test_many_phrases_take_time_in_proportion() -> None:
 @given(st.lists(st.sampled_from(["rate: 3 ", "rate ", "unit s ", "7 ", "word " * 400, "\n"]), max_size=12))
 def test_words_of_phrases_change_nothing_but_the_time(pieces: list[str]) -> None:
     text = Text("".join(pieces))
-    words = Lexer({"rate": ("rate:",), "unit": ("uni", "nit")}, **PHRASES)
-    places = [[(token.name, token.start, token.end) for token in lexer.tokens(text)] for lexer in (LEXER, words)]
+    no_words = Lexer(**{name: rf"(?:{phrase}|(?!))" for name, phrase in PHRASES.items()})
+    places = [
+        [(token.name, token.start, token.end) for token in lexer.tokens(text)] for lexer in (LEXER, no_words)
+    ]
     assert places[0] == places[1]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"reads?",
+        r"(?P<op>read|write|)\d",
+        r"(?:reads, |writes, ){0,2}sum",
+        r"(?:reads|writes){1,2}",
+        r"\w+(?= reads)",
+        r"(?<!x)writes\b",
+        r"(?<=s,)\s\w(?P<rest>\w+)(?! read)",
+        r"[read]{4}",
+        r"\x72ead|writ[e]",
+        r"re{1}ad\(s\)*|x",
+        r"(?i:READ)s",
+        r"w(?>ri|r)tes{,2}",
+        r"(?P<letter>[rw])\w+, (?P=letter)",
+    ],
+)
+def test_a_phrase_is_found_whatever_is_literal_in_it(pattern: str) -> None:
+    text = "read writes, reads, write1 3 reads, READs x read(s) writes, writes sum read, rite"
+    found = [match[0] for match in re.finditer(pattern.replace(" ", r"\s*+"), text)]
+    assert found
+    tokens = Lexer(phrase=pattern).tokens(Text(text))
+    assert [_stretch(token) for token in tokens if token.name == "phrase"] == found

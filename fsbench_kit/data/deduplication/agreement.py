@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -46,6 +47,11 @@ class Sheet:
         self.measurements.setdefault(key_of(item), item)
         self._alike = None
 
+    @cached_property
+    def longest_first(self) -> list[Measurement]:
+        """The measurements, first those of which other runs have hardly the same."""
+        return sorted(self.measurements.values(), key=lambda item: -len(item.text))
+
     def partner(self, item: Measurement) -> Measurement | None:
         """Return the same measurement of this record; a size that only one of the two knows is none."""
         key = key_of(item)
@@ -71,7 +77,7 @@ def have_same_measurements(tool: str, one: Sheet, other: Sheet, *, enough: int, 
     pairs: list[tuple[Measurement, Measurement]] = []
     differing = 0
     most = tolerance * len(few.measurements)
-    for item in few.measurements.values():
+    for item in few.longest_first:
         partner = many.partner(item)
         if partner is None:
             continue

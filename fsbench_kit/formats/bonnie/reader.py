@@ -83,7 +83,7 @@ signatures: Final = Signatures(
         **{f",{major}.": rf"(?<![\w.,+-])(?:2|1\.9[678]),{major}\.{_CSV_2}" for major in "12"},
         **{f"{unit},": rf"{_CSV_NAME}\d+{unit},{_CSV_CELLS}" for unit in "MG"},
         **{f"{unit}:": rf"{_CSV_NAME}\d+{unit}:\d+k?,{_CSV_CELLS}" for unit in "MG"},
-        "," * 14: rf"{_CSV_NAME},{{13}}\d+[,:]",
+        "," * 14: rf"{_CSV_NAME}{',' * 13}\d+[,:]",
     }
 )
 

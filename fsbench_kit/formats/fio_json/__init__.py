@@ -33,7 +33,6 @@ told from a single one.)
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -52,16 +51,15 @@ __all__ = ["SIGN", "TOOL", "parse", "signatures"]
 
 SIGN: Final = "fio version|client_stats|jobname"
 
-_TOP_BRACE: Final = re.compile(r"^[\[{]", re.MULTILINE)
-
 
 def signatures(chars: str) -> Iterator[int]:
     """Yield where in a text something stands that only a log of this format has."""
-    braces = [match.start() for match in _TOP_BRACE.finditer(chars)]
-    for match in MARKS.finditer(chars):
+    position, brace = 0, 0 if chars.startswith(("{", "[")) else None
+    for mark in MARKS(chars):
         # A document starts with the brace around the mark, which need not be the next one before it.
-        index = bisect_right(braces, match.start()) - 1
-        yield braces[index] if index >= 0 else match.start()
+        last = max(chars.rfind("\n{", position, mark), chars.rfind("\n[", position, mark))
+        position, brace = mark, last + 1 if last >= 0 else brace
+        yield mark if brace is None else brace
 
 
 def parse(text: Text) -> Iterator[Record]:

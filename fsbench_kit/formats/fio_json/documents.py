@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.fio_json.contents import DIRECTIONS, Report, object_
 from fsbench_kit.formats.json_text import decode
 from fsbench_kit.formats.loose_json import Document, Object, is_number
+from fsbench_kit.formats.signatures import Signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fsbench_kit.formats.text import Text
 
-MARKS: Final = re.compile(r'"fio version"\s*:|"client_stats"\s*:\s*\[|"jobname"\s*:')
+MARKS: Final = Signatures(
+    {
+        '"fio version"': r'"fio version"\s*:',
+        '"client_stats"': r'"client_stats"\s*:\s*\[',
+        '"jobname"': r'"jobname"\s*:',
+    }
+)
 
 
 def reports(text: Text) -> Iterator[Report]:
     """Yield each of fio's documents in a text, also where it stands inside of somebody else's."""
     position = 0
-    mark = MARKS.search(text.chars)
+    marks = MARKS(text.chars)
+    mark = next(marks, None)
     while mark is not None:
         start = text.chars.find("{", position)
         if start < 0:
@@ -33,9 +41,9 @@ def reports(text: Text) -> Iterator[Report]:
             yield report
             position = found.end
         else:
-            position = found.end if found.end <= mark.start() else start + 1
-        if mark.start() < position:
-            mark = MARKS.search(text.chars, position)
+            position = found.end if found.end <= mark else start + 1
+        while mark is not None and mark < position:
+            mark = next(marks, None)
 
 
 def _is_job(content: Object) -> bool:

@@ -47,24 +47,7 @@ _STATISTICS: Final = (
 )
 _TO: Final = "[-–]"
 
-_WORDS: Final = {
-    "command": ("fio",),
-    "header": ("(g=",),
-    "banner": ("fio",),
-    "layout": ("Laying",),
-    "progress": ("Jobs", "Cbs"),
-    "trouble": ("fio:", "client", "specify", "error:", "bad", "verify"),
-    "job": ("(groupid=",),
-    "latency": ("min=",),
-    "percentiles": ("percentiles",),
-    "disk": ("ios=",),
-    "idleness": ("idleness", "system:", "percpu:", "work"),
-    "said": ("fio:",),
-}
-"""Words of the phrases that are slow to search for."""
-
 LEXER: Final = Lexer(
-    _WORDS,
     command=(
         r"(?:^[^\n@]{0,60}@(?P<host>[\w.-]{1,64})[^\n#$]{0,200}[#$] )?"
         rf"{COMMAND}(?:{GOES_ON}|(?!\S{{1,100}}: \(g(?:=|roupid)|fio-\d)[^\n`])*"

@@ -180,7 +180,7 @@ _MARK: Final = {
     for word, pattern in {
         "Iozone:": r"\bIozone: Performance Test of File I/O Version \$Revision",
         "reclen": tables.HEADING,
-        "report": rf'{tables.REPORT_TITLE}" "\d',
+        'report"': rf'{tables.REPORT_TITLE}" "\d',
         "used:": r"\bCommand line used:\s*\S*\biozone\b",
         "Children": r"\bChildren see throughput for \d{1,6}[a-z\s-]{4,60}=\s*\d",
         "Y-axis": r"\bThroughput report Y-axis is type of test\b",

@@ -1,0 +1,83 @@
+"""Tells what stands literally in whatever a regular expression matches."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_TOKEN: Final = re.compile(
+    r"""(?: (?P<open>\((?:\?(?:P<\w+>|[:>])|(?!\?)))
+        | (?P<around>\(\?(?:<?[=!]|[a-z-]+:))
+        | (?P<or>\|)
+        | (?P<close>\))
+        | (?P<other>\[\^?\]?(?:\\.|[^\]\\])*\] | \\x.. | \\u.{4} | \\[a-zA-Z\d] | [.^$] | \(\?P=\w+\))
+        | \\?(?P<char>.)
+    )(?P<times>[*+?]|\{\d*,?\d*\})?[+?]?""",
+    re.VERBOSE | re.DOTALL,
+)
+_MAY_BE_NONE: Final = re.compile(r"[*?]|\{0?[,}]")
+
+Words = tuple[str, ...]
+
+
+@dataclass
+class _Group:
+    """A group of an expression, as far as it was read.
+
+    Of each alternative there are the `best` words so far, and the literal characters behind the last other token.
+    """
+
+    alternatives: list[Words]
+    best: Words = ()
+    run: str = ""
+
+    def end_run(self, words: Words = ()) -> None:
+        self.best = max(self.best, (self.run,) if self.run else (), words, key=_worth)
+        self.run = ""
+
+    def end_alternative(self) -> None:
+        self.end_run()
+        self.alternatives.append(self.best)
+        self.best = ()
+
+    def words(self) -> Words:
+        self.end_alternative()
+        return tuple(dict.fromkeys(sum(self.alternatives, ()))) if all(self.alternatives) else ()
+
+
+def _worth(words: Words) -> float:
+    """Order words: long ones are rarer, and faster to look for; so are few. Every text has points and commas."""
+    return min(map(len, words)) / len(words) if words and not {*words} & {*" .,:"} else 0
+
+
+def literals(pattern: str) -> Words:
+    r"""Return words of which one stands in whatever an expression matches; none if there are no such words.
+
+    Parameters
+    ----------
+    pattern
+        A regular expression for which no flags change what a letter stands for.
+
+    Examples
+    --------
+    >>> literals(r"\d+ (?:(?P<x>reads)|writes)"), literals("reads?|writes"), literals(r"(?!word)\w*")
+    (('reads', 'writes'), ('read', 'writes'), ())
+    """
+    groups = [_Group([])]
+    for token in _TOKEN.finditer(pattern):
+        may_be_none = token["times"] is not None and _MAY_BE_NONE.match(token["times"]) is not None
+        if token["open"] or token["around"]:
+            # What stands in front of a place or behind it need not be part of the match.
+            groups.append(_Group([()] if token["around"] else []))
+        elif token["close"]:
+            words = groups.pop().words()
+            groups[-1].end_run(() if may_be_none else words)
+        elif token["or"]:
+            groups[-1].end_alternative()
+        else:
+            if token["char"] and not may_be_none:
+                groups[-1].run += token["char"]
+            if not token["char"] or token["times"]:
+                groups[-1].end_run()
+    return groups[0].words()
