@@ -16,13 +16,15 @@ from fsbench_kit.data.launched import is_launched, logs_of_run
 from fsbench_kit.data.log import FioLog, Log, log_with, read_log, read_open
 from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
-from fsbench_kit.data.written import is_written, read_frames
+from fsbench_kit.data.written import is_in_parts, is_written, read_frames
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
+
+    import polars as pl
 
     from fsbench_kit.model.records import Record
 
@@ -60,21 +62,41 @@ def read(*given: Given) -> Dataset:
     2
     """
     seen: Seen = {}
-    found = [each for number, item in enumerate(flattened(*given), 1) for each in _found_at(item, number, seen)]
-    logs = [each for each in found if isinstance(each, Log)]
-    written = [each for each in found if isinstance(each, Dataset)]
-    dataset = joined([assemble(with_fio_logs(logs)), *written])
+    dataset = _dataset(
+        each for number, item in enumerate(flattened(*given), 1) for each in _found_at(item, number, seen)
+    )
     if dataset.runs.is_empty():
-        problems = dataset.diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
-        lines = (
-            f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
-            for source, message, excerpt in problems.rows()
-        )
-        raise InputError(
-            "\n".join(lines) or "no path was given",
-            hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
-        )
+        raise no_run(dataset.diagnostics)
     return dataset
+
+
+def read_entries(entries: Iterable[tuple[Path, bool]]) -> Dataset:
+    """Read paths, and tell of each whether it was given or found in a folder; there may be no run in them."""
+    seen: Seen = {}
+    return _dataset(
+        each
+        for path, named in entries
+        for each in (_found_at(path, 0, seen) if named else _found_as(path, seen, ()))
+    )
+
+
+def _dataset(found: Iterable[Log | Dataset]) -> Dataset:
+    each = list(found)
+    logs = [item for item in each if isinstance(item, Log)]
+    return joined([assemble(with_fio_logs(logs)), *(item for item in each if isinstance(item, Dataset))])
+
+
+def no_run(diagnostics: pl.DataFrame) -> InputError:
+    """Say that there is no run in what was given, and why."""
+    problems = diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
+    lines = (
+        f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
+        for source, message, excerpt in problems.rows()
+    )
+    return InputError(
+        "\n".join(lines) or "no path was given",
+        hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
+    )
 
 
 def read_text(text: str) -> Dataset:
@@ -116,10 +138,10 @@ def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log | 
     if not isinstance(item, Path):
         yield read_open(item, name_of(item, number))
     elif not is_folder(item):
-        yield _read_before(item, seen) or read_log(item, may_be_pipe=True)
+        yield read_before(item, seen) or read_log(item, may_be_pipe=True)
     elif item.resolve() == Path(item.resolve().anchor):
         yield log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
-    elif (before := _read_before(item, seen)) is not None:
+    elif (before := read_before(item, seen)) is not None:
         yield before
     else:
         found = list(_found_in_folder(item, seen))
@@ -130,7 +152,7 @@ def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Iterator[Log | 
             yield log_with(item, "NO_LOG", "There is no log in this folder or below it.")
 
 
-def _read_before(path: Path, seen: Seen) -> Log | None:
+def read_before(path: Path, seen: Seen) -> Log | None:
     """Return what is to be said where a file or folder was read under another name; else remember it."""
     try:
         first = seen.setdefault(inode(path), path)
@@ -150,6 +172,8 @@ def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> It
         return
     if has_frames:
         yield _written(folder)
+    if is_in_parts(folder):
+        return
     if is_study:
         yield from _logs_of_study(folder, seen)
     elif is_launched(folder):
@@ -188,7 +212,7 @@ def _found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Log | 
         yield log_with(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
     elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
         yield log_with(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
-    elif (before := _read_before(entry, seen)) is not None:
+    elif (before := read_before(entry, seen)) is not None:
         yield before
     elif entry.is_dir():
         yield from _found_in_folder(entry, seen, but)
