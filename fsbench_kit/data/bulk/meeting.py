@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PART: Final = "part"
 """The column that says by its number in which part a run is."""
 
-_SAID: Final = ("SAME_RUN", "SAME_FIGURES")
+_RUN: Final = ("run_id", "sha256", "source", "start", "study")
 
 
 def settle(
@@ -46,47 +46,50 @@ def settle(
     each
         Reads several chunks.
     """
-    columns = ["run_id", "sha256", "source", "start", "study"]
     runs = pl.concat(
-        frame_of("runs", part, folder, columns).with_columns(pl.lit(number).alias(_PART))
+        frame_of("runs", part, folder, _RUN).with_columns(pl.lit(number).alias(_PART))
         for number, part in enumerate(parts)
     )
     met = runs.filter(pl.col(_PART).n_unique().over("sha256") > 1)
     if met.is_empty():
         return list(parts)
     numbers: list[int] = met[_PART].unique().sort().to_list()
-    hashes = met["sha256"].unique().implode()
-    together = [
-        (data.runs.filter(pl.col("sha256").is_in(hashes)), data.diagnostics.filter(pl.col("code").is_in(_SAID)))
-        for _, data in each(read_chunk, ((entries,) for entries in _read_together(met, chunks)))
-    ]
+    again = [found for _, found in each(_read_again, ((entries,) for entries in _read_together(met, chunks)))]
     sizes = pl.concat(
         _sizes(parts[number], folder).with_columns(pl.lit(number).alias(_PART)) for number in numbers
     )
-    of_parts: dict[int, dict[str, str | None]] = {number: {} for number in numbers}
-    for number, run_id, new in _ids(
-        met.join(sizes, on=[_PART, "run_id"]), pl.concat(runs for runs, _ in together)
-    ):
-        of_parts[number][run_id] = new
+    ids: dict[int, dict[str, str | None]] = {number: {} for number in numbers}
+    for number, run_id, new in _ids(met.join(sizes, on=[_PART, "run_id"]), pl.concat(found for found, _ in again)):
+        ids[number][run_id] = new
     settled = list(parts)
-    for number, ids in of_parts.items():
-        settled[number] = _with_ids(parts[number], ids, folder)
-    known = pl.concat(frame_of("diagnostics", parts[number], folder) for number in numbers)
-    said = pl.concat(said for _, said in together)
+    for index, part in each(_with_ids, ((parts[number], ids[number], folder) for number in numbers)):
+        settled[numbers[index]] = part
+    known = pl.concat(_said(frame_of("diagnostics", parts[number], folder)) for number in numbers)
+    said = pl.concat(said for _, said in again)
     said = said.join(known, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
     empty = {name: pl.DataFrame(schema=schema) for name, schema in SCHEMAS.items()}
     return [*settled, write_part(Dataset(**{**empty, "diagnostics": said}), f"{len(parts):06}-met", folder)]
 
 
+def _read_again(entries: Sequence[Entry]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the runs in files, and what is said of those that stand in several places."""
+    data = read_chunk(entries)
+    return data.runs.select(_RUN), _said(data.diagnostics)
+
+
+def _said(diagnostics: pl.DataFrame) -> pl.DataFrame:
+    return diagnostics.filter(pl.col("code").is_in(["SAME_RUN", "SAME_FIGURES"]))
+
+
 def _read_together(met: pl.DataFrame, chunks: Sequence[Chunk]) -> Iterator[list[Entry]]:
     """Yield what has to be read together, small lots of it as one."""
-    by_path = [{entry.path: entry for entry in chunk.entries} for chunk in chunks]
+    by_path = {number: {entry.path: entry for entry in chunks[number].entries} for number in met[_PART].unique()}
     groups: dict[Entry, dict[Entry, None]] = {}
     for _, rows in met.group_by("sha256", maintain_order=True):
         joined: dict[Entry, None] = {}
         for number, source in rows.select(_PART, "source").rows():
             path = Path(source)
-            found = (entry for at in (path, *path.parents) if (entry := by_path[number].get(at)) is not None)
+            found = (entry for at in (path, *path.parents) if (entry := by_path[number].get(str(at))) is not None)
             # A source that is no path, such as several log files of fio, stands for all that was read with it.
             for entry in [*found][:1] or chunks[number].entries:
                 if entry not in joined:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -19,7 +20,6 @@ from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from fsbench_kit.data.bulk.plan import Entry
     from fsbench_kit.data.dataset import Dataset
@@ -65,11 +65,11 @@ def read_part(key: str, name: str, entries: Sequence[Entry], folder: Path) -> Pa
 def read_chunk(entries: Sequence[Entry]) -> Dataset:
     """Read files and folders. What breaks the reader is said of them, and keeps no other from being read."""
     try:
-        return read_entries(entries)
+        return read_entries((Path(entry.path), entry.named) for entry in entries)
     except Exception as error:
         if len(entries) == 1:
             message = f"It could not be read ({type(error).__name__}: {error}). This is a defect of fsbench_kit."
-            return assemble([log_with(entries[0].path, "UNREADABLE", message)])
+            return assemble([log_with(Path(entries[0].path), "UNREADABLE", message)])
         half = len(entries) // 2
         return joined([read_chunk(entries[:half]), read_chunk(entries[half:])])
 

@@ -38,7 +38,7 @@ BYTES: Final = 8_000_000
 class Entry(NamedTuple):
     """A file or folder that is read as a whole; `named` if it was given itself, and not a folder around it."""
 
-    path: Path
+    path: str
     named: bool
 
 
@@ -57,14 +57,14 @@ class Chunk:
     entries: list[Entry] = field(default_factory=list)
     files: int = 0
     size: int = 0
-    _stamps: list[bytes] = field(default_factory=list)
+    _stamp: int = 0
 
     def take(self, other: Chunk) -> None:
         """Take in what another one has."""
         self.entries += other.entries
         self.files += other.files
         self.size += other.size
-        self._stamps += other._stamps
+        self._stamp ^= other._stamp
 
     def has_room_for(self, others: Iterable[Chunk]) -> bool:
         """Whether others fit in as well."""
@@ -80,15 +80,17 @@ class Chunk:
         self.files += 1
         self.size += found.st_size
         stamp = f"{path}\0{found.st_ino} {found.st_size} {found.st_mtime_ns}"
-        self._stamps.append(hashlib.blake2b(os.fsencode(stamp), digest_size=8).digest())
+        self._stamp ^= int.from_bytes(_digest(stamp), "big")
 
     @property
     def key(self) -> str:
         """What is another one if a file is changed, missing or added, or another version of this package reads."""
         names = "\0".join(f"{entry.path}\0{entry.named}" for entry in self.entries)
-        stamps = b"".join(self._stamps)
-        what = f"{version('fsbench-kit')} {VERSION} {names}\0"
-        return hashlib.blake2b(os.fsencode(what) + stamps, digest_size=12).hexdigest()
+        return _digest(f"{version('fsbench-kit')} {VERSION} {self._stamp}\0{names}").hex()
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(os.fsencode(text), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ class _Search:
 
 def _alone(path: Path, *, named: bool = False) -> Chunk:
     """Return a file by itself, or a folder with all that is in it."""
-    chunk = Chunk([Entry(path, named)])
+    chunk = Chunk([Entry(str(path), named)])
     if is_folder(path):
         for folder, _, names in os.walk(path):
             for name in sorted(names):
@@ -199,7 +201,7 @@ _ENDINGS: Final = re.compile(r"(?:\.[A-Za-z]\w*)+$")
 
 def _family(chunk: Chunk) -> tuple[Path, str]:
     """Return what files have in common that are read together: their folder, and their name without an ending."""
-    path = chunk.entries[0].path
+    path = Path(chunk.entries[0].path)
     prefix = LogName.of(path.name).prefix
     return path.parent, prefix if prefix != path.name else _ENDINGS.sub("", path.name)
 
