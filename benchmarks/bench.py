@@ -1,10 +1,11 @@
 """Measures what fsbench_kit costs beside doing little more than finding the numbers, for docs/benchmarks.md.
 
-    python -m benchmarks.bench [ROW ...] [--quick] [--repeats 3] [--write]
+    python -m benchmarks.bench [ROW ...] [--quick | --large] [--repeats 3] [--write]
 
 Machines differ, so read the ratios: each is the least time of the work over the least time of its baseline, on the
 same files in the same process. Each row has a process of its own, each repeat fresh files. ``--quick`` makes a
-tenth of them. ``--write`` appends the rows to ``benchmarks/history.jsonl`` and writes the page.
+tenth of them, ``--large`` ten times as many. ``--write`` appends the rows to ``benchmarks/history.jsonl`` and
+writes the page.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.inputs import ROOT, Inputs
+from benchmarks.inputs import LARGE, QUICK, ROOT, Inputs
 from benchmarks.rows import ROWS, NotHereError, Row
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 HISTORY: Final = Path(__file__).parent / "history.jsonl"
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
-QUICK: Final = 0.1
 ENOUGH: Final = 60
 """A row that took so many seconds is not repeated."""
 
@@ -98,14 +98,14 @@ def _took(work: Callable[[], object], clock: Callable[[], float]) -> float:
 
 
 class Peak:
-    """Watches by how much the memory of this process grows while its block runs.
+    """Watches by how much the memory of this process, and of those that it starts, grows while its block runs.
 
     Counted is anonymous memory: pages of the files that are read belong to the kernel, which takes them back at
     will.
     """
 
     def __enter__(self) -> Peak:
-        self.bytes, self._before = 0, _anonymous()
+        self.bytes, self._before = 0, _anonymous(os.getpid())
         self._done = Event()
         self._thread = Thread(target=self._watch)
         self._thread.start()
@@ -119,12 +119,19 @@ class Peak:
         is_done = False
         while not is_done:
             is_done = self._done.wait(0.005)
-            self.bytes = max(self.bytes, _anonymous() - self._before)
+            self.bytes = max(self.bytes, _anonymous(os.getpid()) - self._before)
 
 
-def _anonymous() -> int:
-    words = Path("/proc/self/status").read_text().split()
-    return int(words[words.index("RssAnon:") + 1]) * 1024
+def _anonymous(process: int) -> int:
+    """Return the anonymous memory of a process and of all below it."""
+    folder = Path(f"/proc/{process}")
+    try:
+        words = (folder / "status").read_text().split()
+        children = [child for path in folder.glob("task/*/children") for child in path.read_text().split()]
+        own = int(words[words.index("RssAnon:") + 1]) * 1024
+    except (OSError, ValueError):  # it has ended
+        return 0
+    return own + sum(_anonymous(int(child)) for child in children)
 
 
 def passes(result: Result) -> bool | None:
@@ -183,13 +190,14 @@ def page(results: list[Result], where: Result) -> str:
 Machines differ, so the costs are ratios: processor time of the work over that of a baseline on the same files, in
 one process. *scan* opens each file and does `[float(x) for x in re.findall(r"\\d+(?:\\.\\d+)?", text)]`: it finds
 the numbers in a text and nothing else. The files are real logs with other digits, written anew for each
-measurement. Memory is what the work needs at its peak, beyond that of the process with its packages loaded. A row
-passes (✓) if it keeps below its ceilings.
+measurement. Memory is what the work needs at its peak, in all its processes, beyond that of the process with its
+packages loaded. A row passes (✓) if it keeps below its ceilings.
 
 {markdown(results)}
 Measured on {where["date"][:10]} at commit {where["commit"]}, with {where["share"]:.0%} of the files:
 {versions}.
-`make bench` measures anew, and appends to `benchmarks/history.jsonl`. Its rows stand in `benchmarks/rows.py`.
+`make bench` measures anew, and appends to `benchmarks/history.jsonl`, which `benchmarks/history.ipynb` draws. Its
+rows stand in `benchmarks/rows.py`.
 """
 
 
@@ -197,7 +205,9 @@ def main() -> None:
     """Measure the rows, print their table, and write it down if that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in ROWS))
-    parser.add_argument("--quick", action="store_true", help="with a tenth of the files")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="with a tenth of the files")
+    size.add_argument("--large", action="store_true", help="with ten times the files")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="append to the history, and write the page")
     options = parser.parse_args()
@@ -206,14 +216,12 @@ def main() -> None:
         parser.error(f"there is no row {', '.join(sorted(unknown))}")
     if options.write and options.rows:
         parser.error("--write needs all rows")
-    share = QUICK if options.quick else 1.0
+    share = QUICK if options.quick else LARGE if options.large else 1.0
     where = circumstances() | {"share": share}
     results = []
     for name in names:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            results.append(
-                process.submit(measure, name, QUICK if options.quick else 1.0, options.repeats).result()
-            )
+            results.append(process.submit(measure, name, share, options.repeats).result())
         print(f"{name}: {results[-1].get('ratio', 'not measured')}", file=sys.stderr, flush=True)
     print(markdown(results), end="")
     if options.write:

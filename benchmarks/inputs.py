@@ -36,6 +36,10 @@ FIO_TEXT: Final = tuple(
 )
 IOZONE_WITH_CPU: Final = (DATA / "iozone" / "3.489-mmap-cpu.txt",)
 
+QUICK: Final = 0.1
+LARGE: Final = 10.0
+"""Shares of what a benchmark makes, for a quick one and a large one."""
+
 _FIGURE: Final = re.compile(
     r"(?P<version>Revision: \d\.\d+|Version\s+\d\.\d\d|^\d\.\d\d,\d\.\d\d)"
     r"|(?<![\w.:/-])(?:\d+\.\d+|\d{5,})(?![\w.:/])",

@@ -28,6 +28,7 @@ from benchmarks.inputs import (
     FIO_IN_THREE_FORMATS,
     FIO_TEXT,
     IOZONE_WITH_CPU,
+    QUICK,
     SYSBENCH,
     Inputs,
     json_plus,
@@ -178,7 +179,7 @@ def lazy_percentiles(path: Path) -> None:
 
 
 def of_400_mb(_: object) -> float:
-    """Return what a log may need whatever its length."""
+    """Return what may be needed whatever the length of a log, or the number of logs."""
     return 400e6
 
 
@@ -281,6 +282,18 @@ def two_processes(inputs: Inputs) -> Sides:
             return fsb.read(folder, executor=executor)  # type: ignore[arg-type]
 
     return Sides(lambda: fsb.read(folder), work)
+
+
+@row("reading in bulk, 10,000 mixed logs (linear is 10)", "1,000 of them", 11, memory=of_400_mb)
+def bulk(inputs: Inputs) -> Sides:
+    if inputs.share == QUICK:
+        raise NotHereError("so few files are one chunk; --large shows 10,000 and 100,000")
+    paths = sorted(inputs.logs((*MIXED, without_bins(json_plus(1))), 11_000).iterdir())
+    few = len(paths) // 11 or 1
+    return Sides(
+        lambda: fsb.ingest(paths[:few], to=inputs.folder / "few"),
+        lambda: fsb.ingest(paths[few:], to=inputs.folder / "many"),
+    )
 
 
 def program(*words: str) -> Callable[[], object]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fsbench_kit.analysis.geometric_mean import geometric_mean
     from fsbench_kit.analysis.sample_size import sample_size
     from fsbench_kit.claims import audit
+    from fsbench_kit.data.bulk import ingest
     from fsbench_kit.data.dataset import Dataset, LazyDataset, scan
     from fsbench_kit.data.fio_logs import scan_fio_histograms, scan_fio_log
     from fsbench_kit.data.reading import read, read_text
@@ -34,6 +35,7 @@ __all__ = [
     "charts",
     "compare",
     "geometric_mean",
+    "ingest",
     "merged_histogram",
     "read",
     "read_text",

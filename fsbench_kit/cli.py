@@ -103,7 +103,8 @@ def read_command(
     to: Annotated[
         Path | None,
         typer.Option(
-            help="Write a .parquet, .csv or .json file with one flat table, or a folder with six frames."
+            help="Write a .parquet, .csv or .json file with one flat table, or a folder with six frames; "
+            "a folder takes any number of logs, and what was interrupted goes on."
         ),
     ] = None,
     *,
@@ -118,6 +119,9 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
+    if to is not None and (to.is_dir() or not to.suffix) and "-" not in paths:
+        _ingest(paths, to)
+        return
     from fsbench_kit import tables
 
     dataset = _read(paths, jobs)
@@ -125,7 +129,23 @@ def read_command(
         dataset.write(to)
     out.print(tables.runs_table(dataset))
     _print_diagnostics(dataset)
-    _exit_if_some_input_was_unusable(dataset)
+    _exit_if_some_input_was_unusable(dataset.diagnostics)
+
+
+def _ingest(paths: list[str], folder: Path) -> None:
+    """Read however many logs into a folder."""
+    from fsbench_kit import tables
+    from fsbench_kit.data.bulk.progress import shown
+
+    try:
+        with shown(err) as progress:
+            dataset = fsb.ingest(map(_found, paths), to=folder, progress=progress)
+    except KeyboardInterrupt:
+        err.print(f"Interrupted. The same command goes on where it stopped; until then {folder} is unfinished.")
+        raise typer.Exit(130) from None
+    out.print(tables.runs_table(dataset))
+    _print_diagnostics(dataset)
+    _exit_if_some_input_was_unusable(dataset.diagnostics.select("severity").collect())
 
 
 def _read(paths: list[str], jobs: int | None) -> fsb.Dataset:
@@ -214,7 +234,7 @@ def compare_command(
     over_cells = tables.overall_table(fsb.geometric_mean(dataset, factor, baseline, metrics=metric))
     if over_cells.groups[0].rows:
         out.print(over_cells)
-    _exit_if_some_input_was_unusable(dataset)
+    _exit_if_some_input_was_unusable(dataset.diagnostics)
     if gate:
         _gate(comparison)
 
@@ -422,19 +442,31 @@ def report_command(
         raise ReportError("a notebook failed; the index says why")
 
 
-def _print_diagnostics(dataset: fsb.Dataset) -> None:
+_MANY: Final = 100
+"""More warnings than these are not printed one by one."""
+
+
+def _print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset) -> None:
     import polars as pl
 
-    for row in dataset.diagnostics.filter(pl.col("severity") != "note").iter_rows(named=True):
+    from fsbench_kit import tables
+
+    is_note = pl.col("severity") == "note"
+    diagnostics = dataset.diagnostics.lazy()
+    if diagnostics.filter(~is_note).select(pl.len()).collect().item() > _MANY:
+        for line in tables.remarks(dataset):
+            err.print(line)
+        return
+    for row in diagnostics.filter(~is_note).collect().iter_rows(named=True):
         place = row["source"] if row["line"] is None else f"{row['source']}:{row['line']}"
         err.print(f"{row['severity']}: {place}: {row['message']} [{row['code']}]")
         if row["excerpt"]:
             err.print(f"    {row['excerpt']}")
-    notes = dataset.diagnostics.filter(pl.col("severity") == "note").height
+    notes = diagnostics.filter(is_note).select(pl.len()).collect().item()
     if notes:
         err.print(f"There are {notes} notes besides; fsbench read PATH --to FOLDER writes all diagnostics.")
 
 
-def _exit_if_some_input_was_unusable(dataset: fsb.Dataset) -> None:
-    if (dataset.diagnostics["severity"] == "error").any():
+def _exit_if_some_input_was_unusable(diagnostics: pl.DataFrame) -> None:
+    if (diagnostics["severity"] == "error").any():
         raise typer.Exit(2)

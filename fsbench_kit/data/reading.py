@@ -22,13 +22,13 @@ from fsbench_kit.data.launched import is_launched, log_names, run_facts, with_ru
 from fsbench_kit.data.log import FioLog, Log, log_with
 from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
-from fsbench_kit.data.written import is_written, read_frames
+from fsbench_kit.data.written import is_in_parts, is_written, read_frames
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
     import polars as pl
@@ -81,6 +81,17 @@ def read(*given: Given, executor: Executor | None = None, cache: bool = True) ->
     if dataset.runs.is_empty():
         raise no_run(dataset.diagnostics)
     return dataset
+
+
+def read_entries(entries: Iterable[tuple[Path, bool]]) -> Dataset:
+    """Read paths, and tell of each whether it was given or found in a folder; there may be no run in them."""
+    seen: Seen = {}
+    items = list(entries)
+    found = [
+        _found_at(path, 0, seen) if is_given else _Several(list(_found_as(path, seen, ())))
+        for path, is_given in items
+    ]
+    return _dataset([path for path, _ in items], found, None, cached=False)
 
 
 def _dataset(
@@ -233,6 +244,8 @@ def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> It
         return
     if has_frames:
         yield _written(folder)
+    if is_in_parts(folder):
+        return
     if is_study:
         yield from _found_in_study(folder, seen)
     elif is_launched(folder):

@@ -1,8 +1,18 @@
-"""Datasets on disk: one Parquet file for each frame, with the version of the schema in it."""
+"""Datasets on disk: Parquet files for each frame, with the version of the schema in them.
+
+`Dataset.write` writes one file for each frame. What was read in bulk stands in parts,
+``FRAME/study=NAME/*.parquet``, and a manifest names those that make up the dataset: only what it names counts.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+import os
+import shlex
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -12,22 +22,115 @@ from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import SCHEMAS, VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+MANIFEST: Final = "dataset.json"
+UNFINISHED: Final = "unfinished"
+"""The folder in a dataset's own in which it is made."""
+REQUEST: Final = "request.json"
+"""What is to be read, in the folder of an unfinished dataset."""
+DONE: Final = ".done"
+"""What the names of files end in that stand for a finished part of an unfinished dataset."""
+
 _VERSION_KEY: Final = "fsbench_kit.schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a dataset is read from: paths as they were given, and how many parts that makes."""
+
+    paths: Sequence[str]
+    parts: int
 
 
 def write_frames(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
     """Write the six frames of a dataset to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
-        frame.write_parquet(_file(folder, name), metadata={_VERSION_KEY: str(VERSION)})
+        write_frame(frame, _file(folder, name))
+    before = _parts_before(folder)
+    (folder / MANIFEST).unlink(missing_ok=True)
+    _remove_parts(folder, chain.from_iterable(before.values()))
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """Write a frame, with the version of the schema."""
+    frame.write_parquet(path, metadata={_VERSION_KEY: str(VERSION)})
 
 
 def is_written(folder: Path) -> bool:
-    """Whether a folder holds a dataset."""
+    """Whether a folder holds a dataset, be it an unfinished one."""
+    return is_in_parts(folder) or _is_in_frames(folder)
+
+
+def _is_in_frames(folder: Path) -> bool:
     return all(_file(folder, name).is_file() for name in ("runs", "measurements"))
+
+
+def is_in_parts(folder: Path) -> bool:
+    """Whether a folder is that of a dataset in parts, and of nothing else."""
+    return (folder / MANIFEST).is_file() or (folder / UNFINISHED / REQUEST).is_file()
+
+
+def publish(parts: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str]) -> None:
+    """Let files be the dataset of a folder, at once, and remove those that were."""
+    before = _parts_before(folder)
+    write_json(folder / MANIFEST, {"schema": VERSION, "paths": paths, "parts": parts})
+    _remove_parts(folder, {*chain.from_iterable(before.values())} - {*chain.from_iterable(parts.values())})
+    for name in SCHEMAS:
+        _file(folder, name).unlink(missing_ok=True)
+
+
+def _parts_before(folder: Path) -> dict[str, list[str]]:
+    try:
+        return _manifest(folder)
+    except InputError:
+        return {}
+
+
+def _remove_parts(folder: Path, parts: Iterable[str]) -> None:
+    """Remove parts of a dataset, and folders in which none is left."""
+    for path in (folder / name for name in parts):
+        path.unlink(missing_ok=True)
+        for parent in (path.parent, path.parent.parent):
+            with suppress(OSError):  # something is left in it
+                parent.rmdir()
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a file that is whole or not there, also after a loss of power."""
+    new = path.with_name(f".{path.name}")
+    with new.open("w", encoding="utf-8") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def write_request(request: Request, folder: Path) -> None:
+    """Note what the unfinished dataset of a folder is read from."""
+    write_json(folder / UNFINISHED / REQUEST, asdict(request))
+
+
+def _manifest(folder: Path) -> dict[str, list[str]]:
+    """Return the parts of each frame.
+
+    Raises
+    ------
+    InputError
+        If the manifest cannot be used.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        return {}
+    try:
+        parts = json.loads(path.read_bytes())["parts"]
+        return {name: [str(part) for part in parts[name]] for name in SCHEMAS}
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(
+            "the manifest of the dataset is damaged", file=path, hint="Read the logs again."
+        ) from error
 
 
 def read_frames(folder: Path) -> dict[str, pl.DataFrame]:
@@ -43,7 +146,9 @@ def read_frames(folder: Path) -> dict[str, pl.DataFrame]:
         try:
             frames[name] = frame.collect()
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise _unreadable(error, _file(folder, name)) from error
+            raise _unreadable(
+                error, folder / name if (folder / MANIFEST).is_file() else _file(folder, name)
+            ) from error
     return frames
 
 
@@ -53,12 +158,13 @@ def scan_frames(folder: Path) -> dict[str, pl.LazyFrame]:
     Raises
     ------
     InputError
-        If a file is missing, is no Parquet file, or lacks a column.
+        If a file is missing, is no Parquet file, or lacks a column; if the dataset is unfinished.
     """
     if not is_written(folder):
         raise InputError("there is no dataset in it", file=folder, hint="Dataset.write(folder) writes one.")
-    frames = {name: _scanned(name, _file(folder, name)) for name in SCHEMAS}
-    version = pl.read_parquet_metadata(_file(folder, "runs")).get(_VERSION_KEY, "")
+    files = _files(folder)
+    frames = {name: _scanned(name, files[name]) for name in SCHEMAS}
+    version = pl.read_parquet_metadata(files["runs"][0]).get(_VERSION_KEY, "")
     if version.isdecimal() and int(version) > VERSION:
         message = f"A newer version of fsbench_kit wrote the dataset (schema {version}, not {VERSION})."
         newer = diagnostics_of([(str(folder), Diagnostic(code="NEWER_RECORD", message=message))])
@@ -66,17 +172,43 @@ def scan_frames(folder: Path) -> dict[str, pl.LazyFrame]:
     return frames
 
 
-def _scanned(name: str, path: Path) -> pl.LazyFrame:
-    if not path.is_file():
-        raise InputError("the file does not exist", file=path)
+def _files(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of each frame."""
+    if parts := _manifest(folder):
+        return {name: [folder / part for part in of] for name, of in parts.items()}
+    if _is_in_frames(folder):
+        return {name: [_file(folder, name)] for name in SCHEMAS}
+    raise _unfinished(folder)
+
+
+def _unfinished(folder: Path) -> InputError:
+    work = folder / UNFINISHED
+    done = sum(1 for _ in work.glob(f"*{DONE}"))
     try:
-        frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        request = Request(**json.loads((work / REQUEST).read_bytes()))
+        command = shlex.join(["fsbench", "read", *request.paths, "--to", str(folder)])
+    except (OSError, ValueError, TypeError) as error:
+        return InputError(f"the dataset is unfinished, and its request cannot be read: {error}", file=folder)
+    return InputError(
+        f"the dataset is unfinished: {done} of {request.parts} parts are read; to go on, run {command}",
+        file=folder,
+    )
+
+
+def _scanned(name: str, files: list[Path]) -> pl.LazyFrame:
+    if not files:
+        return pl.LazyFrame(schema=SCHEMAS[name])
+    for path in files:
+        if not path.is_file():
+            raise InputError("the file does not exist", file=path)
+    try:
+        frame = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         known = frame.collect_schema()
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(error, path) from error
+        raise _unreadable(error, files[0]) from error
     for column in SCHEMAS[name]:
         if column not in known:
-            raise InputError(f'it lacks the column "{column}"', file=path)
+            raise InputError(f'it lacks the column "{column}"', file=files[0])
     return frame.select(pl.col(column).cast(kind) for column, kind in SCHEMAS[name].items())
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
 import os
-import signal
-import sys
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from fsbench_kit.data.processes import processes
 from fsbench_kit.data.project import project_root
 from fsbench_kit.model.errors import ReportError, RequestError
 from fsbench_kit.notebooks.execution import record, run
@@ -24,7 +21,7 @@ from fsbench_kit.notebooks.parameters import did_you_mean
 from fsbench_kit.notebooks.progress import Ended, Planned, Started
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from fsbench_kit.notebooks.jobs import Job
@@ -83,7 +80,7 @@ def run_all(
     with ExitStack() as stack:
         # What waits in a pool of our own would count as under way.
         at_once = len(jobs) if executor else max(1, min(len(jobs), os.cpu_count() or 1))
-        pool = executor or stack.enter_context(_processes(at_once))
+        pool = executor or stack.enter_context(processes(at_once))
         while order.is_active():
             ready += [by_name[name] for name in order.get_ready()]
             for job in sorted(ready, key=lambda job: not job.alone):
@@ -133,33 +130,6 @@ def _order(jobs: Sequence[Job]) -> TopologicalSorter[str]:
     except CycleError as error:
         raise RequestError(f"notebooks wait for one another: {', '.join(error.args[1])}") from error
     return order
-
-
-@contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Give processes to run notebooks in. They end with this one, and a kernel ends with its process."""
-    # Spawned, because a forked process inherits locks and sockets that others hold.
-    context = multiprocessing.get_context("spawn")
-    # Polars has interrupted waits go on (SA_RESTART), and then Ctrl-C would be noticed when a notebook is done.
-    signal.siginterrupt(signal.SIGINT, True)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_bind_to_parent) as pool:
-        try:
-            yield pool
-        except BaseException:
-            # A notebook under way can take minutes; who stops a report does not want to wait for it.
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
-
-
-def _bind_to_parent() -> None:
-    """Leave interrupts to the parent, and have the kernel end this process when the parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
 def _skipped(job: Job, root: Path, done: Mapping[str, Manifest]) -> Manifest | None:

@@ -19,9 +19,9 @@ from fsbench_kit.tables.layout import Column, Group, Table, table
 from fsbench_kit.tables.messages import counted, one_line, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.dataset import Dataset, LazyDataset
 
 
 def contents(dataset: Dataset) -> str:
@@ -44,20 +44,22 @@ def contents(dataset: Dataset) -> str:
     return "".join(parts) + "."
 
 
-def runs_table(dataset: Dataset) -> Table:
+def runs_table(dataset: Dataset | LazyDataset) -> Table:
     """Make the table of what ran: runs and figures by study, tool and filesystem."""
-    figures = dataset.measurements.filter("primary").group_by("run_id").len("figures")
+    figures = dataset.measurements.lazy().filter("primary").group_by("run_id").len("figures")
     rows = (
-        dataset.runs.join(figures, on="run_id", how="left")
+        dataset.runs.lazy()
+        .join(figures, on="run_id", how="left", maintain_order="left")
         .group_by("study", "origin", "tool", "tool_version", "filesystem", maintain_order=True)
         .agg(
             pl.len().alias("runs"),
             (pl.col("status") != "ok").sum().alias("not_ok"),
             pl.col("figures").sum(),
         )
-        .sort("study", "tool", "filesystem", nulls_last=True)
+        .sort("study", "tool", "filesystem", nulls_last=True, maintain_order=True)
+        .collect(engine="streaming")
     )
-    caption = f"{counted(dataset.runs.height, 'run')}, {counted(int(figures['figures'].sum()), 'figure')}"
+    caption = f"{counted(int(rows['runs'].sum()), 'run')}, {counted(int(rows['figures'].sum()), 'figure')}"
     return table(rows, caption, heads={"not_ok": "failed or partial", "tool_version": "version"})
 
 
@@ -138,6 +140,28 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
     left_out = f"; the first {most} kinds are shown" if rows.height > most else ""
     number = counted(dataset.diagnostics.height, "diagnostic") if rows.height else "No diagnostics"
     return table(rows.head(most), f"{number}{left_out}")
+
+
+def remarks(dataset: Dataset | LazyDataset) -> Iterator[str]:
+    """Say what kinds of diagnostics there are, the gravest and most frequent first, with an example of each."""
+    kinds = (
+        dataset.diagnostics.lazy()
+        .group_by("severity", "code")
+        .agg(
+            pl.len().alias("times"),
+            pl.col("source").n_unique().alias("files"),
+            pl.col("source", "line", "message", "excerpt").first(),
+        )
+        .sort("severity", "times", "code", descending=[True, True, False])
+        .collect(engine="streaming")
+    )
+    for kind in kinds.iter_rows(named=True):
+        place = kind["source"] if kind["line"] is None else f"{kind['source']}:{kind['line']}"
+        often = f"{counted(kind['times'], 'time')} in {counted(kind['files'], 'file')}"
+        yield f"{kind['severity']}: {kind['code']}, {often}, for example"
+        yield f"    {place}: {kind['message']}"
+        if kind["excerpt"]:
+            yield f"        {kind['excerpt']}"
 
 
 def versions() -> dict[str, str]:

@@ -1,0 +1,161 @@
+"""Reads more logs than memory holds: chunk by chunk, in all processors, into a dataset in parts on disk.
+
+`plan` says which files are read together, `workers` where, `parts` reads a chunk and writes its part of the
+dataset, `meeting` finds runs that stand in several chunks, `progress` shows how far it is. A part stands in the
+folder ``unfinished`` until all are done; then the manifest names all parts at once. So a reader sees the dataset
+that was there before, or the new one, or a message that it is unfinished; and what was read before an interruption
+is not read again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.bulk.meeting import settle
+from fsbench_kit.data.bulk.parts import finished, frame_of, read_part, write_part
+from fsbench_kit.data.bulk.plan import Plan
+from fsbench_kit.data.bulk.progress import Reading
+from fsbench_kit.data.bulk.workers import reader
+from fsbench_kit.data.dataset import scan
+from fsbench_kit.data.files import is_folder
+from fsbench_kit.data.log import log_with
+from fsbench_kit.data.reading import no_run
+from fsbench_kit.data.written import UNFINISHED, Request, publish, write_request
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.schema import SCHEMAS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from fsbench_kit.data.bulk.parts import Part
+    from fsbench_kit.data.bulk.workers import Each
+    from fsbench_kit.data.dataset import LazyDataset
+    from fsbench_kit.data.log import Log
+
+__all__ = ["Reading", "ingest"]
+
+_SHOWN: Final = 20
+"""So many remarks say why there is no run."""
+
+
+def ingest(
+    *given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    to: str | os.PathLike[str],
+    executor: Executor | None = None,
+    progress: Callable[[Reading], None] | None = None,
+) -> LazyDataset:
+    """Read every log in files and folders into a dataset on disk, however many there are.
+
+    What `read` holds in memory, this writes in parts. If it is interrupted, the same call goes on where it
+    stopped; until it is done, the folder holds the dataset that it held before, or none.
+
+    Parameters
+    ----------
+    *given
+        As for `read`: paths and patterns.
+    to
+        The dataset's folder, from which `read` gives it whole and `scan` as LazyFrames.
+    executor
+        Where to read; by default in as many processes as there are processors.
+    progress
+        Is told how far it is.
+
+    Raises
+    ------
+    InputError
+        If there is no run in any of them, or a process that reads is killed.
+    RequestError
+        If something was given that can be none of these, or another process writes this dataset.
+
+    Notes
+    -----
+    Files are read in chunks of some hundred. Runs that stand in several of them count once if their bytes are the
+    same; the other rules for runs in several places hold within a chunk, that is, within a study, a folder that is
+    not too large, and files of one name.
+
+    Examples
+    --------
+    >>> import tempfile, fsbench_kit as fsb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data = fsb.ingest("raw_results/published", to=folder)
+    ...     data.runs.filter(tool="sysbench").collect().height
+    8
+    """
+    folder = Path(to)
+    plan = Plan.of(given, folder)
+    with _alone_in(folder) as work, reader(executor, len(plan.chunks)) as each:
+        write_request(Request(plan.paths, len(plan.chunks)), folder)
+        parts = settle(_read(plan, work, each, progress or (lambda _: None)), plan.chunks, work, each)
+        said = assemble([*plan.again, *_silent(plan, parts, work)])
+        parts.append(write_part(said, f"{len(plan.chunks):06}-said", work))
+        if not any(part.runs for part in parts):
+            remarks = pl.concat(frame_of("diagnostics", part, work).head(_SHOWN) for part in parts)
+            shutil.rmtree(work)
+            with suppress(OSError):  # it holds something else
+                folder.rmdir()
+            raise no_run(remarks.head(_SHOWN))
+        files = {name: [path for part in parts for path in part.files[name]] for name in SCHEMAS}
+        for path in chain.from_iterable(files.values()):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (work / path).replace(folder / path)
+        publish(files, folder, plan.paths)
+        shutil.rmtree(work)
+    return scan(folder)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[Path]:
+    """Give the folder in which a dataset is made, to this process alone."""
+    work = folder / UNFINISHED
+    work.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise RequestError("another process writes this dataset", file=folder) from error
+    else:
+        yield work
+    finally:
+        os.close(lock)
+
+
+def _read(plan: Plan, work: Path, each: Each, progress: Callable[[Reading], None]) -> list[Part]:
+    """Read the chunks of which there is no part yet."""
+    started = monotonic()
+    parts = [finished(chunk.key, work) for chunk in plan.chunks]
+    files = sum(chunk.files for chunk in plan.chunks)
+    read = before = sum(chunk.files for chunk, part in zip(plan.chunks, parts, strict=True) if part)
+    missing = [number for number, part in enumerate(parts) if part is None]
+    chunks = [plan.chunks[number] for number in missing]
+    progress(Reading(files, read, before, 0.0))
+    arguments = (
+        (chunk.key, f"{number:06}-{chunk.key[:8]}", chunk.entries, work)
+        for number, chunk in zip(missing, chunks, strict=True)
+    )
+    for number, part in each(read_part, arguments):
+        parts[missing[number]] = part
+        read += chunks[number].files
+        progress(Reading(files, read, before, monotonic() - started))
+    return [part for part in parts if part is not None]
+
+
+def _silent(plan: Plan, parts: Sequence[Part], work: Path) -> Iterator[Log]:
+    """Yield what is to be said of folders that were given and of which nothing was."""
+    silent = {path for path in plan.paths if is_folder(Path(path))} - {log.source for log in plan.again}
+    for part in parts:
+        for name in ("runs", "diagnostics"):
+            if silent:
+                sources = frame_of(name, part, work, ["source"])["source"].unique()
+                silent -= {path for path in silent if sources.str.starts_with(path).any()}
+    yield from (log_with(Path(path), "NO_LOG", "There is no log in this folder or below it.") for path in silent)

@@ -1,0 +1,117 @@
+"""Parts of a dataset: what was read of a chunk, as files; each part is there with all its files, or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+import polars as pl
+
+from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.joining import joined
+from fsbench_kit.data.log import log_with
+from fsbench_kit.data.reading import read_entries
+from fsbench_kit.data.written import DONE, write_frame, write_json
+from fsbench_kit.model.schema import SCHEMAS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fsbench_kit.data.bulk.plan import Entry
+    from fsbench_kit.data.dataset import Dataset
+
+NO_STUDY: Final = "__HIVE_DEFAULT_PARTITION__"
+"""What others, too, call the partition in which a key is null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A finished part.
+
+    Attributes
+    ----------
+    name
+        What its files are called.
+    runs
+        How many runs it has.
+    files
+        The files of each frame, from the dataset's folder; none where a frame has no row.
+    """
+
+    name: str
+    runs: int
+    files: Mapping[str, Sequence[str]]
+
+
+def read_part(key: str, name: str, entries: Sequence[Entry], folder: Path) -> Part:
+    """Read a chunk, and write its part into a folder, and last of all that it is done.
+
+    Parameters
+    ----------
+    key, entries
+        Those of the chunk.
+    name
+        What the part's files are called.
+    """
+    part = write_part(read_chunk(entries), name, folder)
+    write_json(folder / f"{key}{DONE}", asdict(part))
+    return part
+
+
+def read_chunk(entries: Sequence[Entry]) -> Dataset:
+    """Read files and folders. What breaks the reader is said of them, and keeps no other from being read."""
+    try:
+        return read_entries((Path(entry.path), entry.named) for entry in entries)
+    except Exception as error:
+        if len(entries) == 1:
+            message = f"It could not be read ({type(error).__name__}: {error}). This is a defect of fsbench_kit."
+            return assemble([log_with(Path(entries[0].path), "UNREADABLE", message)])
+        half = len(entries) // 2
+        return joined([read_chunk(entries[:half]), read_chunk(entries[half:])])
+
+
+def write_part(dataset: Dataset, name: str, folder: Path) -> Part:
+    """Write a dataset as a part into a folder."""
+    files: dict[str, list[str]] = {name: [] for name in SCHEMAS}
+    studies = dataset.runs.select("run_id", "source", "study")
+    keys = {"run_id": studies.drop("source"), "source": studies.drop("run_id").unique("source", keep="first")}
+    for frame_name, frame in dataset.frames.items():
+        rows = frame
+        if "study" not in frame.columns:
+            key = "run_id" if "run_id" in frame.columns else "source"
+            rows = frame.join(keys[key], on=key, how="left", maintain_order="left")
+        for (study,), of_study in rows.group_by("study", maintain_order=True):
+            place = f"study={NO_STUDY if study is None else quote(str(study), safe=' ')}"
+            path = folder / frame_name / place / f"{name}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_frame(of_study.select(frame.columns), path)
+            _keep(path)
+            files[frame_name].append(str(path.relative_to(folder)))
+    return Part(name, dataset.runs.height, files)
+
+
+def _keep(path: Path) -> None:
+    """Have a file outlive a loss of power."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def finished(key: str, folder: Path) -> Part | None:
+    """Return the part of a chunk, if it was finished before."""
+    try:
+        part = Part(**json.loads((folder / f"{key}{DONE}").read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+    return part if all((folder / path).is_file() for paths in part.files.values() for path in paths) else None
+
+
+def frame_of(name: str, part: Part, folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read a frame of a part, or some columns of it."""
+    schema = {key: kind for key, kind in SCHEMAS[name].items() if columns is None or key in columns}
+    files = [folder / path for path in part.files[name]]
+    read = [pl.read_parquet(path, columns=list(schema), hive_partitioning=False) for path in files]
+    return pl.concat(read) if read else pl.DataFrame(schema=schema)

@@ -1,0 +1,230 @@
+"""Which files are read together: a chunk, of which each is read by itself.
+
+What belongs together stays together: a study, a launched run, a written dataset; of loose files, those of one name
+(``run1.json``, ``run1.txt``, ``run1_clat.2.log``), and a folder if it is not too large for a chunk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fsbench_kit.data.files import flattened, inode, is_folder
+from fsbench_kit.data.launched import is_launched
+from fsbench_kit.data.reading import read_before
+from fsbench_kit.data.study import STUDY_FILE
+from fsbench_kit.data.written import is_written
+from fsbench_kit.formats.fio_log.layout import LogName
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.schema import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fsbench_kit.data.files import Given
+    from fsbench_kit.data.log import Log
+    from fsbench_kit.data.reading import Seen
+
+FILES: Final = 500
+BYTES: Final = 8_000_000
+"""A chunk has no more files and bytes than these, unless they belong together; memory follows them."""
+
+
+class Entry(NamedTuple):
+    """A file or folder that is read as a whole; `named` if it was given itself, and not a folder around it."""
+
+    path: str
+    named: bool
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What is read together.
+
+    Attributes
+    ----------
+    entries
+        What it has, in the order in which it is read.
+    files, size
+        How many files that is, and how many bytes.
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    files: int = 0
+    size: int = 0
+    _stamp: int = 0
+
+    def take(self, other: Chunk) -> None:
+        """Take in what another one has."""
+        self.entries += other.entries
+        self.files += other.files
+        self.size += other.size
+        self._stamp ^= other._stamp
+
+    def has_room_for(self, others: Iterable[Chunk]) -> bool:
+        """Whether others fit in as well."""
+        lots = [self, *others]
+        return sum(lot.files for lot in lots) <= FILES and sum(lot.size for lot in lots) <= BYTES
+
+    def count(self, path: Path) -> None:
+        """Take in the size of a file, and what tells whether it was changed."""
+        try:
+            found = path.stat()
+        except OSError:
+            return  # which is said when it is read
+        self.files += 1
+        self.size += found.st_size
+        stamp = f"{path}\0{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+        self._stamp ^= int.from_bytes(_digest(stamp), "big")
+
+    @property
+    def key(self) -> str:
+        """What is another one if a file is changed, missing or added, or another version of this package reads."""
+        names = "\0".join(f"{entry.path}\0{entry.named}" for entry in self.entries)
+        return _digest(f"{version('fsbench-kit')} {VERSION} {self._stamp}\0{names}").hex()
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(os.fsencode(text), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is read.
+
+    Attributes
+    ----------
+    paths
+        What was given, each pattern as what matches it.
+    chunks
+        What is read together, in order.
+    again
+        What is to be said of folders that were met under another name before.
+    """
+
+    paths: list[str]
+    chunks: list[Chunk]
+    again: list[Log]
+
+    @classmethod
+    def of(cls, given: Iterable[Given], target: Path) -> Plan:
+        """Look at what was given; a folder that is to be written is not read.
+
+        Raises
+        ------
+        RequestError
+            If something else than paths was given.
+        """
+        paths, lots = [], []
+        search = _Search(target)
+        for item in flattened(*given):
+            if not isinstance(item, Path):
+                raise RequestError("only files and folders can be read in bulk", hint="Give paths.")
+            if is_folder(target) and is_folder(item) and item.samefile(target):
+                raise RequestError("a dataset cannot be read into itself", file=item, hint="Give its logs.")
+            paths.append(str(item))
+            lots += search.lots_at(item)
+        return cls(paths, list(_packed(_families(lots))), search.again)
+
+
+class _Search:
+    """Finds what can be read in files and folders; each folder is looked into under one of its names."""
+
+    def __init__(self, target: Path) -> None:
+        self.again: list[Log] = []
+        self._target = inode(target) if is_folder(target) else None
+        self._seen: Seen = {}
+
+    def lots_at(self, path: Path) -> list[Chunk]:
+        """Return what stands at a path that was given."""
+        if not is_folder(path) or path.resolve() == Path(path.resolve().anchor):
+            return [_alone(path, named=True)]
+        if self._is_seen(path):
+            return []
+        return self._lots_in(path) or [_alone(path, named=True)]
+
+    def _is_seen(self, folder: Path) -> bool:
+        before = read_before(folder, self._seen)
+        if before is not None:
+            self.again.append(before)
+        return before is not None
+
+    def _lots_in(self, folder: Path) -> list[Chunk]:
+        """Return what stands in a folder: one lot of it, if it is small."""
+        try:
+            if (folder / STUDY_FILE).is_file() or is_launched(folder) or is_written(folder):
+                return [_alone(folder)]
+            with os.scandir(folder) as found:
+                entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda e: e.name)
+        except OSError:
+            return [_alone(folder)]
+        lots: list[Chunk] = []
+        for entry in entries:
+            lots += self._lots_of(entry)
+        whole = Chunk()
+        if not whole.has_room_for(lots):
+            return lots
+        for lot in lots:
+            whole.take(lot)
+        return [whole] if lots else []
+
+    def _lots_of(self, entry: os.DirEntry[str]) -> list[Chunk]:
+        path = Path(entry.path)
+        try:
+            if not entry.is_dir():
+                return [_alone(path)]
+            is_target = inode(path) == self._target
+        except OSError:
+            return [_alone(path)]  # what is wrong with it is said when it is read
+        return [] if is_target or self._is_seen(path) else self._lots_in(path)
+
+
+def _alone(path: Path, *, named: bool = False) -> Chunk:
+    """Return a file by itself, or a folder with all that is in it."""
+    chunk = Chunk([Entry(str(path), named)])
+    if is_folder(path):
+        for folder, _, names in os.walk(path):
+            for name in sorted(names):
+                chunk.count(Path(folder, name))
+    else:
+        chunk.count(path)
+    return chunk
+
+
+_ENDINGS: Final = re.compile(r"(?:\.[A-Za-z]\w*)+$")
+
+
+def _family(chunk: Chunk) -> tuple[Path, str]:
+    """Return what files have in common that are read together: their folder, and their name without an ending."""
+    path = Path(chunk.entries[0].path)
+    prefix = LogName.of(path.name).prefix
+    return path.parent, prefix if prefix != path.name else _ENDINGS.sub("", path.name)
+
+
+def _families(lots: list[Chunk]) -> Iterable[Chunk]:
+    """Join the lots of one name; that of the first one is their place."""
+    families: dict[object, Chunk] = {}
+    for number, lot in enumerate(lots):
+        key = _family(lot) if len(lot.entries) == 1 else number
+        if key in families:
+            families[key].take(lot)
+        else:
+            families[key] = lot
+    return families.values()
+
+
+def _packed(lots: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Put lots together while there is room."""
+    chunk = Chunk()
+    for lot in lots:
+        if chunk.entries and not chunk.has_room_for([lot]):
+            yield chunk
+            chunk = Chunk()
+        chunk.take(lot)
+    if chunk.entries:
+        yield chunk

@@ -1,0 +1,72 @@
+"""Shows how far reading in bulk is: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from rich.progress import BarColumn, Progress, TextColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+_BETWEEN_LINES: Final = 10.0
+"""Seconds between two plain lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How far it is.
+
+    Attributes
+    ----------
+    files, read, before
+        Of so many files so many are read, so many of these before it was started this time.
+    elapsed
+        Seconds since it was started.
+    """
+
+    files: int
+    read: int
+    before: int
+    elapsed: float
+
+
+@contextmanager
+def shown(console: Console) -> Iterator[Callable[[Reading], None]]:
+    """Yield what to give to `ingest` as `progress`."""
+    if not console.is_interactive:  # no terminal, or one that draws nothing
+        said = -_BETWEEN_LINES
+
+        def say(now: Reading) -> None:
+            nonlocal said
+            if now.elapsed - said >= _BETWEEN_LINES or now.read == now.files:
+                said = now.elapsed
+                console.print(describe(now), markup=False, highlight=False, soft_wrap=True)
+
+        yield say
+        return
+    columns = (BarColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda now: bar.update(task, total=now.files, completed=now.read, description=describe(now))
+
+
+def describe(now: Reading) -> str:
+    """Say in a line how far it is.
+
+    >>> describe(Reading(files=100_000, read=25_000, before=5_000, elapsed=50.0))
+    '25,000 of 100,000 files, 400 a second, about 0:03:08 left'
+    """
+    text = f"{now.read:,} of {now.files:,} files"
+    if now.read == now.before:
+        return f"{text}, which were read before" if now.before else text
+    rate = (now.read - now.before) / now.elapsed
+    left = timedelta(seconds=round((now.files - now.read) / rate))
+    return f"{text}, {rate:,.0f} a second" + (
+        f", about {left} left" if left else f", in {timedelta(seconds=round(now.elapsed))}"
+    )

@@ -1,0 +1,53 @@
+"""Processes that work for this one, and end with it."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@contextmanager
+def processes(workers: int, environment: Mapping[str, str] | None = None) -> Iterator[ProcessPoolExecutor]:
+    """Give processes to work in. They end with this one, and at once where this block fails or is interrupted.
+
+    Parameters
+    ----------
+    workers
+        How many.
+    environment
+        Variables that they are to have, set before they import anything that reads them.
+    """
+    # Spawned, because a forked process inherits locks and sockets that others hold.
+    context = multiprocessing.get_context("spawn")
+    # Polars has interrupted waits go on (SA_RESTART), and then Ctrl-C would be noticed when the work is done.
+    signal.siginterrupt(signal.SIGINT, True)
+    with ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_begin, initargs=(environment or {},)
+    ) as pool:
+        try:
+            yield pool
+        except BaseException:
+            # What is under way can take minutes; who stops it does not want to wait for it.
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def _begin(environment: Mapping[str, str]) -> None:
+    """Leave interrupts to the parent, and have the kernel end this process when the parent ends."""
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h

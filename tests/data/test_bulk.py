@@ -1,0 +1,267 @@
+"""Any number of logs is read in chunks, into a dataset that is whole or says that it is not."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import fsbench_kit as fsb
+from benchmarks.inputs import other_digits
+from fsbench_kit.data.bulk import plan
+from fsbench_kit.model.errors import InputError, RequestError
+
+FSBENCH = Path(sys.executable).with_name("fsbench")
+SYSBENCH = "sysbench-rhel72/rndrd-xfs.txt"
+
+
+@pytest.fixture
+def executor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
+    """Read in this process, and two files in a chunk."""
+    monkeypatch.setattr(plan, "FILES", 2)
+    with ThreadPoolExecutor(1) as threads:
+        yield threads
+
+
+def _time_log(number: int) -> str:
+    return (
+        f"real\t{number // 60}m{number % 60}.{number % 1000:03}s\nuser\t0m0.250s\nsys\t0m0.{number % 1000:03}s\n"
+    )
+
+
+def _time_logs(folder: Path, number: int) -> None:
+    folder.mkdir()
+    for index in range(number):
+        (folder / f"{index:05}.txt").write_text(_time_log(index))
+
+
+def _same(one: fsb.Dataset, other: fsb.Dataset) -> None:
+    for name, frame in one.frames.items():
+        assert_frame_equal(frame, other.frames[name], check_row_order=False)
+
+
+def test_a_dataset_in_parts_is_that_of_one_reading(
+    published: Path, root: Path, executor: Executor, tmp_path: Path
+) -> None:
+    shutil.copytree(published / "sysbench-rhel72", tmp_path / "logs" / "study")
+    shutil.copytree(root / "raw_results" / "recorded" / "latency-loop-2026", tmp_path / "logs" / "launched")
+    for log in (published / "raid1-hdd-2020").glob("*.txt"):
+        shutil.copy(log, tmp_path / "logs")
+    (tmp_path / "logs" / "broken.json.gz").write_bytes(b"\x1f\x8b\x08")
+    scanned = fsb.ingest(tmp_path / "logs", to=tmp_path / "frames", executor=executor)
+    data = fsb.read(tmp_path / "logs")
+    assert data.diagnostics.filter(code="DAMAGED_ARCHIVE").height == 1
+    _same(fsb.read(tmp_path / "frames"), data)
+    _same(scanned.collect(), data)
+    of_study = pl.scan_parquet(tmp_path / "frames" / "measurements", hive_partitioning=True)
+    counts = of_study.filter(study="sysbench-rhel72").select(pl.len()).collect().item()
+    assert counts == data.filter(study="sysbench-rhel72").measurements.height
+    assert len(list((tmp_path / "frames" / "runs").rglob("*.parquet"))) > 3
+
+
+def test_a_copy_in_another_chunk_is_the_same_run(published: Path, executor: Executor, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    _time_logs(logs, 6)
+    (logs / "00000.txt").write_text((published / SYSBENCH).read_text())
+    (logs / "00004.txt").write_text((published / SYSBENCH).read_text())
+    shutil.copytree(published / "sysbench-rhel72", logs / "study")
+    (logs / "00003.txt").write_text(_time_log(1))  # which tells too little to be known for a copy
+    data = fsb.ingest(logs, to=tmp_path / "frames", executor=executor).collect()
+    assert data.runs["run_id"].is_unique().all()
+    whole = fsb.read(logs)
+    assert sorted(data.runs["sha256"]) == sorted(whole.runs["sha256"])
+    assert set(data.runs["run_id"]) == set(whole.runs["run_id"])
+    sysbench = data.runs.filter(tool="sysbench")
+    assert sysbench.height == 8
+    assert sysbench["study"].unique().to_list() == ["sysbench-rhel72"]  # which knows more than a file by itself
+    assert data.measurements["run_id"].is_in(data.runs["run_id"].implode()).all()
+    assert data.diagnostics.filter(code="SAME_RUN").height == 2
+
+
+def test_files_of_one_name_are_read_together(root: Path, executor: Executor, tmp_path: Path) -> None:
+    study = root / "raw_results" / "recorded" / "latency-loop-2026"
+    (logs := tmp_path / "logs").mkdir()
+    for number, run in enumerate(sorted(study.glob("00[1-3]-*")), 1):
+        for path in [run / "fio.json", *run.glob("fio_*.log")]:
+            text = path.read_text().replace('_log" : "fio"', f'_log" : "nightly{number}"')
+            (logs / path.name.replace("fio", f"nightly{number}", 1)).write_text(text)
+    data = fsb.ingest(logs, to=tmp_path / "frames", executor=executor).collect()
+    assert data.runs.height == 3
+    assert data.series["run_id"].n_unique() == 3
+    _same(data, fsb.read(logs))
+
+
+class _Stopping(Executor):
+    """Does what it is asked for, and is interrupted before the third time."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.submitted += 1
+        if self.submitted == 3:
+            raise KeyboardInterrupt
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+@pytest.mark.usefixtures("executor")
+def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
+    logs, frames = tmp_path / "logs", tmp_path / "my frames"
+    _time_logs(logs, 8)
+    with pytest.raises(KeyboardInterrupt):
+        fsb.ingest(logs, to=frames, executor=_Stopping())
+    for door in (fsb.read, fsb.scan):
+        with pytest.raises(InputError) as caught:
+            door(frames)
+        assert "unfinished: 2 of 4 parts are read" in str(caught.value)
+        assert f"fsbench read {logs} --to '{frames}'" in str(caught.value)
+    (logs / "00001.txt").write_text(_time_log(100))  # what was changed is read again, and what was not is not
+    again = _Stopping()
+    again.submitted = 3
+    said: list[tuple[int, int]] = []
+    fsb.ingest(logs, to=frames, executor=again, progress=lambda now: said.append((now.read, now.before)))
+    assert again.submitted == 3 + 3
+    assert said == [(2, 2), (4, 2), (6, 2), (8, 2)]
+    _same(fsb.read(frames), fsb.read(logs))
+    assert not (frames / "unfinished").exists()
+
+
+@pytest.mark.usefixtures("executor")
+def test_the_dataset_before_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    logs, frames = tmp_path / "logs", tmp_path / "frames"
+    _time_logs(logs, 2)
+    fsb.read(logs).write(frames)
+    before = fsb.read(frames)
+    for number in range(2, 8):
+        (logs / f"{number:05}.txt").write_text(_time_log(number))
+    with pytest.raises(KeyboardInterrupt):
+        fsb.ingest(logs, to=frames, executor=_Stopping())
+    _same(fsb.read(frames), before)
+    with ThreadPoolExecutor(1) as threads:
+        fsb.ingest(logs, to=frames, executor=threads)
+        _same(fsb.read(frames), fsb.read(logs))
+        (logs / "00007.txt").unlink()
+        fsb.ingest(logs, to=frames, executor=threads)
+    assert fsb.read(frames).runs.height == 7
+    named = {path.name for path in frames.rglob("*.parquet")}
+    assert len(named) == 4  # parts that are no longer named are gone
+    before.write(frames)
+    _same(fsb.read(frames), before)
+    assert sorted(path.name for path in frames.iterdir()) == sorted(f"{name}.parquet" for name in before.frames)
+
+
+def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from fsbench_kit.data import reading
+
+    read_log = reading.read_log
+
+    def broken(path: Path) -> Any:
+        if path.name == "00002.txt":
+            raise ZeroDivisionError("division by zero")
+        return read_log(path)
+
+    monkeypatch.setattr(reading, "read_log", broken)
+    _time_logs(tmp_path / "logs", 5)
+    data = fsb.ingest(tmp_path / "logs", to=tmp_path / "frames").collect()
+    assert [Path(source).name for source in data.runs["source"]] == [f"0000{n}.txt" for n in (0, 1, 3, 4)]
+    (said,) = data.diagnostics.iter_rows(named=True)
+    assert (Path(said["source"]).name, said["code"]) == ("00002.txt", "UNREADABLE")
+    assert "ZeroDivisionError: division by zero" in said["message"]
+
+
+def test_what_cannot_be_read_in_bulk_is_said(tmp_path: Path) -> None:
+    _time_logs(tmp_path / "logs", 2)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "prose.txt").write_text("XFS is fast.\n")
+    frames = tmp_path / "frames"
+    given = [tmp_path / name for name in ("logs", "empty", "prose.txt", "gone.txt")]
+    data = fsb.ingest(given, to=frames).collect()
+    assert set(data.diagnostics.select("source", "code").rows()) == {
+        (str(path), code) for path, code in zip(given[1:], ("NO_LOG", "NO_LOG", "UNREADABLE"), strict=True)
+    }
+    with pytest.raises(InputError, match="There is no log in this folder"):
+        fsb.ingest(tmp_path / "empty", to=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(RequestError, match="only files and folders can be read in bulk"):
+        fsb.ingest(b"real", to=frames)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="a dataset cannot be read into itself"):
+        fsb.ingest(frames, to=frames)
+    (frames / "dataset.json").write_text("{}")
+    with pytest.raises(InputError, match="the manifest of the dataset is damaged"):
+        fsb.read(frames)
+
+
+def _wait_for(what: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 60
+    while not what():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
+    _time_logs(tmp_path / "logs", 3500)
+    command = [FSBENCH, "read", "logs", "--to", "frames"]
+    frames = tmp_path / "frames"
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **streams) as process:  # type: ignore[call-overload]
+        _wait_for(lambda: any(frames.glob("unfinished/*.done")), process)
+        refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert refused.stderr == "fsbench: frames: another process writes this dataset\n"
+        children = _children(process.pid)
+        os.kill(process.pid, how)
+        _, said = process.communicate()
+    assert process.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
+    assert ("The same command goes on" in said) == (how == signal.SIGINT)
+    until = time.monotonic() + 10
+    while any(Path(f"/proc/{child}").exists() for child in children):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    unfinished = subprocess.run(
+        [FSBENCH, "read", "frames"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert unfinished.returncode == 2
+    assert "to go on, run fsbench read logs --to frames" in unfinished.stderr
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    first = again.stderr.splitlines()[0]
+    assert first.endswith("of 3,500 files, which were read before")
+    data = fsb.read(frames)
+    assert data.runs.height == 3500
+    assert data.runs["run_id"].is_unique().all()
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_what_was_odd_is_told_by_kind(published: Path, tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    log = (published / SYSBENCH).read_text()
+    for number in range(110):
+        (tmp_path / "logs" / f"{number:03}.txt").write_text(other_digits(log, random.Random(number)))
+    command = [FSBENCH, "read", "logs", "--to", "frames"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert f"{fsb.read(tmp_path / 'frames').runs.height} runs" in result.stdout
+    assert result.stderr.startswith("0 of 110 files\n110 of 110 files, ")
+    kinds = [line for line in result.stderr.splitlines() if line.startswith("warning")]
+    said = fsb.read(tmp_path / "frames").diagnostics.filter(severity="warning")
+    assert len(kinds) == said["code"].n_unique()
+    assert said.height > 110
+    for code, times, files in (
+        said.group_by("code").agg(pl.len(), pl.col("source").n_unique().alias("files")).rows()
+    ):
+        assert f"warning: {code}, {times} times in {files} files, for example" in kinds
