@@ -39,6 +39,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "file_size": pl.Int64,
     "threads": pl.Int64,
     "iodepth": pl.String,
+    "work": pl.String,
     "metric": pl.String,
     "statistic": pl.String,
     "unit": pl.String,
@@ -156,9 +157,10 @@ def compare(
     options = Options(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline)
-    design = check(Design(groups, Evidence(dataset, factor)))
-    estimates = estimate(groups, design.with_code(codes("no ratio")), options)
-    return _verdicts(groups, design, estimates, options)
+    design = Design(groups, Evidence(dataset, factor))
+    remarks = check(design)
+    estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
+    return _verdicts(groups, remarks, estimates, options)
 
 
 def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Options) -> pl.DataFrame:

@@ -141,7 +141,17 @@ def comparable(
             f"no {factor} is known of these runs",
             hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
         )
-    return measurements
+    return measurements.with_columns(_study(measurements))
+
+
+def _study(measurements: pl.DataFrame) -> pl.Series:
+    """Return the study as a part of the cell: null in those of a single level, which only others compare with."""
+    levels = measurements.filter(~UNMEASURED).select("study", "level").unique()
+    single = levels.filter(pl.len().over("study") == 1)
+    apart = single["level"].n_unique() > 1
+    return measurements.select(
+        study=pl.when(~pl.col("study").is_in(single["study"].implode() if apart else [])).then("study")
+    ).to_series()
 
 
 def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, keys: Sequence[str] = CELL) -> Groups:
@@ -211,7 +221,9 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
         rows.with_columns(group=pl.lit(number, pl.UInt32)) for number, rows in enumerate(groups)
     )
     table = measurements.group_by("group", maintain_order=True).agg(
-        pl.col("level").first(), n=pl.len().cast(pl.Int64), runs=pl.col("run_id").hash().sum()
+        pl.col("level", "tool", "operation", "metric").first(),
+        n=pl.len().cast(pl.Int64),
+        runs=pl.col("run_id").hash().sum(),
     )
     sides = {side: np.arange(place, table.height, 2) for place, side in enumerate(SIDES)}
     order = np.arange(measurements.height)
