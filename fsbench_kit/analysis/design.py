@@ -58,10 +58,13 @@ class Design:
         Who stands with whom.
     evidence
         What is known of the runs.
+    over_cells
+        Whether the groups are of many cells, so that they mix the settings of the work by nature.
     """
 
-    def __init__(self, groups: Groups, evidence: Evidence) -> None:
+    def __init__(self, groups: Groups, evidence: Evidence, *, over_cells: bool = False) -> None:
         self.groups = groups
+        self._over_cells = over_cells
         self.factor = evidence.factor
         self.of = evidence.of
         _, self._of_set, number = np.unique(groups.table["runs"], return_index=True, return_inverse=True)
@@ -100,7 +103,8 @@ class Design:
     @cached_property
     def mixes(self) -> pl.DataFrame:
         """The settings that differ inside a group: one row for each pair, key and value, see `_mixes`."""
-        return _mixes(self.units, self.of(facts).filter(others(self.factor), pl.col("key") != "host"))
+        known = self.of(facts).filter(others(self.factor), pl.col("key") != "host")
+        return _mixes(self.units, known.filter(pl.col("kind") != "workload") if self._over_cells else known)
 
     @cached_property
     def plan(self) -> Plan:

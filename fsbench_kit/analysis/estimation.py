@@ -370,7 +370,7 @@ def _strata(
         return
     result = method(samples.a, samples.b, options.confidence)
     _interval(samples, lambda *_: result.overall, found, options)
-    apart = _where(result.p_disagree < _DISAGREE)
+    apart = _where(result.p_disagree < DISAGREE)
     of_row = strata.group_by("row", maintain_order=True).agg("unit")["unit"].to_list()
     told = [
         "The ratios disagree by more than chance, and have no common one: "
@@ -385,7 +385,7 @@ def _strata(
     found.remarks.because(samples.rows[apart], STRATA_DISAGREE, pl.Series(told, dtype=pl.String))
 
 
-_DISAGREE: Final = 0.05
+DISAGREE: Final = 0.05
 """Below which p of "they have one ratio" strata are said to disagree."""
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -521,3 +522,81 @@ def test_launches_are_units_as_hosts_are() -> None:
         ]
         found = row(logs)
         assert found["method"] == method
+
+
+# ---- over cells
+
+
+def matrix(hosts: int, rounds: int, cells: int, seed: int, spread: float = 0.05) -> list[Log]:
+    """Rounds of both groups on some hosts, in which each run has a figure in each cell; hosts differ in the effect."""
+    rng = np.random.default_rng(seed)
+    logs = []
+    for host in range(hosts):
+        effect = rng.normal(0, spread)
+        for number in range(rounds):
+            for side, name in enumerate(("ext4", "xfs")):
+                log = run(
+                    name, 1000, 100 * host + 2 * number + (side ^ number % 2), host=f"h{host}", round=number + 1
+                )
+                (record,) = log.records
+                assert isinstance(record, Run)
+                figures = tuple(
+                    replace(record.measurements[0], block_size=4096 * cell, value=rate, low=rate, high=rate)
+                    for cell, rate in enumerate(1000 * np.exp(side * effect + rng.normal(0, 0.01, cells)), 1)
+                )
+                logs.append(replace(log, records=[replace(record, measurements=figures)]))
+    return logs
+
+
+def test_hosts_are_the_unit_over_cells() -> None:
+    logs = matrix(6, 4, 5, seed=1)
+    (found,) = fsb.geometric_mean(assemble(logs)).rows(named=True)
+    of_host = {
+        (host, name): np.mean(
+            [
+                math.log(figure.value)
+                for log in logs
+                if log.host == host and log.source.startswith(name)
+                for figure in log.records[0].measurements  # type: ignore[union-attr]
+            ]
+        )
+        for host in {str(log.host) for log in logs}
+        for name in ("ext4", "xfs")
+    }
+    ratios = [of_host[host, "xfs"] - of_host[host, "ext4"] for host in {host for host, _ in of_host}]
+    interval = scipy.stats.ttest_1samp(ratios, 0).confidence_interval()
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
+    assert (found["n_pairs"], found["cells"]) == (6, 5)
+    assert any("over 6 hosts" in note for note in found["footnotes"])
+
+
+def test_intervals_over_cells_hold_where_hosts_differ() -> None:
+    held = 0
+    for seed in range(40):
+        (found,) = fsb.geometric_mean(assemble(matrix(5, 3, 2, seed=seed))).rows(named=True)
+        held += found["ci_low"] < 1 < found["ci_high"]
+    assert held >= 34  # 38 are expected
+
+
+def test_few_hosts_that_disagree_have_no_common_ratio_over_cells() -> None:
+    (found,) = fsb.geometric_mean(assemble(matrix(3, 4, 5, seed=2, spread=0.2))).rows(named=True)
+    assert found["reasons"] == ["STRATA_DISAGREE"]
+
+
+def test_a_further_cell_is_predicted_by_how_cells_differ() -> None:
+    rng = np.random.default_rng(4)
+    effects = rng.normal(0.1, 0.2, 12)
+    logs = []
+    for log in matrix(1, 6, 12, seed=4, spread=0):
+        (record,) = log.records
+        assert isinstance(record, Run)
+        rates = [
+            replace(figure, value=(figure.value or 0) * math.exp(effect * log.source.startswith("xfs")))
+            for figure, effect in zip(record.measurements, effects, strict=True)
+        ]
+        logs.append(replace(log, records=[replace(record, measurements=tuple(rates))]))
+    (found,) = fsb.geometric_mean(assemble(logs)).rows(named=True)
+    # cells differ by far more than their errors, so that it is the prediction of a sample of 12
+    reach = scipy.stats.t.ppf(0.975, 11) * effects.std(ddof=1)
+    assert math.log(found["prediction_high"] / found["ratio"]) == pytest.approx(reach, rel=0.05)
+    assert found["prediction_low"] < found["ci_low"] < found["ci_high"] < found["prediction_high"]

@@ -1,6 +1,5 @@
 from itertools import combinations, pairwise, product
 
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Ratios within strata, held against linear models fitted by normal equations, and against the known special cases."""
+"""Ratios within strata, held against linear models fitted by normal equations, and against special cases."""
 
 import math
 
