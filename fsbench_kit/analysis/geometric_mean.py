@@ -90,10 +90,10 @@ def geometric_mean(
         spread over cells, which is no interval. ``cells_dropped`` counts those that a group lacks, or has without
         a figure above 0. ``n_*`` count units: runs, or the rounds of a launch, whose runs are one matrix together.
         There is a confidence interval where each unit has a figure in all of these cells, and each group has two
-        or more: by the rules of `fsbench_kit.compare` for hosts, launches, rounds and runs, on the mean logarithm of
-        each unit. A test over cells would find a difference in 40 % of cases where a session, which all cells share,
-        varies by 1 %. ``prediction_*`` is where the ratio of a further cell of this kind lies, from random effects
-        of three cells or more.
+        or more: on the mean logarithm of each unit, by the rules of `fsbench_kit.compare` for hosts, launches,
+        rounds and runs. A test over cells would find a difference in 40 % of cases where a session, which all
+        cells share, varies by 1 %. ``prediction_*`` is where the ratio of a further cell of this kind lies, from
+        random effects of three cells or more.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def _stacked(values: Floats, units: pl.Series, names: pl.Series) -> np.ma.Masked
 
 
 def _prediction(whole: stats.RatioEstimate, each: stats.RatioEstimate, confidence: float) -> dict[str, float]:
-    """Return where the ratio of a further cell lies: it varies as cells do, about a mean that is not quite known."""
+    """Return where the ratio of a further cell lies: as cells vary, about a mean that is not quite known."""
     if whole.standard_error is None or each.standard_error is None or not (each.standard_error > 0).all():
         return {}
     if each.estimate.size < _FEWEST_CELLS:

@@ -528,7 +528,7 @@ def test_launches_are_units_as_hosts_are() -> None:
 
 
 def matrix(hosts: int, rounds: int, cells: int, seed: int, spread: float = 0.05) -> list[Log]:
-    """Rounds of both groups on some hosts, in which each run has a figure in each cell; hosts differ in the effect."""
+    """Rounds on some hosts, which differ in the effect; each run has a figure in each cell."""
     rng = np.random.default_rng(seed)
     logs = []
     for host in range(hosts):
