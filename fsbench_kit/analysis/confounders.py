@@ -272,7 +272,7 @@ def _cached(design: Design) -> pl.DataFrame:
     """Find data under twice the memory, without direct I/O, without a sync in their time, and not on the disks."""
     measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
     if measurements.is_empty():
-        return _rows(np.empty(0, dtype=np.bool_))
+        return _NOTHING
     memory = {text: capacity(text) for text in measurements["memory"].unique()}
     size = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
     exposed = measurements.filter(
@@ -303,10 +303,13 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 
     A phase whose sync is timed apart is not among them: its bytes reached the disk after its own time.
     """
-    figures = _of_runs(dataset).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
-    moved = wide(dataset.settings, ["device_read", "device_written"]).unpivot(
-        index="run_id", variable_name="direction", value_name="moved"
+    moved = (
+        wide(dataset.settings, ["device_read", "device_written"])
+        .unpivot(index="run_id", variable_name="direction", value_name="moved")
+        .drop_nulls("moved")
     )
+    counted = dataset.measurements if moved.height else dataset.measurements.clear()
+    figures = _of_runs(counted).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
     accounted = (
         figures.filter(metric="bytes", statistic="value")
         .group_by("run_id", "direction")
@@ -325,9 +328,9 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
     )
 
 
-def _of_runs(dataset: Dataset) -> pl.DataFrame:
+def _of_runs(measurements: pl.DataFrame) -> pl.DataFrame:
     """Return the primary measurements of runs and of their jobs."""
-    return dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
+    return measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
 
 
 @confounder(
@@ -337,6 +340,8 @@ def _of_runs(dataset: Dataset) -> pl.DataFrame:
 )
 def _unsynced(design: Design) -> pl.DataFrame:
     runs = design.of(_not_told_of_sync)["run_id"]
+    if runs.is_empty():
+        return _NOTHING
     of_sync = _WITH_SYNC | pl.col("operation").str.ends_with("_sync")
     return _rows(design.groups.either(design.groups.having(pl.col("run_id").is_in(runs.implode()), of_sync)))
 
@@ -381,13 +386,16 @@ def _unequal_work(design: Design) -> pl.DataFrame:
 
 def _work(dataset: Dataset) -> pl.DataFrame:
     """Return of each run with a time limit how much it did, and whether it ended before the limit."""
+    limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(
+        pl.col("time_limit").is_not_null(), pl.col("time_based").ne_missing("true")
+    )
+    limited = dataset.measurements if limits.height else dataset.measurements.clear()
     done = (
-        _of_runs(dataset)
+        _of_runs(limited)
         .filter(metric="bytes", statistic="value")
         .group_by("run_id")
         .agg(pl.col("value").sum().alias("bytes"))
     )
-    limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(pl.col("time_based").ne_missing("true"))
     return (
         dataset.runs.select("run_id", "duration")
         .join(done, on="run_id")
@@ -423,7 +431,8 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
 def _submission(dataset: Dataset) -> pl.DataFrame:
     """Return for each run and operation of an asynchronous engine the share of submission in the latency."""
     engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
-    means = _of_runs(dataset).filter(statistic="mean").join(engine, on="run_id", how="semi")
+    submitting = dataset.measurements if engine.height else dataset.measurements.clear()
+    means = _of_runs(submitting).filter(statistic="mean").join(engine, on="run_id", how="semi")
     waited, whole = (
         means.filter(metric=metric).group_by("run_id", "operation").agg(pl.col("value").mean().alias(metric))
         for metric in ("submission_latency", "latency")
@@ -473,6 +482,9 @@ def _rows(found: Bools) -> pl.DataFrame:
     return pl.DataFrame({"row": np.flatnonzero(found)})
 
 
+_NOTHING: Final = pl.DataFrame(schema={"row": pl.Int64})
+
+
 # ---- what else a reader should know
 
 
@@ -482,6 +494,8 @@ def _rows(found: Bools) -> pl.DataFrame:
     "iozone sends these requests through the page cache, although direct I/O was requested.",
 )
 def _past_direct(design: Design) -> pl.DataFrame:
+    if design.of_groups("tool", "operation").filter(_PAST_DIRECT).is_empty():
+        return _NOTHING
     return _rows(design.groups.either(design.groups.having(pl.col("direct") == "true", _PAST_DIRECT)))
 
 

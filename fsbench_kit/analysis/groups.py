@@ -146,6 +146,8 @@ def comparable(
 
 def _study(measurements: pl.DataFrame) -> pl.Series:
     """Return the study as a part of the cell: null in those of a single level, which only others compare with."""
+    if measurements["study"].n_unique() == 1:
+        return measurements["study"]
     levels = measurements.filter(~UNMEASURED).select("study", "level").unique()
     single = levels.filter(pl.len().over("study") == 1)
     apart = single["level"].n_unique() > 1

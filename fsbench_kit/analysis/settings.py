@@ -164,7 +164,6 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
     else:
         level = _columns(settings, [factor]).rename({factor: "level"})
-    parts = pl.col("part").n_unique().over("run_id", "scope")
     runs = (
         dataset.runs.drop("line")
         .join(level.drop_nulls(), on="run_id", maintain_order="left")
@@ -180,11 +179,18 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
     figures = _beside_runs(pl.concat([printed, _with_sync(printed)]), runs).with_columns(
         pl.col("scope").cast(pl.String),
-        pl.when(parts > 1).then("part").alias("part"),
+        _telling_part(printed),
         *(pl.coalesce(size, f"{size}_setting").alias(size) for size in _SIZES),
     )
     figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+def _telling_part(figures: pl.DataFrame) -> pl.Expr:
+    """Return the name of a figure's part; null where its run has no other part."""
+    if figures["part"].null_count() == figures.height:
+        return pl.col("part")
+    return pl.when(pl.col("part").n_unique().over("run_id", "scope") > 1).then("part").alias("part")
 
 
 def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
