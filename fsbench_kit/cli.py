@@ -292,7 +292,8 @@ def repeats_command(
         from fsbench_kit.analysis.sample_size import widths
 
         high = planned["cv_high"]
-        curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)])
+        pairs = bool((planned["unit"] != "run").all())
+        curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)], pairs=pairs)
         save(runs_needed(curves, half_width=half_width / 100), chart)
 
 

@@ -39,6 +39,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "file_size": pl.Int64,
     "threads": pl.Int64,
     "iodepth": pl.String,
+    "work": pl.String,
     "metric": pl.String,
     "statistic": pl.String,
     "unit": pl.String,
@@ -156,13 +157,15 @@ def compare(
     options = Options(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline)
-    return _compared(groups, Evidence(dataset, factor), options)
+    design = Design(groups, Evidence(dataset, factor))
+    return _compared(design, check(design), options)
 
 
 def compare_groups(
     pairs: Sequence[Sequence[pl.DataFrame]],
-    evidence: Evidence | None,
+    evidence: Evidence,
     *,
+    within_runs: bool = False,
     confidence: float = 0.95,
     margin: float = 1.05,
 ) -> pl.DataFrame:
@@ -173,8 +176,9 @@ def compare_groups(
     pairs
         The measurements of the baseline and of the candidate, as rows of `fsbench_kit.analysis.settings.cells`.
     evidence
-        What is known of the runs; ``None`` where both groups of each pair are figures of the same runs, which
-        nothing sets apart.
+        What is known of the runs.
+    within_runs
+        Whether both groups of each pair are figures of the same runs, which nothing sets apart.
     confidence, margin
         As in `compare`.
 
@@ -183,16 +187,14 @@ def compare_groups(
     pl.DataFrame
         A row for each pair, in their order; the columns are `COLUMNS`.
     """
-    options = Options(
-        factor="operation" if evidence is None else evidence.factor, confidence=confidence, margin=margin
-    )
-    return _compared(paired(pairs), evidence, options)
+    options = Options(factor=evidence.factor, confidence=confidence, margin=margin)
+    design = Design(paired(pairs), evidence)
+    return _compared(design, Remarks() if within_runs else check(design), options)
 
 
-def _compared(groups: Groups, evidence: Evidence | None, options: Options) -> pl.DataFrame:
-    design = Remarks() if evidence is None else check(Design(groups, evidence))
-    estimates = estimate(groups, design.with_code(codes("no ratio")), options)
-    return _verdicts(groups, design, estimates, options)
+def _compared(design: Design, remarks: Remarks, options: Options) -> pl.DataFrame:
+    estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
+    return _verdicts(design.groups, remarks, estimates, options)
 
 
 def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Options) -> pl.DataFrame:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from fsbench_kit import stats
 from fsbench_kit.analysis.design import OTHER, Design
-from fsbench_kit.analysis.groups import paired
+from fsbench_kit.analysis.facts import capacity, counted, is_default
+from fsbench_kit.analysis.groups import SIDES, paired
 from fsbench_kit.analysis.reasons import Reason, Remarks
 from fsbench_kit.analysis.settings import NOT_KNOWN, integer, number, wide
 from fsbench_kit.formats import TOOLS
-from fsbench_kit.model.units import humanise, quantity
-from fsbench_kit.model.vocabulary import EITHER_LATENCY, setting_kind
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,35 +96,64 @@ def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tupl
 
 # ---- settings
 
-_APART: Final = ("workload", "system")
-"""The kinds of settings that are nobody's choice of a filesystem."""
-
 _EXTRA_DISKS: Final = ("log_device", "cache_device")
 """What one group has and the other lacks without a word about it."""
-
-
-def _apart(design: Design) -> pl.DataFrame:
-    """Return the values of each set's settings that the factor does not bring with it."""
-    kinds = {key: setting_kind(key) for key in design.settings["key"].unique()}
-    return design.settings.with_columns(kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String)).filter(
-        pl.col("kind").is_in(_APART), pl.col("key") != design.factor
-    )
 
 
 @confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
 def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known of both groups and differ; those that come with a target may."""
-    values = _apart(design).select("set", "key", "kind", value=pl.col("values").list.join(" | "))
-    both = design.beside(values, "key", "kind", how="full")
-    told = pl.col("key").is_in(_EXTRA_DISKS) | (
-        pl.col("value").is_not_null() & pl.col(f"value{OTHER}").is_not_null()
-    )
+    told = pl.col("key").is_in(_EXTRA_DISKS) | pl.all_horizontal(pl.col("value", f"value{OTHER}").is_not_null())
     first, second = (pl.col(name).fill_null(NOT_KNOWN) for name in ("value", f"value{OTHER}"))
     return (
-        both.filter(told, first != second)
+        _side_by_side(design)
+        .filter(told, first != second, counted(design.factor))
+        .join(design.mixes, on=["pair", "key"], how="anti")
         .sort("kind", "key")
         .select("pair", text=pl.format("{} differs: {} against {}.", "key", first, second))
     )
+
+
+def _side_by_side(design: Design) -> pl.DataFrame:
+    """Return the values of each setting in both groups, null where nothing is known of it."""
+    values = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
+    return design.beside(values, "key", "kind", how="full")
+
+
+@confounder(
+    "UNBALANCED",
+    "verdict withheld",
+    "The runs of a group differ in a setting, of which the other group does not have each value.",
+)
+def _unbalanced(design: Design) -> pl.DataFrame:
+    """Say how often each group has a value that the other does not have, or has another target."""
+    unbalanced = design.mixes.filter(found="unbalanced")
+    targets = unbalanced.filter(kind="name")
+    settings = unbalanced.filter(pl.col("kind") != "name")
+    split = pl.format("The runs are of several targets ({}): split by target.", "shares")
+    return pl.concat(
+        [
+            _shares(settings).select("pair", text=pl.format("{} is not balanced: {}.", "key", "shares")),
+            _shares(targets).select("pair", text=split),
+        ]
+    )
+
+
+def _shares(mixes: pl.DataFrame) -> pl.DataFrame:
+    """Say of each setting how many runs of either group have which value."""
+    share = pl.format("{} in {} of {} runs against {} of {}", "value", "a", "n_a", "b", "n_b")
+    return (
+        mixes.sort("pair", "key", "value")
+        .group_by("pair", "key", maintain_order=True)
+        .agg(
+            shares=share.head(_MOST).str.join(", ")
+            + pl.when(pl.len() > _MOST).then(pl.lit(", ...")).otherwise(pl.lit(""))
+        )
+    )
+
+
+_MOST: Final = 4
+"""How many values of a setting a sentence names."""
 
 
 # ---- times
@@ -134,7 +165,6 @@ def _times(dataset: Dataset) -> pl.DataFrame:
     return dataset.runs.select(
         "run_id",
         "host",
-        "started_at",
         start=pl.coalesce("started_at", pl.col("ended_at") - length),
         end=pl.coalesce("ended_at", pl.col("started_at") + length),
     )
@@ -143,22 +173,62 @@ def _times(dataset: Dataset) -> pl.DataFrame:
 @confounder(
     "BLOCKED_ORDER",
     "verdict withheld",
-    "All runs of one group came before all runs of the other, so drift cannot be told from effect.",
+    "In a launch, the runs of one group came before those of the other, or nearly so: drift cannot be told from "
+    "effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
-    times = (
-        design.members.join(design.of(_times), on="run_id")
-        .group_by("set")
+    """Judge the order inside each launch: a group that is done first, and runs that hardly alternate."""
+    a, changes = pl.col("side") == 0, pl.col("side") != pl.col("side").shift()
+    launches = (
+        _timed(design)
+        .filter(pl.col("started_at").is_not_null().all().over("pair"))
+        .sort("pair", "launch", "started_at", maintain_order=True)
+        .group_by("pair", "launch", maintain_order=True)
         .agg(
-            n=pl.len(),
-            unknown=pl.col("started_at").null_count(),
-            first=pl.col("started_at").min(),
-            last=pl.col("started_at").max(),
+            a=a.sum().cast(pl.Int64),
+            b=(~a).sum().cast(pl.Int64),
+            runs=1 + changes.sum().cast(pl.Int64),
+            first=pl.col("side").first(),
         )
-        .filter(pl.col("n") > 1, pl.col("unknown") == 0)
+        .filter(pl.col("a") > 0, pl.col("b") > 0)
     )
-    apart = (pl.col("last") < pl.col(f"first{OTHER}")) | (pl.col(f"last{OTHER}") < pl.col("first"))
-    return design.beside(times).filter(apart).select("pair")
+    orders = launches.select("a", "b", "runs").unique()
+    chances = orders.with_columns(
+        chance=pl.Series([stats.few_alternations_p(*order) for order in orders.rows()], dtype=pl.Float64)
+    )
+    by_pair = launches.join(chances, on=["a", "b", "runs"], maintain_order="left").group_by(
+        "pair", maintain_order=True
+    )
+    chance, apart, one_way = pl.col("chance"), (pl.col("runs") == 2).all(), pl.col("first").n_unique() == 1
+    several = (pl.col("a").sum() > 1) & (pl.col("b").sum() > 1)
+    return (
+        by_pair.agg(
+            one_way=apart & one_way & several & (2 * (chance / 2).product() <= _SEPARATE),
+            any_way=apart & (chance.product() < _RARE),
+            in_one=pl.len() * chance.min() < _RARE,
+        )
+        .filter(pl.any_horizontal("one_way", "any_way", "in_one"))
+        .select("pair")
+    )
+
+
+_SEPARATE: Final = 0.34
+"""How likely it may be in a random order that one group came first in all launches: as with two runs of each."""
+
+_RARE: Final = 0.01
+"""How likely it may be in a random order that runs alternate as little as they do."""
+
+
+def _timed(design: Design) -> pl.DataFrame:
+    """Return the runs of pairs of which both groups have several, with their times, unless groups share one."""
+    shared = pl.col("side").n_unique().over("pair", "launch", "started_at") > 1
+    times = design.members.select("run_id", "started_at").unique("run_id")
+    units = design.units.with_columns(size=pl.len().over("pair", "side"))
+    return (
+        units.filter(pl.col("size").min().over("pair") > 1)
+        .join(times, on="run_id", maintain_order="left")
+        .with_columns(started_at=pl.when(~shared).then("started_at"))
+    )
 
 
 @confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
@@ -202,28 +272,17 @@ def _cached(design: Design) -> pl.DataFrame:
     """Find data under twice the memory, without direct I/O, without a sync in their time, and not on the disks."""
     measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
     if measurements.is_empty():
-        return _rows(np.empty(0, dtype=np.bool_))
-    memory = {text: _bytes(text) for text in measurements["memory"].unique()}
-    capacity = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
+        return _NOTHING
+    memory = {text: capacity(text) for text in measurements["memory"].unique()}
+    size = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
     exposed = measurements.filter(
-        2 * capacity > _DATA_SIZE,
+        2 * size > _DATA_SIZE,
         pl.col("direct").ne_missing(pl.lit("true")) | _PAST_DIRECT,
         ~_WITH_SYNC,
         ~pl.col("operation").str.contains(_NO_DATA),
     )
     cached = exposed.join(design.of(_reached), on=["run_id", "operation"], how="anti")
     return design.groups.of_rows(cached.select("group").unique()).unique()
-
-
-def _bytes(memory: str) -> int | None:
-    """Read a size of memory; of one that is stated in GB take the least that it can mean, powers of 1000."""
-    if memory.isdecimal():
-        return int(memory)
-    size, *unit = memory.split()
-    try:
-        return int(quantity(size, *unit).value)
-    except (ValueError, TypeError):
-        return None
 
 
 _DIRECTION: Final = (
@@ -244,10 +303,13 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
 
     A phase whose sync is timed apart is not among them: its bytes reached the disk after its own time.
     """
-    figures = _of_runs(dataset).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
-    moved = wide(dataset.settings, ["device_read", "device_written"]).unpivot(
-        index="run_id", variable_name="direction", value_name="moved"
+    moved = (
+        wide(dataset.settings, ["device_read", "device_written"])
+        .unpivot(index="run_id", variable_name="direction", value_name="moved")
+        .drop_nulls("moved")
     )
+    counted = dataset.measurements if moved.height else dataset.measurements.clear()
+    figures = _of_runs(counted).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
     accounted = (
         figures.filter(metric="bytes", statistic="value")
         .group_by("run_id", "direction")
@@ -266,9 +328,9 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
     )
 
 
-def _of_runs(dataset: Dataset) -> pl.DataFrame:
+def _of_runs(measurements: pl.DataFrame) -> pl.DataFrame:
     """Return the primary measurements of runs and of their jobs."""
-    return dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
+    return measurements.filter("primary", pl.col("scope").is_in(["all", "job"]))
 
 
 @confounder(
@@ -278,6 +340,8 @@ def _of_runs(dataset: Dataset) -> pl.DataFrame:
 )
 def _unsynced(design: Design) -> pl.DataFrame:
     runs = design.of(_not_told_of_sync)["run_id"]
+    if runs.is_empty():
+        return _NOTHING
     of_sync = _WITH_SYNC | pl.col("operation").str.ends_with("_sync")
     return _rows(design.groups.either(design.groups.having(pl.col("run_id").is_in(runs.implode()), of_sync)))
 
@@ -322,13 +386,16 @@ def _unequal_work(design: Design) -> pl.DataFrame:
 
 def _work(dataset: Dataset) -> pl.DataFrame:
     """Return of each run with a time limit how much it did, and whether it ended before the limit."""
+    limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(
+        pl.col("time_limit").is_not_null(), pl.col("time_based").ne_missing("true")
+    )
+    limited = dataset.measurements if limits.height else dataset.measurements.clear()
     done = (
-        _of_runs(dataset)
+        _of_runs(limited)
         .filter(metric="bytes", statistic="value")
         .group_by("run_id")
         .agg(pl.col("value").sum().alias("bytes"))
     )
-    limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(pl.col("time_based").ne_missing("true"))
     return (
         dataset.runs.select("run_id", "duration")
         .join(done, on="run_id")
@@ -364,7 +431,8 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
 def _submission(dataset: Dataset) -> pl.DataFrame:
     """Return for each run and operation of an asynchronous engine the share of submission in the latency."""
     engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
-    means = _of_runs(dataset).filter(statistic="mean").join(engine, on="run_id", how="semi")
+    submitting = dataset.measurements if engine.height else dataset.measurements.clear()
+    means = _of_runs(submitting).filter(statistic="mean").join(engine, on="run_id", how="semi")
     waited, whole = (
         means.filter(metric=metric).group_by("run_id", "operation").agg(pl.col("value").mean().alias(metric))
         for metric in ("submission_latency", "latency")
@@ -414,6 +482,9 @@ def _rows(found: Bools) -> pl.DataFrame:
     return pl.DataFrame({"row": np.flatnonzero(found)})
 
 
+_NOTHING: Final = pl.DataFrame(schema={"row": pl.Int64})
+
+
 # ---- what else a reader should know
 
 
@@ -423,7 +494,41 @@ def _rows(found: Bools) -> pl.DataFrame:
     "iozone sends these requests through the page cache, although direct I/O was requested.",
 )
 def _past_direct(design: Design) -> pl.DataFrame:
+    if design.of_groups("tool", "operation").filter(_PAST_DIRECT).is_empty():
+        return _NOTHING
     return _rows(design.groups.either(design.groups.having(pl.col("direct") == "true", _PAST_DIRECT)))
+
+
+@confounder(
+    "CACHE_UNKNOWN",
+    "footnote",
+    "Neither direct I/O nor the size of the memory is known of a group: the page cache cannot be excluded.",
+)
+def _cache_unknown(design: Design) -> pl.DataFrame:
+    """Find operations on data whose runs tell neither of direct I/O nor of the memory, and not of the disks."""
+    operations = design.of_groups("tool", "operation", "metric").filter(
+        ~_WITH_SYNC, ~pl.col("operation").str.contains(_NO_DATA)
+    )
+    runs = design.members.join(design.of(_cache_facts), on="run_id")
+    exposed = (
+        operations.select("set", "operation")
+        .unique(maintain_order=True)
+        .join(runs.select("set", "run_id"), on="set", maintain_order="left")
+        .join(design.of(_reached), on=["run_id", "operation"], how="anti", maintain_order="left")
+        .select("set", "operation")
+        .unique(maintain_order=True)
+    )
+    groups = np.zeros(design.groups.table.height, dtype=np.bool_)
+    groups[operations.join(exposed, on=["set", "operation"])["group"].to_numpy()] = True
+    return _rows(design.groups.either(groups))
+
+
+def _cache_facts(dataset: Dataset) -> pl.DataFrame:
+    """Return the runs of which neither the memory is known nor that they used direct I/O."""
+    known = dataset.settings.filter(
+        (pl.col("key") == "memory") | ((pl.col("key") == "direct") & (pl.col("value") == "true"))
+    )
+    return dataset.runs.select("run_id").join(known, on="run_id", how="anti")
 
 
 @confounder("IDLE_THREAD", "footnote", "A thread did nothing.")
@@ -438,9 +543,83 @@ def _idle_threads(dataset: Dataset) -> pl.DataFrame:
 
 @confounder("MIXED_GROUP", "footnote", "The runs of a group differ in a setting.")
 def _mixed(design: Design) -> pl.DataFrame:
-    mixed = _apart(design).filter(pl.col("values").list.len() > 1).sort("set", "key")
-    text = pl.format("The runs of {} differ in {}: {}.", "level", "key", pl.col("values").list.join(", "))
-    return design.of_pairs(mixed.select("set", text=text))
+    """Say which settings differ inside both groups, and why that does not set the groups apart."""
+    harmless = {
+        "balanced": "The runs differ in {}, in equal shares of both groups: {}.",
+        "within units": "{} is not balanced ({}), but is so within each host or launch.",
+        "strata": "{} is not balanced ({}): the groups were compared within each value.",
+    }
+    return pl.concat(
+        _shares(design.mixes.filter(found=found)).select("pair", text=pl.format(sentence, "key", "shares"))
+        for found, sentence in harmless.items()
+    )
+
+
+@confounder(
+    "NOT_IN_TURN", "footnote", "It is not known when the runs were made, so drift cannot be told from effect."
+)
+def _untimed(design: Design) -> pl.DataFrame:
+    """Find pairs of groups of several runs whose order nothing tells: neither times nor rounds."""
+    unknown = pl.col("started_at").is_null() & pl.col("round").is_null()
+    return _timed(design).filter(unknown).select("pair").unique(maintain_order=True)
+
+
+@confounder("KNOWN_OF_ONE", "footnote", "A setting is known of one group only.")
+def _known_of_one(design: Design) -> pl.DataFrame:
+    """Name the settings that are known of one group only, each group's in a sentence."""
+    beside = _side_by_side(design).filter(counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS)).sort("key")
+    levels = design.pairs.select(
+        "pair", *(pl.col(side).replace_strict(*_levels(design)).alias(side) for side in SIDES)
+    )
+    told = []
+    for side, own, other in zip(SIDES, ("value", f"value{OTHER}"), (f"value{OTHER}", "value"), strict=True):
+        alone = beside.filter(pl.col(own).is_not_null(), pl.col(other).is_null()).with_columns(value=own)
+        alone = alone.filter(~is_default())
+        named = alone.group_by("pair", maintain_order=True).agg(
+            known=pl.format("{} ({})", "key", own).str.join(", ")
+        )
+        told.append(
+            named.join(levels, on="pair", maintain_order="left").select(
+                "pair", text=pl.format("Known of {} only: {}.", side, "known")
+            )
+        )
+    return pl.concat(told)
+
+
+def _levels(design: Design) -> tuple[pl.Series, pl.Series]:
+    of_sets = design.members.select("set", "level").unique("set")
+    return of_sets["set"], of_sets["level"]
+
+
+@confounder("OWN_OPTIONS", "footnote", "The targets have mount options of their own.")
+def _own_options(design: Design) -> pl.DataFrame:
+    """Name the mount options that belong to one filesystem, where the factor brings them with it."""
+    own = _side_by_side(design).filter(
+        ~counted(design.factor), pl.col("kind") != "name", pl.col("key").str.starts_with("mount")
+    )
+    return (
+        own.drop_nulls()
+        .filter(pl.col("value") != pl.col(f"value{OTHER}"))
+        .sort("pair", "key")
+        .select(
+            "pair",
+            text=pl.format(
+                "{}: {} against {}, which come with the {}.",
+                "key",
+                "value",
+                f"value{OTHER}",
+                pl.lit(design.factor),
+            ),
+        )
+    )
+
+
+@confounder("UNITS", "footnote", "What the interval is over, and which runs take no part in it.")
+def _units(design: Design) -> pl.DataFrame:
+    """Say how runs are compared, where both groups have several."""
+    return design.plan.notes.join(
+        _timed(design).select("pair").unique(), on="pair", how="semi", maintain_order="left"
+    )
 
 
 @confounder("LEFT_OUT", "footnote", "Runs before the first round were left out.")

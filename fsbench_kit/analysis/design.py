@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import polars as pl
 
+from fsbench_kit.analysis.facts import facts, others
 from fsbench_kit.analysis.groups import SIDES
-from fsbench_kit.analysis.settings import known
+from fsbench_kit.analysis.units import NO_PLAN, Plan, in_units, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,13 +58,17 @@ class Design:
         Who stands with whom.
     evidence
         What is known of the runs.
+    over_cells
+        Whether the groups are of many cells, so that they mix the settings of the work by nature.
     """
 
-    def __init__(self, groups: Groups, evidence: Evidence) -> None:
+    def __init__(self, groups: Groups, evidence: Evidence, *, over_cells: bool = False) -> None:
         self.groups = groups
+        self._over_cells = over_cells
         self.factor = evidence.factor
         self.of = evidence.of
         _, self._of_set, number = np.unique(groups.table["runs"], return_index=True, return_inverse=True)
+        self._set_of_group = number
         sets = np.stack([number[groups.pairs[side].to_numpy()] for side in SIDES], axis=-1)
         distinct, pair = np.unique(sets @ [number.size, 1], return_inverse=True)
         self.pairs = pl.DataFrame(
@@ -79,20 +84,60 @@ class Design:
 
     @cached_property
     def members(self) -> pl.DataFrame:
-        """The runs of each set: columns ``set``, ``level``, ``run_id``."""
+        """The runs of each set: columns ``set``, ``level``, ``run_id``, ``host``, ``launch``, ``round``."""
         places, sizes = self.groups.places(self._of_set)
-        runs = self.groups.measurements.select("level", "run_id")[places]
+        columns = ("level", "run_id", "host", "launch", "round", "started_at")
+        runs = self.groups.measurements.select(columns)[places]
         numbers = pl.Series("set", np.repeat(np.arange(sizes.size), sizes))
-        return runs.insert_column(0, numbers).unique(maintain_order=True)
+        return runs.insert_column(0, numbers).unique(["set", "run_id"], maintain_order=True)
+
+    @cached_property
+    def units(self) -> pl.DataFrame:
+        """The runs of each pair that take part, and in which unit: see `fsbench_kit.analysis.units.in_units`."""
+        sides = [
+            self.pairs.select("pair", set=side).join(self.members, on="set").with_columns(side=pl.lit(number))
+            for number, side in enumerate(SIDES)
+        ]
+        return in_units(pl.concat(sides).sort("pair", "side", maintain_order=True))
+
+    @cached_property
+    def mixes(self) -> pl.DataFrame:
+        """The settings that differ inside a group: one row for each pair, key and value, see `_mixes`."""
+        known = self.of(facts).filter(others(self.factor), pl.col("key") != "host")
+        return _mixes(self.units, known.filter(pl.col("kind") != "workload") if self._over_cells else known)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """How the runs of each pair are compared."""
+        units = self.units
+        one = units["unit"].is_null().all() and units["round"].is_null().all() and units["launch"].n_unique() < 2
+        whole = units.select((pl.len().over("pair") == pl.col("all")).all()).item()
+        if one and whole and "strata" not in self.mixes["found"]:
+            return NO_PLAN
+        keys = self.mixes.filter(found="strata").select("pair", "key").unique(maintain_order=True)
+        values = (
+            self.of(facts).join(keys, on="key").join(self.units.select("pair", "run_id"), on=["pair", "run_id"])
+        )
+        strata = (
+            values.sort("key")
+            .group_by("pair", "run_id", maintain_order=True)
+            .agg(stratum=pl.format("{} {}", "key", "value").str.join(", "))
+        )
+        return plan(self.units, strata)
 
     @cached_property
     def settings(self) -> pl.DataFrame:
-        """What is known of the runs of each set: columns ``set``, ``level``, ``key``, ``values``."""
+        """What sets the runs of each set apart from others: ``set``, ``level``, ``key``, ``kind``, ``values``."""
         return (
-            self.members.join(self.of(known), on="run_id")
-            .group_by("set", "level", "key")
+            self.members.select("set", "level", "run_id")
+            .join(self.of(facts).filter(others(self.factor)), on="run_id")
+            .group_by("set", "level", "key", "kind")
             .agg(values=pl.col("value").unique().sort())
         )
+
+    def of_groups(self, *columns: str) -> pl.DataFrame:
+        """Return columns of the groups' table, beside ``group`` and ``set``, the number of its set of runs."""
+        return self.groups.table.select("group", *columns, set=pl.Series(self._set_of_group))
 
     def beside(self, of_sets: pl.DataFrame, *by: str, how: Literal["inner", "full"] = "inner") -> pl.DataFrame:
         """Set what is found of the sets of each pair side by side; columns of the candidate end in `OTHER`."""
@@ -105,3 +150,43 @@ class Design:
         """Return what is found of either set of each pair, the baseline's before the candidate's."""
         sides = pl.concat(self.pairs.select("pair", set=side) for side in SIDES)
         return sides.join(of_sets, on="set", maintain_order="left_right").drop("set")
+
+
+def _mixes(units: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """Hold the values of settings against each other where a group has several, run by run.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each pair, key and value: ``a`` and ``b`` of ``n_a`` and ``n_b`` runs have it; and ``found``,
+        the same for the whole key: ``balanced`` where both groups have each value equally often; ``within units``
+        where they do in each unit; ``strata`` where both groups have each value; ``unbalanced`` where they do not.
+    """
+    a, b = (pl.col("side") == side for side in (0, 1))
+    runs = units.select("pair", "side", "run_id", "unit").with_columns(
+        n_a=a.sum().over("pair"),
+        n_b=b.sum().over("pair"),
+        u_a=a.sum().over("pair", "unit"),
+        u_b=b.sum().over("pair", "unit"),
+    )
+    of_runs = runs.join(known, on="run_id", maintain_order="left")
+    mixed = pl.col("value").n_unique().over("pair", "side", "key") > 1
+    several = of_runs.with_columns(mixed=mixed).filter(pl.col("mixed").any().over("pair", "key"))
+    counts = [pl.col("n_a").first(), pl.col("n_b").first(), a.sum().alias("a"), b.sum().alias("b")]
+    key = ["pair", "key", "kind"]
+    in_units = several.group_by(*key, "unit", "value").agg(
+        same=a.sum() * pl.col("u_b").first() == b.sum() * pl.col("u_a").first()
+    )
+    same = in_units.group_by(key).agg(pl.col("same").all())
+    values = (
+        several.group_by(*key, "value", maintain_order=True).agg(counts).join(same, on=key, maintain_order="left")
+    )
+    even = (pl.col("a") * pl.col("n_b") == pl.col("b") * pl.col("n_a")).all().over(key)
+    both = ((pl.col("a") > 0) & (pl.col("b") > 0)).all().over(key)
+    return values.with_columns(
+        found=pl.when("same")
+        .then(pl.when(even).then(pl.lit("balanced")).otherwise(pl.lit("within units")))
+        .when(both)
+        .then(pl.lit("strata"))
+        .otherwise(pl.lit("unbalanced"))
+    )

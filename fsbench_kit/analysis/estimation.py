@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from fsbench_kit.analysis.design import Design
     from fsbench_kit.analysis.groups import Groups, Runs
     from fsbench_kit.stats import RatioEstimate
     from fsbench_kit.stats.result import Bools, Ints
@@ -46,12 +47,17 @@ NON_STEADY: Final = Reason(
     kind="verdict withheld",
     meaning="The rounds of a group drift, and the last five have not reached steady state by SNIA's criterion.",
 )
+STRATA_DISAGREE: Final = Reason(
+    code="STRATA_DISAGREE",
+    kind="verdict withheld",
+    meaning="The ratios within hosts, launches or values of a setting disagree by more than chance.",
+)
 SET_MISMATCH: Final = Reason(
     code="SET_MISMATCH",
     kind="verdict withheld",
     meaning="The groups have different cells; only the cells that both have were compared.",
 )
-REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, NON_STEADY, SET_MISMATCH)
+REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, NON_STEADY, STRATA_DISAGREE, SET_MISMATCH)
 """The reasons that lie in the measurements themselves."""
 
 NUMBERS: Final = (
@@ -170,18 +176,19 @@ class Sampler:
         return values[np.arange(groups.size)[:, None], order]
 
 
-def estimate(groups: Groups, without_ratio: pl.Series, options: Options) -> Estimates:
+def estimate(design: Design, without_ratio: pl.Series, options: Options) -> Estimates:
     """Estimate the ratio of each comparison by the method that its runs ask for.
 
     Parameters
     ----------
-    groups
-        Who stands with whom.
+    design
+        Who stands with whom, and in which units.
     without_ratio
         The rows whose design allows no ratio.
     options
         What all rows share.
     """
+    groups = design.groups
     found = Estimates(groups.pairs.height)
     samples = Sampler(groups)
     n_a, n_b = samples.sizes
@@ -217,7 +224,7 @@ def estimate(groups: Groups, without_ratio: pl.Series, options: Options) -> Esti
     _predict(samples.of(_where(predicted & (n_a == 1))).swapped(), found, options, inverse=True)
 
     shapes = _shapes(groups, samples)
-    _intervals(groups, samples.of(_where(usable & (fewest > 1))), shapes, found, options)
+    _intervals(design, samples.of(_where(usable & (fewest > 1))), shapes, found, options)
     _shape_remarks(groups, shapes, found)
     return found
 
@@ -284,23 +291,46 @@ def _caveats(rows: Ints, result: RatioEstimate, found: Estimates) -> None:
 # ---- intervals
 
 
-def _intervals(groups: Groups, samples: Samples, shapes: Shapes, found: Estimates, options: Options) -> None:
-    """Give the interval of rows with two or more runs in each group: over blocks, where both groups share some."""
-    blocks = _blocks(groups, samples.rows, options.factor)
-    if not blocks.is_empty():
-        _over_blocks(groups, blocks, found, options)
-    apart = samples.where(~np.isin(samples.rows, blocks["row"].to_numpy()))
-    _interval(apart, stats.welch_log, found, options)
-    _beside_two_samples(apart, groups.either(shapes.bimodal)[apart.rows], found, options)
-    _beside_few(groups, apart, stats.moderated_log, found, options)
+def _intervals(design: Design, samples: Samples, shapes: Shapes, found: Estimates, options: Options) -> None:
+    """Give the interval of rows with two or more runs in each group, over the units that the design plans with."""
+    groups = design.groups
+    planned = _planned(design, samples.rows)
+    apart = samples.where(~np.isin(samples.rows, planned["row"].to_numpy()))
+    some = _independent(planned.filter(method="runs"))
+    _ratios(some, found)
+    for independent in (apart, some):
+        if independent.rows.size:
+            _interval(independent, stats.welch_log, found, options)
+            _beside_two_samples(independent, groups.either(shapes.bimodal)[independent.rows], found, options)
+            _beside_few(groups, independent, stats.moderated_log, found, options)
+    if planned.is_empty():
+        return
+    mean = pl.col("value").log().mean().exp()
+    means = planned.filter(method="means").group_by("row", "side", "unit", maintain_order=True).agg(mean)
+    _interval(_independent(means), stats.welch_log, found, options)
+    _over_blocks(groups, planned, found, options)
+    _within_strata(planned, found, options)
 
 
-def _over_blocks(groups: Groups, blocks: pl.DataFrame, found: Estimates, options: Options) -> None:
-    """Give the interval of rows whose groups share blocks: in pairs, or over blocks of several runs."""
+def _planned(design: Design, rows: Ints) -> pl.DataFrame:
+    """Return the runs of rows that are not simply two groups: ``row``, ``side``, ``value`` and their units."""
+    plan, pairs = design.plan.runs, design.rows
+    chosen = pairs.filter(pl.col("row").is_in(rows), pl.col("pair").is_in(plan["pair"].unique().implode()))
+    values = [
+        design.groups.runs_of(side, chosen["row"].to_numpy(), "run_id", "value").with_columns(side=pl.lit(number))
+        for number, side in enumerate(SIDES)
+    ]
+    return (
+        pl.concat(values).join(chosen, on="row").join(plan, on=["pair", "side", "run_id"], maintain_order="left")
+    )
+
+
+def _over_blocks(groups: Groups, planned: pl.DataFrame, found: Estimates, options: Options) -> None:
+    """Give the interval of rows that are compared over rounds, hosts or launches: in pairs or in blocks."""
+    blocks = pl.concat([_shared(planned.filter(method=method), by) for method, by in _BLOCKS.items()])
     several = (pl.col("a").list.len() > 1) | (pl.col("b").list.len() > 1)
     blocked = blocks.filter(several.any().over("row"))
     in_pairs = blocks.join(blocked, on="row", how="anti", maintain_order="left")
-    _without_partner(groups, blocks, found)
 
     paired = _of_blocks(in_pairs)
     _ratios(paired, found)
@@ -311,8 +341,52 @@ def _over_blocks(groups: Groups, blocks: pl.DataFrame, found: Estimates, options
     _ratios(_of_blocks(blocked), found)
     _interval(_stacked(blocked), stats.blocked_log, found, options)
     # A block is one figure to the signed ranks as well: the geometric mean of its runs.
-    means = blocked.with_columns(pl.col("a", "b").list.eval(pl.element().log()).list.mean().exp())
-    _beside_pairs(_of_blocks(means), found, options)
+    _beside_pairs(_of_blocks(_means(blocked)), found, options)
+
+
+_BLOCKS: Final = {"rounds": "block", "units": "unit"}
+"""How rows are compared, and the column that holds what they are compared over."""
+
+
+def _within_strata(planned: pl.DataFrame, found: Estimates, options: Options) -> None:
+    """Give the interval within strata, and beside it the one for hosts or launches in general."""
+    of_runs = _shared(planned.filter(method="strata"), "unit", both=False)
+    _strata(of_runs, stats.stratified_log, found, options)
+    rounds = _means(_shared(planned.filter(method="strata of rounds"), "block", "unit"))
+    of_rounds = rounds.group_by("row", "unit", maintain_order=True).agg(pl.col("a", "b").explode())
+    _strata(of_rounds, stats.stratified_paired_log, found, options)
+    units = pl.concat([of_runs, of_rounds.select(of_runs.columns)]).filter(
+        pl.col("a").list.len() > 0, pl.col("b").list.len() > 0
+    )
+    _companion(_stacked(units.filter(pl.len().over("row") > 1)), stats.blocked_log, found, options)
+
+
+def _strata(
+    strata: pl.DataFrame, method: Callable[[Runs, Runs, float], stats.Strata], found: Estimates, options: Options
+) -> None:
+    """Give the interval of some rows within strata; those that disagree are named one by one."""
+    samples = _stacked(strata)
+    if not samples.rows.size:
+        return
+    result = method(samples.a, samples.b, options.confidence)
+    _interval(samples, lambda *_: result.overall, found, options)
+    apart = _where(result.p_disagree < DISAGREE)
+    of_row = strata.group_by("row", maintain_order=True).agg("unit")["unit"].to_list()
+    told = [
+        "The ratios disagree by more than chance, and have no common one: "
+        + ", ".join(
+            f"{ratio:.2f} ({name.replace(chr(10), ' ').strip()})"
+            for name, ratio in zip(of_row[place], result.ratios[place], strict=False)
+            if np.isfinite(ratio)
+        )
+        + "."
+        for place in apart
+    ]
+    found.remarks.because(samples.rows[apart], STRATA_DISAGREE, pl.Series(told, dtype=pl.String))
+
+
+DISAGREE: Final = 0.05
+"""Below which p of "they have one ratio" strata are said to disagree."""
 
 
 def _interval(samples: Samples, method: Method, found: Estimates, options: Options) -> None:
@@ -341,56 +415,23 @@ _EQUIVALENCE_LEVEL: Final = 0.05
 """Of the test of equivalence: as much as to say that the interval of 90 % lies within the margin."""
 
 
-def _blocks(groups: Groups, rows: Ints, factor: str) -> pl.DataFrame:
-    """Return the runs of both groups in the blocks that they share, at least two: hosts, or else rounds.
-
-    What hosts differ in is more than what rounds do, and a further host is what a conclusion is to hold for: so
-    where both groups ran on several hosts, these are the blocks. Rounds of two hosts are never the same round.
-
-    Returns
-    -------
-    pl.DataFrame
-        Columns ``row``, ``by`` (host or round), and ``a`` and ``b``, the runs of each group in the block.
-    """
-    blocks = groups.measurements.select("host", "round")
-    if all(blocks[by].drop_nulls().n_unique() < _FEWEST_BLOCKS for by in blocks.columns):
-        rows = rows[:0]
-    runs = pl.concat(
-        groups.runs_of(side, rows, "value", "round", "host").with_columns(side=pl.lit(side)) for side in SIDES
-    )
-    if factor == "host":
-        return _shared(runs, "round")
-    hosts = _shared(runs, "host")
-    others = runs.join(hosts, on="row", how="anti", maintain_order="left")
-    return pl.concat([hosts, _shared(others, "round", "host")])
+def _shared(planned: pl.DataFrame, by: str, *within: str, both: bool = True) -> pl.DataFrame:
+    """Return the runs of each row's groups in each block, by default of the blocks that have both."""
+    a, b = (pl.col("value").filter(pl.col("side") == side) for side in range(len(SIDES)))
+    blocks = planned.sort("row", by, maintain_order=True).group_by("row", by, *within, maintain_order=True)
+    known = blocks.agg(a=a, b=b).select("row", "a", "b", unit=pl.col(within[0] if within else by).cast(pl.String))
+    return known.filter(pl.col("a").list.len() > 0, pl.col("b").list.len() > 0) if both else known
 
 
-_FEWEST_BLOCKS: Final = 2
+def _means(blocks: pl.DataFrame) -> pl.DataFrame:
+    """Return the geometric mean of each group's runs in each block."""
+    return blocks.with_columns(pl.col("a", "b").list.eval(pl.element().log()).list.mean().exp())
 
 
-def _shared(runs: pl.DataFrame, by: str, *within: str) -> pl.DataFrame:
-    """Return the blocks in which rows have runs of both groups, if a row has two or more of them."""
-    baseline, candidate = (pl.col("value").filter(pl.col("side") == side) for side in SIDES)
-    return (
-        runs.drop_nulls(by)
-        .group_by("row", by, *within, maintain_order=True)
-        .agg(a=baseline, b=candidate)
-        .filter(pl.col("a").list.len() > 0, pl.col("b").list.len() > 0)
-        .filter(pl.len().over("row") >= _FEWEST_BLOCKS)
-        .sort("row", by, *within)
-        .select("row", "a", "b", by=pl.lit(by))
-    )
-
-
-def _without_partner(groups: Groups, blocks: pl.DataFrame, found: Estimates) -> None:
-    used = blocks.group_by("row", "by").agg(used=(pl.col("a").list.len() + pl.col("b").list.len()).sum())
-    runs = groups.pairs.select(n=sum(groups.of(side, "n").to_series() for side in SIDES)).with_row_index("row")
-    alone = used.join(runs.cast({"row": pl.Int64}), on="row").filter(pl.col("n") > pl.col("used"))
-    where = pl.when(pl.col("by") == "round").then(pl.lit("in their round")).otherwise(pl.lit("on their host"))
-    left, partner = pl.col("n") - pl.col("used"), pl.format("no partner {} and", where)
-    several = pl.format("{} runs have {} were left out.", left, partner)
-    sentence = pl.when(left == 1).then(pl.format("1 run has {} was left out.", partner)).otherwise(several)
-    found.remarks.note(alone["row"], alone.select(sentence).to_series())
+def _independent(planned: pl.DataFrame) -> Samples:
+    """Return the figures of both groups, in no order."""
+    a, b = (pl.col("value").filter(pl.col("side") == side) for side in range(len(SIDES)))
+    return _of_blocks(planned.sort("row", maintain_order=True).group_by("row", maintain_order=True).agg(a=a, b=b))
 
 
 def _of_blocks(blocks: pl.DataFrame) -> Samples:

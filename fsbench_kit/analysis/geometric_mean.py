@@ -11,19 +11,22 @@ import polars as pl
 from fsbench_kit import stats
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
-from fsbench_kit.analysis.estimation import ONE_RUN, SET_MISMATCH, TOO_FEW
+from fsbench_kit.analysis.estimation import DISAGREE, ONE_RUN, SET_MISMATCH, STRATA_DISAGREE, TOO_FEW
 from fsbench_kit.analysis.groups import comparable, groups_of
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.analysis.units import in_units, plan
 from fsbench_kit.analysis.verdict import codes
 from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.stats.student import half_width_by_t
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fsbench_kit.analysis.reasons import Reason
     from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.stats.result import Floats
 
 _WHOLE: Final = ("study", "tool", "filesystem", "metric", "statistic")
 _PART: Final = tuple(name for name in CELL if name not in _WHOLE)
@@ -45,6 +48,8 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "confidence": pl.Float64,
+    "prediction_low": pl.Float64,
+    "prediction_high": pl.Float64,
     "estimand": pl.String,
     "method": pl.String,
     "reasons": pl.List(pl.String),
@@ -85,8 +90,10 @@ def geometric_mean(
         spread over cells, which is no interval. ``cells_dropped`` counts those that a group lacks, or has without
         a figure above 0. ``n_*`` count units: runs, or the rounds of a launch, whose runs are one matrix together.
         There is a confidence interval where each unit has a figure in all of these cells, and each group has two
-        or more: paired t over shared rounds, or else Welch's t, on the mean logarithm of each unit. A test over
-        cells would find a difference in 40 % of cases where a session, which all cells share, varies by 1 %.
+        or more: on the mean logarithm of each unit, by the rules of `fsbench_kit.compare` for hosts, launches,
+        rounds and runs. A test over cells would find a difference in 40 % of cases where a session, which all
+        cells share, varies by 1 %. ``prediction_*`` is where the ratio of a further cell of this kind lies, from
+        random effects of three cells or more.
 
     Raises
     ------
@@ -103,15 +110,17 @@ def geometric_mean(
     """
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline, _WHOLE)
-    remarks = check(Design(groups, Evidence(dataset, factor)), footnotes=False)
+    remarks = check(Design(groups, Evidence(dataset, factor), over_cells=True), footnotes=False)
     without_ratio = set(remarks.with_code(codes("no ratio")))
     of_group = groups.measurements.partition_by("group", maintain_order=True)
     rows = []
     for row, pair in enumerate(groups.pairs.rows()):
-        found, reasons = _over_cells(of_group[pair[0]], of_group[pair[1]], confidence)
+        found, reasons, notes = _over_cells(of_group[pair[0]], of_group[pair[1]], confidence)
         rows.append({name: found[name] for name in _COUNTS} if row in without_ratio else found)
         for reason in reasons:
             remarks.because([row], reason)
+        for note in notes:
+            remarks.note([row], note)
     return (
         groups.of("baseline")
         .select(*_WHOLE, baseline="base", better=pl.col("metric").replace_strict(_BETTER), factor=pl.lit(factor))
@@ -124,64 +133,132 @@ def geometric_mean(
 
 def _over_cells(
     baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: float
-) -> tuple[dict[str, Any], list[Reason]]:
-    """Return the columns that the figures give, and the reasons why they give no more."""
+) -> tuple[dict[str, Any], list[Reason], list[str]]:
+    """Return the columns that the figures give, the reasons why they give no more, and what to know of them."""
     a, b = (_logs(side) for side in (baseline, candidate))
     had = [side.select(_PART).unique() for side in (a, b)]
     usable = [side.filter(pl.col("log").is_not_null().all().over(_PART)) for side in (a, b)]
     common = usable[0].select(_PART).unique().join(usable[1], on=_PART, how="semi", nulls_equal=True)
     every = pl.concat(had).unique().height
-    a, b = (side.join(common, on=_PART, how="semi", nulls_equal=True) for side in (a, b))
+    common = common.with_row_index("cell")
+    a, b = (side.join(common, on=_PART, nulls_equal=True) for side in (a, b))
     reasons = [SET_MISMATCH] if min(side.height for side in had) < every else []
     counts = {"cells": common.height, "cells_dropped": every - common.height}
     if common.is_empty():
-        return counts, reasons
+        return counts, reasons, []
 
-    means = [side.group_by(_PART).agg(pl.col("log").mean()) for side in (a, b)]
-    beside = means[0].join(means[1], on=_PART, nulls_equal=True)
-    ratios = (beside["log_right"] - beside["log"]).to_numpy()
-    units = [
-        side.group_by("unit", "by_round").agg(pl.len(), pl.col("log").mean().exp().alias("value")).sort("unit")
-        for side in (a, b)
-    ]
+    means = [side.group_by("cell").agg(pl.col("log").mean()).sort("cell")["log"] for side in (a, b)]
+    ratios = (means[1] - means[0]).to_numpy()
+    units = pl.concat(
+        side.group_by("run_id", "host", "launch", "round")
+        .agg(pl.col("log").sort_by("cell"))
+        .sort("launch", "round", "run_id")
+        .with_columns(side=pl.lit(number), pair=pl.lit(0, pl.Int64))
+        for number, side in enumerate((a, b))
+    )
     found = {
         **counts,
-        "n_baseline": units[0].height,
-        "n_candidate": units[1].height,
+        "n_baseline": units.filter(side=0).height,
+        "n_candidate": units.filter(side=1).height,
         "ratio": float(np.exp(ratios.mean())),
         "quartile_low": float(np.exp(np.quantile(ratios, 0.25))),
         "quartile_high": float(np.exp(np.quantile(ratios, 0.75))),
         "estimand": "geometric mean of the cells' ratios",
     }
-    if any((side.group_by(_PART).len()["len"] < 2).any() for side in (a, b)):
-        return found, [*reasons, ONE_RUN]
-    whole = [side.filter(pl.col("len") == common.height) for side in units]
-    if any(part.height < side.height for part, side in zip(whole, units, strict=True)):
-        return found, [*reasons, replace(TOO_FEW, meaning=_INCOMPLETE)]
-    shared = whole[0].filter("by_round").join(whole[1].filter("by_round"), on="unit", maintain_order="left")
-    if shared.height == whole[0].height == whole[1].height:
-        estimate = stats.paired_log(shared["value"], shared["value_right"], confidence)
-        found["n_pairs"] = shared.height
-    else:
-        estimate = stats.welch_log(whole[0]["value"], whole[1]["value"], confidence)
-    if np.isfinite(estimate.low):
-        found |= {"ci_low": float(estimate.low), "ci_high": float(estimate.high), "confidence": confidence}
-    return found | {"method": estimate.method}, reasons
+    if any((side.group_by("cell").len()["len"] < 2).any() for side in (a, b)):
+        return found, [*reasons, ONE_RUN], []
+    if (units["log"].list.len() < common.height).any():
+        return found, [*reasons, replace(TOO_FEW, meaning=_INCOMPLETE)], []
+    planned = plan(in_units(units), _NO_STRATA)
+    members = planned.runs if planned.runs.height else units.select("pair", "side", "run_id", _ALL, *_NONE)
+    units = members.join(units.select("side", "run_id", "log"), on=["side", "run_id"], maintain_order="left")
+    whole, each = _estimates(units, confidence)
+    if isinstance(whole, stats.Strata) and whole.p_disagree < DISAGREE:
+        reasons = [*reasons, STRATA_DISAGREE]
+    overall, of_cells = (one.overall if isinstance(one, stats.Strata) else one for one in (whole, each))
+    found |= {"method": overall.method, "ratio": float(overall.estimate)}
+    if overall.n_pairs is not None:
+        found["n_pairs"] = int(overall.n_pairs)
+    if np.isfinite(overall.low):
+        found |= {"ci_low": float(overall.low), "ci_high": float(overall.high), "confidence": confidence}
+    return found | _prediction(overall, of_cells, confidence), reasons, planned.notes["text"].to_list()
 
 
 _INCOMPLETE: Final = "Not every run (or round) of a group has all of these cells."
+_ALL: Final = pl.lit("runs").alias("method")
+_NONE: Final = (pl.lit(None, pl.String).alias("unit"), pl.lit(None, pl.UInt32).alias("block"))
+_NO_STRATA: Final = pl.DataFrame(schema={"pair": pl.Int64, "run_id": pl.String, "stratum": pl.String})
 
 
 def _logs(side: pl.DataFrame) -> pl.DataFrame:
-    """Return the logarithm of each cell's figure in each unit, null where there is no figure above 0."""
+    """Return the logarithm of each cell's figure in each unit, null where there is no figure above 0.
+
+    The runs of a round are one matrix together, and have the name of one run.
+    """
     measured = (pl.col("state") == "measured") & (pl.col("value") > 0)
-    of_round = pl.format("{} {}", pl.col("host").fill_null(""), pl.col("round"))
+    of_round = pl.format("{} {}", "launch", "round")
     return (
         side.with_columns(
-            log=pl.when(measured).then(pl.col("value").log()),
-            unit=pl.coalesce(of_round, "run_id"),
-            by_round=pl.col("round").is_not_null(),
+            log=pl.when(measured).then(pl.col("value").log()), run_id=pl.coalesce(of_round, "run_id")
         )
-        .group_by(*_PART, "unit", "by_round", maintain_order=True)
+        .group_by(*_PART, "run_id", "host", "launch", "round", maintain_order=True)
         .agg(pl.when(pl.col("log").is_not_null().all()).then(pl.col("log").mean()).alias("log"))
     )
+
+
+def _estimates(units: pl.DataFrame, confidence: float) -> tuple[stats.RatioEstimate | stats.Strata, ...]:
+    """Estimate the ratio over all cells, and that of each, in the units that were planned."""
+    method, names = units["method"][0], units["unit"].unique().sort()
+    sides = [units.filter(side=side).sort("block", nulls_last=True, maintain_order=True) for side in (0, 1)]
+    each = [np.array(side["log"].to_list()).T for side in sides]
+    found: list[stats.RatioEstimate | stats.Strata] = []
+    for logs in ([side.mean(axis=0) for side in each], each):
+        values = [np.exp(side) for side in logs]
+        if method in _PLAIN:
+            found.append(_PLAIN[method](*values, confidence))
+            continue
+        stacked = [_stacked(array, side["unit"], names) for array, side in zip(values, sides, strict=True)]
+        if method == "means":
+            a, b = (np.exp(np.ma.log(side).mean(axis=-1)) for side in stacked)
+            found.append(stats.welch_log(a, b, confidence))
+        else:
+            found.append(_WITHIN[method](*stacked, confidence))
+    return tuple(found)
+
+
+_PLAIN: Final[dict[str, Callable[..., stats.RatioEstimate]]] = {
+    "runs": stats.welch_log,
+    "rounds": stats.paired_log,
+}
+_WITHIN: Final[dict[str, Callable[..., stats.RatioEstimate | stats.Strata]]] = {
+    "units": stats.blocked_log,
+    "strata": stats.stratified_log,
+    "strata of rounds": stats.stratified_paired_log,
+}
+
+
+def _stacked(values: Floats, units: pl.Series, names: pl.Series) -> np.ma.MaskedArray[Any, np.dtype[np.float64]]:
+    """Return values of shape ``(..., runs)`` with an axis of units before that of runs."""
+    places = [np.flatnonzero(units == name) for name in names]
+    most = max(place.size for place in places)
+    shape = *values.shape[:-1], len(places), most
+    stacked = np.ma.MaskedArray(np.ones(shape), mask=np.ones(shape, dtype=np.bool_))
+    for unit, place in enumerate(places):
+        stacked[..., unit, : place.size] = values[..., place]
+    return stacked
+
+
+def _prediction(whole: stats.RatioEstimate, each: stats.RatioEstimate, confidence: float) -> dict[str, float]:
+    """Return where the ratio of a further cell lies: as cells vary, about a mean that is not quite known."""
+    if whole.standard_error is None or each.standard_error is None or not (each.standard_error > 0).all():
+        return {}
+    if each.estimate.size < _FEWEST_CELLS:
+        return {}
+    found = stats.random_effects(np.log(each.estimate), np.square(each.standard_error), confidence)
+    middle, squared = np.log(whole.estimate), np.square(whole.standard_error)
+    reach = half_width_by_t(np.sqrt(found.variance + squared), each.estimate.size - 1, confidence)
+    return {"prediction_low": float(np.exp(middle - reach)), "prediction_high": float(np.exp(middle + reach))}
+
+
+_FEWEST_CELLS: Final = 3
+"""The fewest cells that tell how much a further one may differ."""

@@ -141,7 +141,19 @@ def comparable(
             f"no {factor} is known of these runs",
             hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
         )
-    return measurements
+    return measurements.with_columns(_study(measurements))
+
+
+def _study(measurements: pl.DataFrame) -> pl.Series:
+    """Return the study as a part of the cell: null in those of a single level, which only others compare with."""
+    if measurements["study"].n_unique() == 1:
+        return measurements["study"]
+    levels = measurements.filter(~UNMEASURED).select("study", "level").unique()
+    single = levels.filter(pl.len().over("study") == 1)
+    apart = single["level"].n_unique() > 1
+    return measurements.select(
+        study=pl.when(~pl.col("study").is_in(single["study"].implode() if apart else [])).then("study")
+    ).to_series()
 
 
 def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, keys: Sequence[str] = CELL) -> Groups:

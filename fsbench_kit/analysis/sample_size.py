@@ -10,6 +10,8 @@ import polars as pl
 
 from fsbench_kit import stats
 from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.design import Design, Evidence
+from fsbench_kit.analysis.groups import SIDES, comparable, groups_of
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
@@ -25,6 +27,7 @@ _SURE: Final = 0.8
 
 COLUMNS: Final[dict[str, type[pl.DataType]]] = {
     **{name: pl.Int64 if name in {"block_size", "file_size", "threads"} else pl.String for name in settings.CELL},
+    "unit": pl.String,
     "pilot_runs": pl.Int64,
     "cv": pl.Float64,
     "cv_high": pl.Float64,
@@ -69,10 +72,12 @@ def sample_size(
     Returns
     -------
     pl.DataFrame
-        One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``cv`` is the variation
-        among runs of one level, pooled over the levels. A pilot's few runs may have varied less than others
-        will; ``cv_high`` is what it is below with a confidence of 80 %, and what the numbers of runs are planned
-        with. Without a pilot both are the one that was given.
+        One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``unit`` is what the
+        comparison of such runs is over, and what ``for_*`` count: ``run``, ``round``, ``launch`` or ``host``, each
+        of which has a run of each group. ``cv`` is the variation among runs of one level, pooled over the levels,
+        or that of the ratios between other units. A pilot's few runs may have varied less than others will;
+        ``cv_high`` is what it is below with a confidence of 80 %, and what the numbers are planned with. Without a
+        pilot both are the one that was given.
 
     Raises
     ------
@@ -91,15 +96,16 @@ def sample_size(
         found = _variation(pilot, factor)
     else:
         given = [cv] if isinstance(cv, int | float) else list(cv or ())
-        found = pl.DataFrame({"cv": given, "cv_high": given}, schema={"cv": pl.Float64, "cv_high": pl.Float64})
+        schema = {"cv": pl.Float64, "cv_high": pl.Float64}
+        found = pl.DataFrame({"cv": given, "cv_high": given}, schema=schema).with_columns(unit=pl.lit("run"))
     try:
         planned = [
             (
-                stats.runs_for_width(spread, 1 + half_width, confidence),
-                stats.runs_for_effect(spread, 1 + effect, power, confidence),
-                stats.runs_for_equivalence(spread, margin, power),
+                stats.runs_for_width(_log_sd(high), 1 + half_width, confidence, pairs=unit != "run"),
+                stats.runs_for_effect(_log_sd(high), 1 + effect, power, confidence, pairs=unit != "run"),
+                stats.runs_for_equivalence(_log_sd(high), margin, power, pairs=unit != "run"),
             )
-            for spread in (_log_sd(value) for value in found["cv_high"])
+            for high, unit in found.select("cv_high", "unit").rows()
         ]
     except ValueError as error:
         raise RequestError(f"this cannot be planned with: {error}") from None
@@ -108,7 +114,7 @@ def sample_size(
     return table.select(name for name in COLUMNS if name in table.columns)
 
 
-def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) -> pl.DataFrame:
+def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100, pairs: bool = False) -> pl.DataFrame:
     """Return how narrow an interval becomes with more runs.
 
     Parameters
@@ -119,6 +125,8 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
         Of the interval.
     most
         The largest number of runs of a group.
+    pairs
+        Whether runs are paired, and ``cv`` is that of their ratios.
 
     Returns
     -------
@@ -127,7 +135,8 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
         upwards.
     """
     runs = np.unique(np.geomspace(2, most, 60).round().astype(int))
-    quantiles = special.stdtrit(2 * runs - 2, (1 + confidence) / 2) * np.sqrt(2 / runs)
+    groups = 1 if pairs else 2
+    quantiles = special.stdtrit(groups * (runs - 1), (1 + confidence) / 2) * np.sqrt(groups / runs)
     rows = [
         (value, int(n), float(np.expm1(_log_sd(value) * quantile)))
         for value in cv
@@ -138,20 +147,42 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100) ->
 
 
 def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
-    """Return of each cell how much the runs of one level vary, on logarithms."""
-    figures = settings.cells(pilot, factor).filter(
-        wanted(), ~UNMEASURED, pl.col("status") == "ok", pl.col("value") > 0
+    """Return of each cell how much the units of its comparison vary, on logarithms."""
+    figures = comparable(pilot, factor, wanted()).filter(~UNMEASURED, pl.col("value") > 0)
+    groups = groups_of(figures, factor, None)
+    design = Design(groups, Evidence(pilot, factor))
+    planned = design.plan.runs.join(design.rows, on="pair")
+    group = pl.concat(
+        planned.filter(side=number).join(
+            groups.pairs.select(group=side).with_row_index("row").cast({"row": pl.Int64}), on="row"
+        )
+        for number, side in enumerate(SIDES)
     )
+    logs = groups.measurements.select("group", "run_id", *settings.CELL, "level", log=pl.col("value").log())
+    of_units = group.filter(pl.col("method").is_in(list(_PAIRS))).join(logs, on=["group", "run_id"])
+    by = pl.when(pl.col("method") == "units").then("unit").otherwise(pl.col("block").cast(pl.String))
+    within = pl.when(pl.col("method") != "units").then("unit")
+    of_side = [pl.col("log").filter(pl.col("side") == side).mean() for side in range(len(SIDES))]
+    unit = (
+        pl.when(pl.col("method") != "units").then(pl.lit("round")).otherwise(pl.col("unit").str.split(" ").list[0])
+    )
+    ratios = of_units.group_by(
+        *settings.CELL, "row", within.alias("within"), by.alias("by"), maintain_order=True
+    ).agg(log=of_side[1] - of_side[0], unit=unit.first(), runs=pl.len())
+    strata = group.filter(method="strata").select("group", "run_id", within="unit").unique()
+    alone = logs.join(strata, on=["group", "run_id"], how="left", maintain_order="left")
+    alone = alone.join(ratios.select(settings.CELL), on=settings.CELL, how="anti", nulls_equal=True)
+    runs = alone.select(*settings.CELL, "level", "within", "log", unit=pl.lit("run"), runs=pl.lit(1, pl.UInt32))
     varied = (
-        figures.with_columns(pl.col("value").log())
-        .group_by(*settings.CELL, "level", maintain_order=True)
-        .agg(runs=pl.len(), variance=pl.col("value").var())
-        .filter(pl.col("runs") > 1)
-        .group_by(settings.CELL, maintain_order=True)
+        pl.concat([ratios.with_columns(level=pl.col("row").cast(pl.String)).select(runs.columns), runs])
+        .group_by(*settings.CELL, "unit", "level", "within", maintain_order=True)
+        .agg(pl.col("runs").sum(), freedom=(pl.len() - 1).cast(pl.Int64), variance=pl.col("log").var())
+        .filter(pl.col("freedom") > 0)
+        .group_by(*settings.CELL, "unit", maintain_order=True)
         .agg(
             pilot_runs=pl.col("runs").sum().cast(pl.Int64),
-            freedom=(pl.col("runs") - 1).sum().cast(pl.Int64),
-            variance=(pl.col("variance") * (pl.col("runs") - 1)).sum() / (pl.col("runs") - 1).sum(),
+            variance=(pl.col("variance") * pl.col("freedom")).sum() / pl.col("freedom").sum(),
+            freedom=pl.col("freedom").sum(),
         )
         .filter(pl.col("variance") > 0)
     )
@@ -165,6 +196,10 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     return varied.drop("freedom", "variance").with_columns(
         cv=pl.Series([_cv(value) for value in variance]), cv_high=pl.Series([_cv(value) for value in high])
     )
+
+
+_PAIRS: Final = ("rounds", "strata of rounds", "units")
+"""The ways of comparing whose unit has runs of both groups."""
 
 
 def _cv(log_variance: float) -> float:

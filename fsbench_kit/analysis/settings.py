@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from fsbench_kit.analysis.work import work_of
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
 
 def wide(settings: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
     """Return one row for each run with a column for each of some keys; unknown is null."""
-    return (
-        effective(settings)
-        .group_by("run_id", maintain_order=True)
-        .agg(pl.col("value").filter(pl.col("key") == key).first().alias(key) for key in keys)
+    return _columns(effective(settings), keys)
+
+
+def _columns(effective: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
+    return effective.group_by("run_id", maintain_order=True).agg(
+        pl.col("value").filter(pl.col("key") == key).first().alias(key) for key in keys
     )
 
 
@@ -64,7 +67,9 @@ def known(dataset: Dataset) -> pl.DataFrame:
     Besides the settings these are facts of the run itself, and the disks and jobs of which its log has figures.
     """
     of_runs = dataset.runs.unpivot(_RUN_FACTS, index="run_id", variable_name="key").drop_nulls("value")
-    of_settings = effective(dataset.settings).filter(~pl.col("key").is_in(_RUN_FACTS)).select(of_runs.columns)
+    a_file = (pl.col("key") == "fio.filename") & ~pl.col("value").str.contains("/dev/")
+    of_settings = effective(dataset.settings.filter(~pl.col("key").is_in(_RUN_FACTS), ~a_file))
+    of_settings = of_settings.select(of_runs.columns)
     in_logs = (_parts(dataset, of_settings, key, scope) for key, scope in (("disks", "disk"), ("job_name", "job")))
     return pl.concat([of_runs, of_settings, *in_logs])
 
@@ -96,14 +101,34 @@ CELL: Final = (
     "file_size",
     "threads",
     "iodepth",
+    "work",
     "metric",
     "statistic",
 )
 """What has to be equal before two figures may be set side by side, unless it is the factor; other differences are
-named as confounders."""
+named as confounders. ``work`` is all other settings of the work, as far as workloads differ in them."""
 
 _SIZES: Final = ("block_size", "file_size", "threads")
-_KEYS: Final = ("pattern", "iodepth", *_SIZES, "direct", "memory", "total_size", "files", "stopping_rule")
+_KEYS: Final = (
+    "pattern",
+    "iodepth",
+    *_SIZES,
+    "direct",
+    "kernel",
+    "memory",
+    "total_size",
+    "files",
+    "stopping_rule",
+)
+
+LAUNCH: Final = pl.concat_str(
+    pl.col("study", "host", "kernel").fill_null(""),
+    pl.when(pl.col("order").is_null())
+    .then(pl.lit(""))
+    .otherwise(pl.col("source").str.replace("/[^/]*/[^/]*$", "")),
+    separator="\n",
+).alias("launch")
+"""What rounds are counted in: one study on one host under one kernel; of runs made here, one folder."""
 
 
 def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataFrame:
@@ -121,7 +146,8 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     Returns
     -------
     pl.DataFrame
-        The columns of `CELL` and of ``runs``, those of the measurement, and ``level``, which is never null. Where
+        The columns of `CELL` and of ``runs``, those of the measurement, ``launch``, and ``level``, which is never
+        null. Where
         the sync after a task that writes has its own time, both together are the metric ``elapsed_with_sync``. A
         size that the figure does not carry is that of the run's settings. A part's name is null where its run
         has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
@@ -132,31 +158,39 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     RequestError
         If ``where`` names another column, or a value that no figure has.
     """
-    known = wide(dataset.settings, _KEYS)
+    settings = effective(dataset.settings)
+    known = _columns(settings, _KEYS)
     if factor in dataset.runs.columns:
         level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
     else:
-        level = wide(dataset.settings, [factor]).rename({factor: "level"})
-    parts = pl.col("part").n_unique().over("run_id", "scope")
+        level = _columns(settings, [factor]).rename({factor: "level"})
     runs = (
         dataset.runs.drop("line")
         .join(level.drop_nulls(), on="run_id", maintain_order="left")
-        .join(
-            known.select(pl.exclude(_SIZES), *(integer(size).alias(f"{size}_setting") for size in _SIZES)),
-            on="run_id",
-            how="left",
-            maintain_order="left",
-        )
+        .join(known, on="run_id", how="left", maintain_order="left")
     )
+    labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
+    alike = [key for key in CELL if key in runs.columns and key not in labels]
+    runs = runs.with_columns(
+        LAUNCH,
+        work_of(runs, settings, alike, factor),
+        *(integer(size).alias(f"{size}_setting") for size in _SIZES),
+    ).drop(_SIZES)
     printed = _computable(dataset.measurements.filter("primary", pl.col("scope").is_in(["all", "job"])))
     figures = _beside_runs(pl.concat([printed, _with_sync(printed)]), runs).with_columns(
         pl.col("scope").cast(pl.String),
-        pl.when(parts > 1).then("part").alias("part"),
+        _telling_part(printed),
         *(pl.coalesce(size, f"{size}_setting").alias(size) for size in _SIZES),
     )
-    labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
     figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+def _telling_part(figures: pl.DataFrame) -> pl.Expr:
+    """Return the name of a figure's part; null where its run has no other part."""
+    if figures["part"].null_count() == figures.height:
+        return pl.col("part")
+    return pl.when(pl.col("part").n_unique().over("run_id", "scope") > 1).then("part").alias("part")
 
 
 def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:

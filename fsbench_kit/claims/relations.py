@@ -588,7 +588,7 @@ def _comparisons(cells: Sequence[Cell], known: Known) -> list[Mapping[str, Any] 
             for number in chosen
         ]
         if pairs:
-            rows = compare_groups(pairs, None if within else known.evidence).rows(named=True)
+            rows = compare_groups(pairs, known.evidence, within_runs=within).rows(named=True)
             for number, row in zip(chosen, rows, strict=True):
                 found[number] = row
     return found

@@ -6,6 +6,7 @@ Where a tool's figure has no word yet, a word is added here, with what it means.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -226,6 +227,9 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "image_allocation": SettingWord(
         "system", "How images under the filesystem had their space at first: unwritten, written or sparse."
     ),
+    "fio.filename": SettingWord(
+        "system", "The files or devices of a job; a file's name is a label, and only a device sets runs apart."
+    ),
     "disks": SettingWord(
         "system", "The disks that hold the filesystem, by the names that commands and logs give."
     ),
@@ -276,15 +280,37 @@ ORIGINS: Final = ("log", "command", "environment", "study", "name", "stated")
 machine's state that a launch recorded; the study's facts; the names of files; what an article states."""
 
 
+FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
+    "iodepth": ("fio.latency_depth",),
+    "threads": ("fio.started",),
+    "files": ("total_size",),
+    "file_size": ("total_size",),
+    "tool_version": ("tool_build",),
+    "kernel": ("iozone.machine",),
+    "host": ("cpu", "cpus", "memory", "device", "disks", "controller", "fio.filename", "iozone.machine"),
+}
+"""Settings that follow from another: where that one is compared, they say nothing of their own."""
+
+_OF_REPORTS: Final = re.compile(
+    r"fio\.(write_\w+_log|log_\w+|per_job_logs|\w*output\w*|\w*description|section|name|eta\S*|status-interval"
+    r"|filename_format|unique_filename|opendir|aux-path|\w*percentiles|percentile_list|significant_figures"
+    r"|(bw|iops)avgtime|kb_base|unit_base|unified_rw_reporting|disk_util|terse-version|minimal|append-terse)"
+    r"|sysbench\.(report-\w+|debug|verbosity|histogram|percentile)|iozone\.-[bRE]"
+)
+"""Options that name, place or shape a tool's reports, and change nothing of its work."""
+
+
 def setting_kind(key: str) -> SettingKind:
     """Return the kind of a setting; one that is not listed is an option of one tool, and counts as workload.
 
-    Those of ZFS and of mirrors made by md belong to the target.
+    Those of ZFS and of mirrors made by md belong to the target; those of reports are labels.
     """
     word = SETTINGS.get(key)
     if word is not None:
         return word.kind
-    return "target" if key.startswith(("zfs.", "zpool.", "md.")) else "workload"
+    if key.startswith(("zfs.", "zpool.", "md.")):
+        return "target"
+    return "label" if _OF_REPORTS.fullmatch(key) else "workload"
 
 
 Severity = Literal["note", "warning", "error"]

@@ -13,6 +13,8 @@ two or more runs in each group         `welch_log`; from four on `hodges_lehmann
 ... where runs are bimodal             `median_ratio`, from six on
 runs in pairs, two or more             `paired_log`; from six on `signed_rank_log` beside it
 rounds or hosts of several runs        `blocked_log`
+... two to four hosts, or versions     `stratified_log`, `stratified_paired_log`
+several cells, hosts or studies        `random_effects`
 two or three runs in many cells        `moderated_log`, `moderated_paired_log`, beside the cell's own
 one run against three or more          `prediction_log`
 one run against one                    `break_even`; no interval exists
@@ -22,6 +24,7 @@ one run over time                      `within_run`, `steady_state`, `levels`
 is there a difference at all?          the p of an estimate; over a family `holm`
 is there none?                         `equivalent` on a 90 % interval; `tost_p`
 is a group bimodal? drifting?          `bimodal`, `drift`
+did two groups run in turn?            `few_alternations_p`
 how many runs will it take?            `runs_for_width`, `runs_for_effect`, `runs_for_equivalence`
 what could so many runs show?          `power_of_effect`, `power_of_equivalence`
 which level of repetition to repeat    `variance_components`, `best_repetitions`
@@ -55,7 +58,8 @@ from fsbench_kit.stats.planning import (
     runs_for_width,
 )
 from fsbench_kit.stats.quantiles import quantile_interval, quantile_ranks, rank_confidence, values_for_quantile
-from fsbench_kit.stats.ranks import mann_whitney_p, signed_rank_p
+from fsbench_kit.stats.random_effects import RandomEffects, random_effects
+from fsbench_kit.stats.ranks import few_alternations_p, mann_whitney_p, signed_rank_p
 from fsbench_kit.stats.ratio import paired_log, welch_log
 from fsbench_kit.stats.result import Caveat, Estimate, RatioEstimate
 from fsbench_kit.stats.robust import hodges_lehmann_log, signed_rank_log
@@ -63,6 +67,7 @@ from fsbench_kit.stats.series import batch_error, effective_size, lag1_correlati
 from fsbench_kit.stats.shape import bimodal
 from fsbench_kit.stats.single import Bounds, BreakEven, break_even, prediction_log, rounding_ratio
 from fsbench_kit.stats.steady import SteadyState, steady_state
+from fsbench_kit.stats.strata import Strata, stratified_log, stratified_paired_log
 from fsbench_kit.stats.values import ragged
 
 __all__ = [
@@ -75,8 +80,10 @@ __all__ = [
     "Histogram",
     "Levels",
     "Prior",
+    "RandomEffects",
     "RatioEstimate",
     "SteadyState",
+    "Strata",
     "batch_error",
     "best_repetitions",
     "bimodal",
@@ -87,6 +94,7 @@ __all__ = [
     "drift",
     "effective_size",
     "equivalent",
+    "few_alternations_p",
     "hodges_lehmann_log",
     "holm",
     "lag1_correlation",
@@ -103,6 +111,7 @@ __all__ = [
     "quantile_interval",
     "quantile_ranks",
     "ragged",
+    "random_effects",
     "rank_confidence",
     "rounding_ratio",
     "runs_for_effect",
@@ -111,6 +120,8 @@ __all__ = [
     "signed_rank_log",
     "signed_rank_p",
     "steady_state",
+    "stratified_log",
+    "stratified_paired_log",
     "tost_p",
     "values_for_quantile",
     "variance_components",

@@ -1,8 +1,9 @@
 """How many runs a group needs, before any is made: for a width, for an effect, for equivalence.
 
-Two independent groups of equally many, equally noisy runs are planned with Student's t on logarithms. The noise
-is an assumption: take it from a pilot or from earlier runs of the same workload. `log_sd` is the standard
-deviation of logarithms between runs; up to 10 % it is as good as their coefficient of variation, 0.05 for 5 %.
+Two independent groups of equally many, equally noisy runs are planned with Student's t on logarithms, and pairs
+with that of their ratios. The noise is an assumption: take it from a pilot or from earlier runs of the workload.
+`log_sd` is the standard deviation of logarithms between runs, or, where the unit is a pair, of the logarithms of
+ratios between pairs; up to 10 % it is as good as their coefficient of variation, 0.05 for 5 %.
 
 Welch's t, which will judge the runs, is a little wider where they are few: of a planned power of 80 % it was
 measured to reach 73 to 96 % at three runs, 78 % at four, and 80 % and more from six on (20,000 repetitions).
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95) -> int:
+def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95, *, pairs: bool = False) -> int:
     """Return the runs per group for an interval that typically reaches from ratio / factor to ratio * factor.
 
     Parameters
@@ -33,6 +34,8 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95) -> in
         Above 1: 1.05 for 5 % to either side.
     confidence
         Of the interval.
+    pairs
+        Whether runs are paired, and their ratios have the spread.
 
     Raises
     ------
@@ -45,10 +48,14 @@ def runs_for_width(log_sd: float, factor: float, confidence: float = 0.95) -> in
     10
     """
     width, quantile = checked_log(factor), (1 + checked_confidence(confidence)) / 2
-    return _fewest(lambda n: bool(special.stdtrit(2 * n - 2, quantile) * _standard_error(log_sd, n) <= width))
+    return _fewest(
+        lambda n: bool(special.stdtrit(_df(n, pairs), quantile) * _standard_error(log_sd, n, pairs) <= width)
+    )
 
 
-def runs_for_effect(log_sd: float, ratio: float, power: float = 0.8, confidence: float = 0.95) -> int:
+def runs_for_effect(
+    log_sd: float, ratio: float, power: float = 0.8, confidence: float = 0.95, *, pairs: bool = False
+) -> int:
     """Return the runs per group with which a true ratio is shown to differ from 1.
 
     Parameters
@@ -61,6 +68,8 @@ def runs_for_effect(log_sd: float, ratio: float, power: float = 0.8, confidence:
         How often it is to be shown.
     confidence
         Of the interval that is to exclude 1.
+    pairs
+        As in `runs_for_width`.
 
     Raises
     ------
@@ -73,10 +82,10 @@ def runs_for_effect(log_sd: float, ratio: float, power: float = 0.8, confidence:
     6
     """
     wanted = checked_confidence(power)
-    return _fewest(lambda n: power_of_effect(log_sd, ratio, n, confidence) >= wanted)
+    return _fewest(lambda n: power_of_effect(log_sd, ratio, n, confidence, pairs=pairs) >= wanted)
 
 
-def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8) -> int:
+def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8, *, pairs: bool = False) -> int:
     """Return the runs per group with which two truly equal groups are shown to be equal within a margin.
 
     Parameters
@@ -87,6 +96,8 @@ def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8) -> in
         As in `equivalent`, above 1.
     power
         How often it is to be shown, at a size of 5 %.
+    pairs
+        As in `runs_for_width`.
 
     Raises
     ------
@@ -103,15 +114,17 @@ def runs_for_equivalence(log_sd: float, margin: float, power: float = 0.8) -> in
     19
     """
     wanted = checked_confidence(power)
-    return _fewest(lambda n: power_of_equivalence(log_sd, margin, n) >= wanted)
+    return _fewest(lambda n: power_of_equivalence(log_sd, margin, n, pairs=pairs) >= wanted)
 
 
-def power_of_effect(log_sd: float, ratio: float, runs: int, confidence: float = 0.95) -> float:
+def power_of_effect(
+    log_sd: float, ratio: float, runs: int, confidence: float = 0.95, *, pairs: bool = False
+) -> float:
     """Return how often so many runs per group show that a true ratio differs from 1.
 
     Parameters
     ----------
-    log_sd, ratio, confidence
+    log_sd, ratio, confidence, pairs
         As in `runs_for_effect`.
     runs
         Per group, at least 2.
@@ -127,15 +140,15 @@ def power_of_effect(log_sd: float, ratio: float, runs: int, confidence: float = 
     >>> round(power_of_effect(0.05, 1.10, 6), 2)
     0.84
     """
-    return _exceeds(checked_log(ratio), log_sd, (1 + checked_confidence(confidence)) / 2, runs)
+    return _exceeds(checked_log(ratio), log_sd, (1 + checked_confidence(confidence)) / 2, runs, pairs)
 
 
-def power_of_equivalence(log_sd: float, margin: float, runs: int) -> float:
+def power_of_equivalence(log_sd: float, margin: float, runs: int, *, pairs: bool = False) -> float:
     """Return how often, at least, so many runs per group show two truly equal groups to be equal within a margin.
 
     Parameters
     ----------
-    log_sd, margin
+    log_sd, margin, pairs
         As in `runs_for_equivalence`.
     runs
         Per group, at least 2.
@@ -150,27 +163,31 @@ def power_of_equivalence(log_sd: float, margin: float, runs: int) -> float:
     >>> round(power_of_equivalence(0.05, 1.05, 19), 2)
     0.81
     """
-    return max(0.0, 2 * _exceeds(checked_log(margin), log_sd, 0.95, runs) - 1)
+    return max(0.0, 2 * _exceeds(checked_log(margin), log_sd, 0.95, runs, pairs) - 1)
 
 
-def _exceeds(shift: float, log_sd: float, quantile: float, n: int) -> float:
+def _exceeds(shift: float, log_sd: float, quantile: float, n: int, pairs: bool) -> float:
     """Return how often, with n per group, a t statistic under a true shift exceeds its quantile."""
-    noncentrality = shift / _standard_error(log_sd, n)
+    noncentrality, df = shift / _standard_error(log_sd, n, pairs), _df(n, pairs)
     if noncentrality > _CERTAIN:
         return 1.0
-    return float(1 - special.nctdtr(2 * n - 2, noncentrality, special.stdtrit(2 * n - 2, quantile)))
+    return float(1 - special.nctdtr(df, noncentrality, special.stdtrit(df, quantile)))
 
 
 _CERTAIN = 30
 """A noncentrality above which the power is 1; the distribution function is not to be trusted that far out."""
 
 
-def _standard_error(log_sd: float, n: int) -> float:
+def _df(n: int, pairs: bool) -> int:
+    return n - 1 if pairs else 2 * n - 2
+
+
+def _standard_error(log_sd: float, n: int, pairs: bool) -> float:
     if not log_sd > 0:
         raise ValueError(f"a spread of {log_sd} between runs is not positive")
     if n < 2:
         raise ValueError(f"{n} runs per group have no spread between them; plan with two at least")
-    return log_sd * float(np.sqrt(2 / n))
+    return log_sd * float(np.sqrt((1 if pairs else 2) / n))
 
 
 def _fewest(enough: Callable[[int], bool]) -> int:

@@ -8,6 +8,7 @@ distributions are built for the ties at hand. All statistics are doubled, so tha
 from __future__ import annotations
 
 from functools import lru_cache
+from math import comb
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -189,3 +190,32 @@ def _group_sizes(steps: NDArray[np.bool_]) -> tuple[int, ...]:
     """Return the sizes of groups of equal values, given where in sorted order the value rises."""
     ends = np.concatenate([[0], np.flatnonzero(steps) + 1, [steps.size + 1]])
     return tuple(np.diff(ends).tolist())
+
+
+def few_alternations_p(n_a: int, n_b: int, alternations: int) -> float:
+    """Return how likely so few runs of one kind after another are, or fewer, in a random order of both groups.
+
+    Parameters
+    ----------
+    n_a, n_b
+        Runs of either group, at least one.
+    alternations
+        How many stretches of one group there are, counted over both: 2 where one group came first.
+
+    Notes
+    -----
+    Wald, A. and Wolfowitz, J. (1940), Ann. Math. Statist. 11, 147-162; exact.
+
+    Examples
+    --------
+    >>> few_alternations_p(2, 2, 2)
+    0.3333333333333333
+    """
+    orders = 0
+    for count in range(2, alternations + 1):
+        half, odd = divmod(count, 2)
+        if odd:
+            orders += comb(n_a - 1, half) * comb(n_b - 1, half - 1) + comb(n_a - 1, half - 1) * comb(n_b - 1, half)
+        else:
+            orders += 2 * comb(n_a - 1, half - 1) * comb(n_b - 1, half - 1)
+    return orders / comb(n_a + n_b, n_a)

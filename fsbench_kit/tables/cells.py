@@ -65,7 +65,7 @@ def cell_text(name: str, value: object) -> str:
 
 def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
     """Name a cell by some of its columns: ``randrw, read, block size 16 KiB, threads 4``."""
-    bare = ("study", "tool", "pattern", "part", "operation")
+    bare = ("study", "tool", "pattern", "part", "operation", "work")
     parts = (
         cell_text(name, row[name]) if name in bare else f"{name.replace('_', ' ')} {cell_text(name, row[name])}"
         for name in names

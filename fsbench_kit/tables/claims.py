@@ -96,9 +96,9 @@ def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
         What the numbers of runs are for.
     """
     names = [*varying(planned), "metric", "statistic"] if "metric" in planned.columns else []
-    shown = planned.select(*names, pl.col("^(pilot_runs|cv.*|for_.*)$")).with_columns(
+    shown = planned.select(*names, pl.col("^(unit|pilot_runs|cv.*|for_.*)$")).with_columns(
         pl.col("cv", "cv_high").map_elements(percent, return_dtype=pl.String)
     )
     if planned["cv"].equals(planned["cv_high"]):
-        shown = shown.drop("cv_high")
+        shown = shown.drop("cv_high", "unit")
     return table(shown, caption, heads={"cv": "CV", "cv_high": "CV at most", "for_equivalence": "for equality"})

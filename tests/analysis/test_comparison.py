@@ -131,7 +131,7 @@ def test_a_mean_of_runs_beside_a_run() -> None:
     # (1 + c^2 / 3) (1 + c^2) = exp((ln 2 / 1.959964)^2) = 1.13323: c^2 = -2 + sqrt(4 + 3 * 0.13323) = 0.09754
     assert row["break_even_cv"] == pytest.approx(0.3123, abs=1e-4)
     assert (row["averaged_over_baseline"], row["averaged_over_candidate"]) == (3, None)
-    assert row["footnotes"][0] == "Each figure of ext4 is the mean of 3 runs; their spread is not known."  # type: ignore[index]
+    assert "Each figure of ext4 is the mean of 3 runs; their spread is not known." in row["footnotes"]  # type: ignore[operator]
 
 
 def test_runs_of_the_same_rounds_are_pairs() -> None:
@@ -158,13 +158,13 @@ def test_runs_before_the_first_round_are_left_out_and_counted() -> None:
     fill = _rates(3, filesystem="xfs", stage="precondition")
     row = _row(*sides, *warm, fill)
     assert (row["ratio"], row["n_baseline"], row["n_candidate"]) == (pytest.approx(2), 2, 2)
-    assert row["footnotes"][:2] == ["4 warm-up runs were left out.", "1 precondition run was left out."]  # type: ignore[index]
+    assert {"4 warm-up runs were left out.", "1 precondition run was left out."} <= set(row["footnotes"])  # type: ignore[call-overload]
 
 
 def test_a_rule_that_ended_the_launch_is_named() -> None:
     rule = {"stopping_rule": "half-width 5 %"}
     row = _row(*(_rates(100, 110, filesystem=name, rounds=True, settings=rule) for name in ("ext4", "xfs")))
-    assert 'Rounds were added until the rule "half-width 5 %" was met' in row["footnotes"][0]  # type: ignore[index]
+    assert any('until the rule "half-width 5 %" was met' in note for note in row["footnotes"])  # type: ignore[attr-defined]
     assert row["verdict"] != "not comparable"
 
 
@@ -179,11 +179,12 @@ def test_targets_of_one_filesystem_can_be_compared_and_of_two_as_well() -> None:
 
 
 def test_settings_that_were_averaged_over_are_named() -> None:
-    old = _rates(100, 101, filesystem="ext4", settings={"kernel": "6.1"})
-    new = _rates(102, 103, filesystem="ext4", settings={"kernel": "6.5"})
-    row = _row(old + new, _rates(100, 101, filesystem="xfs", settings={"kernel": "6.1"}))
-    assert "The runs of ext4 differ in kernel: 6.1, 6.5." in row["footnotes"]
-    assert not [note for note in row["footnotes"] if "runs of xfs" in note]
+    old = _rates(100, 101, filesystem="ext4", settings={"governor": "old"})
+    new = _rates(102, 103, filesystem="ext4", settings={"governor": "new"})
+    row = _row(old + new, _rates(100, 101, filesystem="xfs", settings={"governor": "old"}))
+    shares = "new in 2 of 4 runs against 0 of 2, old in 2 of 4 runs against 2 of 2"
+    assert f"governor is not balanced: {shares}." in row["footnotes"]  # type: ignore[operator]
+    assert row["verdict"] == "not comparable"
 
 
 def test_runs_without_rounds_are_two_samples() -> None:
@@ -270,7 +271,7 @@ def test_a_setting_that_differs_withholds_the_verdict_and_is_named() -> None:
         _rates(200, 201, 202, filesystem="xfs", settings={"direct": "false"}),
     )
     assert row["reasons"] == ["CONFIG_MISMATCH"]
-    assert row["footnotes"] == ["direct differs: true against false."]
+    assert row["footnotes"][0] == "direct differs: true against false."  # type: ignore[index]
     assert row["ci_low"] is not None
     assert row["verdict"] == "not comparable"
 
@@ -804,12 +805,13 @@ def test_pairs_have_the_signed_ranks_beside_them() -> None:
 
 @pytest.mark.parametrize("host", [None, "h"])
 def test_several_runs_of_a_side_in_a_round_or_on_a_host_are_a_block(host: str | None) -> None:
-    a, b = [(100.0, 104.0), (90.0, 92.0, 95.0), (110.0,)], [(121.0,), (108.0, 110.0), (140.0, 138.0)]
+    a = [(100.0, 104.0), (90.0, 92.0, 95.0), (110.0,), (97.0,), (105.0, 106.0)]
+    b = [(121.0,), (108.0, 110.0), (140.0, 138.0), (120.0,), (119.0,)]
     row = _row(_rounds(*a, filesystem="ext4", host=host), _rounds(*b, filesystem="xfs", host=host))
     logs = [float(np.log(y).mean() - np.log(x).mean()) for x, y in zip(a, b, strict=True)]
     assert row["method"] == "t over blocks on logs"
-    assert (row["n_baseline"], row["n_candidate"], row["n_pairs"]) == (6, 5, 3)
-    assert row["ratio"] == pytest.approx(math.exp(sum(logs) / 3))
+    assert (row["n_baseline"], row["n_candidate"], row["n_pairs"]) == (9, 7, 5)
+    assert row["ratio"] == pytest.approx(math.exp(sum(logs) / 5))
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(_over(logs), rel=1e-9)
 
 
@@ -923,7 +925,7 @@ def test_equal_values_have_a_ratio_and_no_interval() -> None:
     assert row["ratio"] == pytest.approx(1)
     assert row["ci_low"] is row["p"] is row["confidence"] is row["companion_low"] is None
     assert row["verdict"] == "inconclusive"
-    assert "All values of a group are equal" in row["footnotes"][0]  # type: ignore[index]
+    assert any("All values of a group are equal" in note for note in row["footnotes"])  # type: ignore[attr-defined]
 
 
 def test_cells_that_one_side_lacks_are_no_rows() -> None:
@@ -995,13 +997,13 @@ def test_two_shared_rounds_make_pairs_and_one_makes_none() -> None:
     assert (row["n_pairs"], row["method"]) == (None, "Welch t on logs")
 
 
-def test_rounds_are_the_blocks_where_hosts_are_compared() -> None:
+def test_rounds_of_two_hosts_are_no_pairs_where_hosts_are_compared() -> None:
     sides = [
         [replace(log, host=host) for log in _rates(*rates, filesystem="ext4", rounds=True)]
         for host, rates in (("a", (100.0, 110.0, 105.0)), ("b", (121.0, 130.0, 128.0)))
     ]
     row = _row(*sides, factor="host")
-    assert (row["n_pairs"], row["method"]) == (3, "paired t on logs")
+    assert (row["n_pairs"], row["method"]) == (None, "Welch t on logs")
 
 
 def test_iops_and_bandwidth_of_a_job_count_once() -> None:

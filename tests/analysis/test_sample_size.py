@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats as scipy_stats
 
@@ -40,17 +42,36 @@ def test_a_pilot(root: Path) -> None:
     pilot = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
     table = fsb.sample_size(pilot)
     row = table.filter(tool="fio", metric="iops").row(0, named=True)
-    # the same from the frames by hand: two filesystems, each with its own mean of logarithms
+    # the same from the frames by hand: the ratio of both filesystems in each of ten rounds
+    iops = pilot.measurements.filter(metric="iops", statistic="value", primary=True, scope="job").join(
+        pilot.runs.filter(tool="fio").select("run_id", "filesystem", "round"), on="run_id"
+    )
+    rates = {tuple(key): value for *key, value in iops.select("round", "filesystem", "value").rows()}
+    logs = [math.log(rates[number, "xfs"] / rates[number, "ext4"]) for number in range(1, 11)]
+    variance, freedom = np.var(logs, ddof=1), 9
+    assert (row["unit"], row["pilot_runs"]) == ("round", 20)
+    assert row["cv"] == pytest.approx(math.sqrt(math.expm1(variance)))
+    high = variance * freedom / scipy_stats.chi2.ppf(0.2, freedom)
+    assert row["cv_high"] == pytest.approx(math.sqrt(math.expm1(high)))
+    width, n = scipy_stats.t.ppf(0.975, row["for_half_width"] - 1), row["for_half_width"]
+    assert width * math.sqrt(high / n) <= math.log(1.05)
+    fewer = scipy_stats.t.ppf(0.975, n - 2) * math.sqrt(high / (n - 1))
+    assert fewer > math.log(1.05)
+
+
+def test_a_pilot_without_rounds_counts_runs(root: Path) -> None:
+    whole = fsb.read(root / "raw_results" / "recorded" / "ext4-xfs-loop-2026")
+    pilot = replace(whole, runs=whole.runs.with_columns(round=pl.lit(None, pl.Int64)))
+    row = fsb.sample_size(pilot).filter(tool="fio", metric="iops").row(0, named=True)
+    # two filesystems, each with its own mean of logarithms
     iops = pilot.measurements.filter(metric="iops", statistic="value", primary=True, scope="job").join(
         pilot.runs.filter(tool="fio").select("run_id", "filesystem"), on="run_id"
     )
     logs = [np.log(group["value"].to_numpy()) for _, group in iops.group_by("filesystem")]
     freedom = sum(len(x) - 1 for x in logs)
     variance = sum(((x - x.mean()) ** 2).sum() for x in logs) / freedom
-    assert row["pilot_runs"] == sum(map(len, logs))
+    assert (row["unit"], row["pilot_runs"]) == ("run", sum(map(len, logs)))
     assert row["cv"] == pytest.approx(math.sqrt(math.expm1(variance)))
-    high = variance * freedom / scipy_stats.chi2.ppf(0.2, freedom)
-    assert row["cv_high"] == pytest.approx(math.sqrt(math.expm1(high)))
     assert row["for_half_width"] == fsb.sample_size(cv=row["cv_high"])["for_half_width"][0]
 
 

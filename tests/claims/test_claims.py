@@ -259,6 +259,7 @@ def test_footnotes_name_what_chance_could_do(claims: dict[str, dict[str, Any]]) 
     # ln(842.88 / 348.48) / (1.96 sqrt 2) = 0.319; sqrt(exp(0.319^2) - 1) = 0.327
     assert claims["seqwr-twice"]["footnotes"] == [
         "host differs: host01 against host02.",
+        "mount_options: attr2,inode64,noquota,seclabel against seclabel, which come with the filesystem.",
         "Each group has one run: if runs vary by 33 % (CV), chance alone can set two equal filesystems this far "
         "apart.",
     ]

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from fsbench_kit.stats import runs_for_effect, runs_for_equivalence, runs_for_width, welch_log
+from fsbench_kit.stats import (
+    paired_log,
+    power_of_effect,
+    runs_for_effect,
+    runs_for_equivalence,
+    runs_for_width,
+    welch_log,
+)
 
 # Noise between runs -> runs per side for a half-width of 2, 5, 10 %; for an effect of 2, 5, 10, 20 %; for
 # equivalence within 5 and 10 %, both with a power of 80 %. Searched upwards from 2, apart from this package.
@@ -56,3 +63,15 @@ def test_nonsense_is_refused(plan) -> None:
 def test_the_width_is_that_of_as_many_runs(log_sd: float, runs: int) -> None:
     # t(.975, 4) sqrt(2/3) s = 2.2670 s reaches ln 1.05 = 0.04879 at 0.02152
     assert runs_for_width(log_sd, 1.05) == runs
+
+
+def test_pairs_are_planned_with_the_spread_of_their_ratios() -> None:
+    n = runs_for_width(0.05, 1.05, pairs=True)
+    half_widths = [scipy_stats.t.ppf(0.975, m - 1) * 0.05 / np.sqrt(m) / np.log(1.05) for m in (n - 1, n)]
+    assert half_widths[0] > 1 >= half_widths[1]
+
+
+def test_the_power_of_pairs_is_that_of_a_simulation() -> None:
+    a, b = np.random.default_rng(4).lognormal(0, 0.05 / np.sqrt(2), (2, 20_000, 8))
+    found = (paired_log(a, 1.05 * b).low > 1).mean()
+    assert power_of_effect(0.05, 1.05, 8, pairs=True) == pytest.approx(found, abs=0.015)

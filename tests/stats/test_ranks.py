@@ -1,4 +1,4 @@
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from fsbench_kit.stats import mann_whitney_p, signed_rank_p
+from fsbench_kit.stats import few_alternations_p, mann_whitney_p, signed_rank_p
 from fsbench_kit.stats.ranks import EXACT_UP_TO, mann_whitney_null
 
 # golang.org/x/perf, cmd/benchstat/testdata/{old,new}.txt: ns/op.
@@ -124,3 +124,19 @@ def test_each_cell_has_its_own_ties() -> None:
     a = np.array([[1, 2, 3, 4], [1, 1, 2, 2], [1, 2, 3, 4]])
     b = np.array([[5, 6, 7, 8], [2, 2, 3, 3], [4, 3, 6, 7]])
     assert mann_whitney_p(a, b).tolist() == [mann_whitney_p(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def test_alternations_are_counted_over_all_orders() -> None:
+    for n_a, n_b in ((1, 1), (2, 2), (3, 2), (4, 4), (1, 5)):
+        counts = []
+        for places in combinations(range(n_a + n_b), n_a):
+            order = [place in places for place in range(n_a + n_b)]
+            counts.append(1 + sum(x != y for x, y in pairwise(order)))
+        for alternations in range(2, n_a + n_b + 1):
+            share = np.mean([count <= alternations for count in counts])
+            assert few_alternations_p(n_a, n_b, alternations) == pytest.approx(share)
+
+
+def test_alternations_of_a_table() -> None:
+    # Swed and Eisenhart (1943): with 10 and 10, six stretches or fewer have 1.9 %
+    assert few_alternations_p(10, 10, 6) == pytest.approx(0.019, abs=5e-4)

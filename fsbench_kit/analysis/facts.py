@@ -1,0 +1,131 @@
+"""What sets runs apart besides the factor: every setting that could matter to their figures, run by run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.settings import known
+from fsbench_kit.model.units import quantity
+from fsbench_kit.model.vocabulary import FOLLOWS, setting_kind
+
+if TYPE_CHECKING:
+    from fsbench_kit.data.dataset import Dataset
+
+MOUNT: Final = "mount option "
+"""What the keys of mount options begin with that mean the same on every filesystem."""
+
+TARGET: Final = "target"
+
+_COMMON: Final = {
+    "access": ("rw", "ro"),
+    "atime": ("relatime", "noatime", "strictatime", "atime"),
+    "diratime": ("diratime", "nodiratime"),
+    "lazytime": ("nolazytime", "lazytime"),
+    "sync": ("async", "sync"),
+    "dirsync": ("nodirsync", "dirsync"),
+    "barrier": ("barrier", "nobarrier"),
+    "discard": ("nodiscard", "discard", "discard=sync", "discard=async"),
+    "data": ("data=ordered", "data=journal", "data=writeback"),
+}
+"""Options of the VFS and of durability, which say the same of any filesystem; the first is what holds unsaid."""
+
+_OPTIONS: Final = {word: name for name, words in _COMMON.items() for word in words}
+_SAME: Final = {"barrier=1": "barrier", "barrier=0": "nobarrier", "fsync_mode=nobarrier": "nobarrier"}
+_OF_ZFS: Final = {
+    ("zfs.sync", "standard"): ("sync", "async"),
+    ("zfs.sync", "always"): ("sync", "sync"),
+    ("zfs.sync", "disabled"): ("barrier", "sync=disabled"),
+    ("zfs.atime", "off"): ("atime", "noatime"),
+}
+"""Properties of ZFS that are such options."""
+
+
+def facts(dataset: Dataset) -> pl.DataFrame:
+    """Return what sets runs apart: columns ``run_id``, ``key``, ``kind`` and ``value``.
+
+    What all runs share is not there. Mount options that say the same of any filesystem are settings of their own,
+    of the kind ``mount``; what is left of them belongs to the target, whose name is of the kind ``name``.
+    """
+    targets = dataset.runs.select("run_id", key=pl.lit(TARGET), value="target").drop_nulls("value")
+    of_runs = pl.concat([known(dataset), targets])
+    values = pl.col("value")
+    alike = (values == values.first()).all() & (pl.len() == dataset.runs.height)
+    of_runs = of_runs.filter(~alike.over("key"))
+    of_runs = pl.concat([of_runs.filter(pl.col("key") != "mount_options"), _mounts(of_runs)])
+    kinds = {key: _kind(key) for key in of_runs["key"].unique()}
+    memory = of_runs.filter(key="memory")["value"].unique().sort().to_list()
+    return of_runs.with_columns(
+        kind=pl.col("key").replace_strict(kinds, return_dtype=pl.String),
+        value=pl.when(pl.col("key") == "memory").then(values.replace(_near(memory))).otherwise(values),
+    ).filter(pl.col("kind") != "label")
+
+
+def _kind(key: str) -> str:
+    if key == TARGET:
+        return "name"
+    if key == "provision":  # what these commands did is known as settings
+        return "label"
+    return "mount" if key.startswith(MOUNT) else setting_kind(key)
+
+
+def counted(factor: str) -> pl.Expr:
+    """Return which facts are differences that a factor does not bring with it."""
+    brought = {"filesystem": ["target", "name"], "target": ["target", "name", "mount"]}.get(factor, ["name"])
+    return ~pl.col("kind").is_in(brought)
+
+
+def is_default() -> pl.Expr:
+    """Return which facts are mount options as they are where nobody asks for another."""
+    return (pl.col("kind") == "mount") & pl.col("value").is_in([words[0] for words in _COMMON.values()])
+
+
+def others(factor: str) -> pl.Expr:
+    """Return which facts are neither the factor nor follow from it."""
+    own = [factor, *FOLLOWS.get(factor, ())]
+    return ~pl.col("key").is_in([*own, "mount_options"] if factor == "mount_options" else own)
+
+
+def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:
+    """Split mount options into those that say the same of any filesystem, and the rest; ZFS has its own words."""
+    found: dict[tuple[str, str], str] = {}
+    said = of_runs.filter((pl.col("key") == "mount_options") | pl.col("key").is_in([key for key, _ in _OF_ZFS]))
+    for run, key, text in said.sort("key").select("run_id", "key", "value").rows():  # mount_options before zfs.*
+        if key == "mount_options":
+            words = [_SAME.get(word, word) for word in text.replace(" ", "").split(",")]
+            found |= {(run, f"{MOUNT}{name}"): of_name[0] for name, of_name in _COMMON.items()}
+            found |= {(run, f"{MOUNT}{_OPTIONS[word]}"): word for word in words if word in _OPTIONS}
+            own = sorted(word for word in words if word not in {*_OPTIONS, "", "defaults"})
+            found[run, key] = ",".join(own) or "none of its own"
+        elif (key, text) in _OF_ZFS:
+            name, word = _OF_ZFS[key, text]
+            found[run, f"{MOUNT}{name}"] = word
+    rows = [(*place, value) for place, value in found.items()]
+    return pl.DataFrame(rows, schema=of_runs.schema, orient="row")
+
+
+def capacity(memory: str) -> int | None:
+    """Read a size of memory; of one that is stated in GB take the least that it can mean, powers of 1000."""
+    if memory.isdecimal():
+        return int(memory)
+    size, *unit = memory.split()
+    try:
+        return int(quantity(size, *unit).value)
+    except (ValueError, TypeError):
+        return None
+
+
+_NEAR: Final = 1.01
+
+
+def _near(memory: list[str]) -> dict[str, str]:
+    """Return a common text for sizes of memory that differ only in what a kernel keeps for itself."""
+    sizes = sorted((size, text) for text in memory if (size := capacity(text)))
+    same: dict[str, str] = {}
+    least = (0, "")
+    for size, text in sizes:
+        if size > _NEAR * least[0]:
+            least = size, text
+        same[text] = least[1]
+    return same

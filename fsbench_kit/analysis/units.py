@@ -1,0 +1,214 @@
+"""What the unit of inference is: hosts, the launches on a host, the rounds of a launch, or runs.
+
+A unit that both groups have compares them free of what it has of its own. Five or more hosts or launches tell by
+their spread what a further one would give: the interval is a t over them, for units like these. Two to four are
+strata: the groups are compared within each, for these units. Below them, rounds are pairs or blocks where that
+keeps most of the runs; else the runs of both groups are independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Method = Literal["runs", "rounds", "units", "means", "strata", "strata of rounds"]
+
+MANY: Final = 5
+"""From how many hosts or launches on their spread tells of further ones."""
+
+_KEPT: Final = 0.8
+"""The least share of runs that pairing has to keep."""
+
+_BOTH: Final = pl.col("side").n_unique() == 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the runs of each pair of groups are compared, where that is not as two independent groups of all runs.
+
+    Attributes
+    ----------
+    runs
+        Columns ``pair``, ``side``, ``run_id``, ``method``, ``unit`` (a host or launch, or a stratum) and ``block``
+        (a round). Runs that take no part are not there.
+    notes
+        Columns ``pair`` and ``text``: what was chosen, and why.
+    """
+
+    runs: pl.DataFrame
+    notes: pl.DataFrame
+
+
+NO_PLAN: Final = Plan(
+    pl.DataFrame(
+        schema={"pair": pl.Int64, "side": pl.Int32, "run_id": pl.String, "method": pl.String}
+        | {"unit": pl.String, "block": pl.UInt32}
+    ),
+    pl.DataFrame(schema={"pair": pl.Int64, "text": pl.String}),
+)
+"""Of runs that are of one launch, and in no rounds."""
+
+
+def in_units(members: pl.DataFrame) -> pl.DataFrame:
+    """Return the runs on hosts that both groups ran on, each with the unit within which it is compared.
+
+    Parameters
+    ----------
+    members
+        Columns ``pair``, ``side``, ``run_id``, ``host``, ``launch`` and ``round``.
+
+    Returns
+    -------
+    pl.DataFrame
+        The same with ``hosts`` and ``launches``, how many of them ran both groups; ``unit``, null where there is
+        only one; ``alone``, whether the run's launch takes no part; and ``all``, the pair's runs before.
+    """
+    shared = {by: _BOTH.over("pair", by).alias("shared") for by in ("host", "launch")}
+    of_host = members.with_columns(shared["host"], all=pl.len().over("pair"))
+    hosts = pl.col("host").filter("shared").n_unique().over("pair")  # an unknown one is one, too
+    kept = of_host.with_columns(hosts=hosts).filter(pl.col("shared") | (pl.col("hosts") == 0))
+    of_launch = kept.with_columns(shared["launch"]).with_columns(
+        launches=pl.col("launch").filter("shared").n_unique().over("pair"),
+        most=pl.col("shared").mean().over("pair"),
+    )
+    one_host, whole = pl.col("hosts") < 2, pl.col("most") >= _KEPT
+    within = (pl.col("launches") > 0) & (one_host | (whole & (pl.col("hosts") < MANY)))
+    return of_launch.with_columns(
+        alone=within & ~pl.col("shared"),
+        unit=pl.when(within & (pl.col("launches") > pl.col("hosts")) & (pl.col("launches") > 1))
+        .then(pl.format("launch {}", "launch"))
+        .when(~one_host)
+        .then(pl.format("host {}", pl.col("host").fill_null("not known"))),
+    ).drop("shared", "most")
+
+
+def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
+    """Decide how the runs of each pair of groups are compared.
+
+    Parameters
+    ----------
+    units
+        What `in_units` returned.
+    strata
+        Columns ``pair``, ``run_id`` and ``stratum``: settings within whose values the groups have to be compared.
+    """
+    runs = units.filter(~pl.col("alone")).join(strata, on=["pair", "run_id"], how="left", maintain_order="left")
+    runs = runs.with_columns(
+        unit=pl.concat_str("unit", "stratum", separator=", ", ignore_nulls=True).replace("", None),
+        paired=pl.col("round").is_not_null() & _BOTH.over("pair", "launch", "round"),
+    ).with_columns(block=pl.when("paired").then(pl.struct("launch", "round").rank("dense")))
+    by_pair = runs.group_by("pair", maintain_order=True).agg(
+        *(pl.col(name).first() for name in ("all", "hosts", "launches")),
+        in_units=pl.col("unit").has_nulls().not_(),
+        by_setting=pl.col("stratum").has_nulls().not_(),
+        few=pl.when(pl.col("hosts").first() > 1).then("hosts").otherwise("launches").first() < MANY,
+        runs=pl.len(),
+        paired=pl.col("paired").sum(),
+        in_rounds=(pl.col("paired").mean() >= _KEPT) & (_rounds() > 1),
+        freedom=pl.len() > pl.struct("side", "unit").n_unique(),
+        freedom_of_rounds=_rounds() > pl.col("unit").n_unique(),
+        fewest=pl.min_horizontal(*(pl.col("launch").filter(pl.col("side") == side).n_unique() for side in (0, 1))),
+    )
+    few, in_units = pl.col("in_units") & pl.col("few"), pl.col("in_units")
+    decided = by_pair.with_columns(
+        method=pl.when("by_setting")
+        .then(pl.lit("strata"))
+        .when(few & pl.col("in_rounds") & pl.col("freedom_of_rounds"))
+        .then(pl.lit("strata of rounds"))
+        .when(few & pl.col("freedom"))
+        .then(pl.lit("strata"))
+        .when(in_units)
+        .then(pl.lit("units"))
+        .when("in_rounds")
+        .then(pl.lit("rounds"))
+        .when((pl.col("launches") == 0) & (pl.col("fewest") > 1))
+        .then(pl.lit("means"))
+        .otherwise(pl.lit("runs"))
+    )
+    used = runs.join(
+        decided.select("pair", "method", all_runs=pl.col("runs") == pl.col("all")),
+        on="pair",
+        maintain_order="left",
+    ).filter(
+        ~pl.col("method").is_in(_OF_ROUNDS) | pl.col("paired"), (pl.col("method") != "runs") | ~pl.col("all_runs")
+    )
+    unit = pl.when(pl.col("method") == "means").then("launch").otherwise("unit")
+    notes = pl.concat(_notes(units, decided)).sort("pair", maintain_order=True)
+    return Plan(used.select("pair", "side", "run_id", "method", unit.alias("unit"), "block"), notes)
+
+
+_OF_ROUNDS: Final = ("rounds", "strata of rounds")
+
+
+def _rounds() -> pl.Expr:
+    return pl.col("block").drop_nulls().n_unique()
+
+
+def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Say which runs were left out, within or over what the groups were compared, and what that holds for."""
+    method, several = pl.col("method"), (pl.col("hosts") > 1) | (pl.col("launches") > 1)
+    of_hosts = pl.col("hosts") > 1
+    name, names = (pl.when(of_hosts).then(pl.lit(host)).otherwise(pl.lit(launch)) for host, launch in _NAMES)
+    number = pl.when(of_hosts).then("hosts").otherwise("launches")
+    left = units.group_by("pair", maintain_order=True).agg(
+        pl.col("alone").sum(), elsewhere=pl.col("all").first() - pl.len()
+    )
+    alone = decided.select("pair", "method", alone=pl.col("runs") - pl.col("paired"))
+    told = [
+        (left, pl.col("elsewhere") > 0, _counted("elsewhere", "on a host that ran only one of the groups")),
+        (left, pl.col("alone") > 0, _counted("alone", "of a launch that ran only one of the groups")),
+        (
+            alone,
+            method.is_in(_OF_ROUNDS) & (pl.col("alone") > 0),
+            _counted("alone", "without a partner in its round"),
+        ),
+        (
+            decided,
+            method.str.starts_with("strata") & several,
+            pl.format(
+                "The groups were compared within each of {} {}: the ratio is that of these {}.",
+                number,
+                names,
+                names,
+            ),
+        ),
+        (
+            decided,
+            method == "units",
+            pl.format("The interval is over {} {}: the {} is the unit.", number, names, name),
+        ),
+        (
+            decided,
+            method == "means",
+            pl.lit("No launch ran both groups, so the launch is the unit, and each counts once."),
+        ),
+        (
+            decided,
+            ~method.is_in(_OF_ROUNDS) & (method != "units") & (pl.col("paired") > 0) & ~pl.col("in_rounds"),
+            pl.format(
+                "Only {} of {} runs have a partner in their round, so rounds were not paired.", "paired", "runs"
+            ),
+        ),
+        (
+            decided,
+            (method == "runs") & (pl.col("launches") == 0) & (pl.col("fewest") == 1),
+            pl.lit(
+                "No launch ran both groups: whatever else differs between their launches is part of the ratio."
+            ),
+        ),
+    ]
+    for frame, which, text in told:
+        yield frame.filter(which).select("pair", text=text)
+
+
+_NAMES: Final = (("host", "launch"), ("hosts", "launches"))
+
+
+def _counted(runs: str, which: str) -> pl.Expr:
+    one, several = f"1 run {which} was left out.", f"{{}} runs {which} were left out."
+    return pl.when(pl.col(runs) == 1).then(pl.lit(one)).otherwise(pl.format(several, runs))
