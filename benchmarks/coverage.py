@@ -172,11 +172,6 @@ def geometric(a: Floats, b: Floats) -> float:
     return float(np.exp(np.log(b).mean() - np.log(a).mean()))
 
 
-def of_medians(a: Floats, b: Floats) -> float:
-    """Return the ratio of medians."""
-    return float(np.median(b) / np.median(a))
-
-
 def of_pairs(a: Floats, b: Floats) -> float:
     """Return the median of ratios."""
     return float(np.median(b / a))
@@ -185,7 +180,6 @@ def of_pairs(a: Floats, b: Floats) -> float:
 INDEPENDENT: Final[dict[str, Method]] = {
     "Welch": (stats.welch_log, geometric),
     "Hodges-Lehmann": (stats.hodges_lehmann_log, of_pairs),
-    "Price-Bonett": (stats.median_ratio, of_medians),
 }
 PAIRED: Final[dict[str, Method]] = {
     "paired t": (stats.paired_log, geometric),
