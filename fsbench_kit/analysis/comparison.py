@@ -71,6 +71,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "method": pl.String,
     "over": pl.String,
     "n_for": pl.Int64,
+    "n_against": pl.Int64,
     "p": pl.Float64,
     "p_adjusted": pl.Float64,
     "effect": pl.Int64,
@@ -124,17 +125,17 @@ def compare(
         runs are of one level. ``ratio`` is candidate over baseline. ``value_*`` are geometric means over runs, in
         the metric's base unit. ``averaged_over_*`` is how many runs each figure of a group is the mean of, where
         it is of several. ``rounding_*`` are the ratios that the prints allow, or the bounds that are known.
-        ``over`` is what the interval is over: runs, rounds or hosts; ``n_pairs`` how many rounds or hosts, and
-        ``n_for`` in how many of these the candidate is better. Rows of one ``effect`` are one question in several
-        metrics, which one of them is tested for: ``p_adjusted`` is Holm's correction over the ``tested`` effects
-        of a study and a tool, and ``error`` the chance of any false difference in the whole call.
+        ``over`` is what the interval is over: runs, rounds or hosts; ``n_pairs`` how many rounds or hosts, in
+        ``n_for`` of which the candidate is better, and in ``n_against`` the baseline. Rows of one ``effect`` are
+        one question in several metrics, which one of them is tested for: ``p_adjusted`` is Holm's correction over
+        the ``tested`` effects of a study and a tool, and ``error`` the chance of any false difference in the call.
 
     Notes
     -----
     A verdict is ``equivalent`` where the data show that the ratio lies within the margin, also where it is not 1;
-    else ``better`` or ``worse`` where they show that it is not 1; else ``inconclusive``. Groups of two runs, or two
-    rounds, have an interval and no verdict of their own. Three to five show no more than they would with the spread
-    of all rows of their metric and statistic, where these are ten or more.
+    else ``better`` or ``worse`` where they show that it is not 1; else ``inconclusive``. Groups of two runs, or
+    two rounds, have an interval and no verdict of their own. Three to five show no more than they would with the
+    spread of all rows of their metric and statistic, where these are ten or more.
 
     Every interval reaches as far beyond its method's as the rounding of the figures allows, and is rounding alone
     where all runs of each group print alike. Of figures of which only a bound is known there is a bound of the
@@ -227,10 +228,14 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Op
         **estimates.columns(),
         **design.columns(baseline.height, estimates.remarks).to_dict(),
     )
-    pairs_for = pl.when(pl.col("better") == "higher").then("above").otherwise("below")
+    higher = pl.col("better") == "higher"
     return (
         judged(rows, 1 - options.confidence)
-        .with_columns(margin=pl.lit(options.margin), n_for=pairs_for)
+        .with_columns(
+            margin=pl.lit(options.margin),
+            n_for=pl.when(higher).then("above").otherwise("below"),
+            n_against=pl.when(higher).then("below").otherwise("above"),
+        )
         .select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
     )
 
