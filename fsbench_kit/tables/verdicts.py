@@ -9,7 +9,7 @@ import polars as pl
 from fsbench_kit.analysis.metrics import PLACE
 from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.tables.cells import cell_label, ordered, varying
-from fsbench_kit.tables.messages import counted, one_line, percent, ratio_text
+from fsbench_kit.tables.messages import counted, digits, one_line, percent, ratio_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,10 @@ class _Words(NamedTuple):
         if low >= 2:
             return f"{ratio_text(low)} to {ratio_text(high)} times"
         near, far = sorted((abs(low - 1), abs(high - 1)))
-        return f"{percent(near).removesuffix(_PERCENT)} to {percent(far)}"
+        ends = [percent(end).removesuffix(_PERCENT) for end in (near, far)]
+        if ends[0] == ends[1]:
+            ends = [digits(100 * end) for end in (near, far)]
+        return " to ".join(ends) + _PERCENT
 
 
 _PERCENT: Final = "\N{NO-BREAK SPACE}%"
@@ -280,5 +283,6 @@ def tested(comparison: pl.DataFrame) -> str | None:
     ]
     return (
         f"Verdicts are corrected for the number of tests ({', '.join(of)}). The chance of any false better or "
-        f"worse in the whole comparison is {percent(families['error'][0])} at most, and of any false equivalent as much."
+        f"worse in the whole comparison is {percent(families['error'][0])} at most, and of any false equivalent "
+        "as much."
     )

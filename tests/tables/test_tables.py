@@ -332,8 +332,8 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             MEANS,
-            "xfs was 97 % faster than ext4 in one mean of 3 runs each. No confidence interval is possible: if runs "
-            "vary by 25 % (CV) or more, chance alone could produce this at the 5 % level.",
+            "xfs was 97 % faster than ext4 in one mean of 3 runs each. No confidence interval is possible: if "
+            "runs vary by 25 % (CV) or more, chance alone could produce this at the 5 % level.",
         ),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 1.8},
