@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Words(NamedTuple):
-    """How people compare two groups by a metric: ``is 10 % faster than``, ``has 10 % lower p99 latency than``."""
+    """How people compare groups by a metric: ``is 10 % faster than``, ``has 10 % lower p99 latency than``."""
 
     verb: str
     past: str
@@ -24,20 +24,23 @@ class _Words(NamedTuple):
     less: str
     times: str
     same: str
-
-    def than(self, ratio: float) -> str:
-        """Say what a ratio means: ``10 % faster than``, ``2.40 times as fast as``."""
-        if 0.1 <= ratio < 2:
-            return f"{percent(abs(ratio - 1))} {self.more if ratio >= 1 else self.less} than"
-        return f"{ratio_text(ratio)} {self.times}"
+    noun: str = ""
 
     def by(self, ratio: float) -> str:
-        """Say the same without the other group: ``10 % faster``."""
-        return self.than(ratio).removesuffix(" than").removesuffix(" as").removesuffix(" of")
+        """Say what a ratio means, without the other group: ``10 % faster``, ``2.40 times as fast``."""
+        if 0.1 <= ratio < 2:
+            return f"{percent(abs(ratio - 1))} {self.more if ratio >= 1 else self.less}"
+        return f"{ratio_text(ratio)} {self.times}".rsplit(" ", 1)[0]
+
+    def than(self, ratio: float) -> str:
+        """Say the same beside the other group: ``10 % faster than``, ``2.40 times as fast as``."""
+        if ratio == 1:
+            return self.same
+        return f"{self.by(ratio)}{self.noun} than" if 0.1 <= ratio < 2 else f"{ratio_text(ratio)} {self.times}"
 
     def reach(self, low: float, high: float) -> str:
-        """Say from where to where a ratio may lie: ``3 to 17 %``, ``1.90 to 2.40 times``."""
-        if low < 1 < high or min(low, high) < 0.1 or (low < 2 <= high):
+        """Say from where to where a ratio may lie: ``3 to 17 %``, ``2.10 to 2.40 times``."""
+        if low < 1 < high or low < 0.1 or low < 2 <= high:
             return f"{self.by(low)} to {self.by(high)}"
         if low >= 2:
             return f"{ratio_text(low)} to {ratio_text(high)} times"
@@ -50,19 +53,17 @@ class _Words(NamedTuple):
 
 _PERCENT: Final = "\N{NO-BREAK SPACE}%"
 _FAST: Final = _Words("is", "was", "faster", "slower", "times as fast as", "as fast as")
-_TIME: Final = _Words("takes", "took", "more time", "less time", "times the time of", "as much time as")
-_WORDS: Final = {
-    **dict.fromkeys(("bandwidth", "iops", "file_rate", "request_bandwidth"), _FAST),
-    **dict.fromkeys(("elapsed", "elapsed_with_sync"), _TIME),
-}
+_NOUNS: Final = {"elapsed": "time", "elapsed_with_sync": "time with its sync", "cpu": "CPU use"}
 
 
 def _words(row: Mapping[str, Any]) -> _Words:
-    if row["metric"] in _WORDS:
-        return _WORDS[row["metric"]]
-    noun = row["metric"].replace("_", " ").replace("cpu", "CPU")
+    if row["metric"] in {"bandwidth", "iops", "file_rate", "request_bandwidth"}:
+        return _FAST
+    noun = _NOUNS.get(row["metric"], row["metric"].replace("_", " "))
+    if row["metric"] in {"elapsed", "elapsed_with_sync"}:
+        return _Words("takes", "took", "more", "less", f"times the {noun} of", f"as much {noun} as", f" {noun}")
     noun = noun if row["statistic"] == "value" else f"{row['statistic']} {noun}"
-    return _Words("has", "had", f"higher {noun}", f"lower {noun}", f"times the {noun} of", f"the same {noun} as")
+    return _Words("has", "had", "higher", "lower", f"times the {noun} of", f"the same {noun} as", f" {noun}")
 
 
 def sentence(row: Mapping[str, Any]) -> str:
@@ -89,18 +90,18 @@ def _names(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def _decided(row: Mapping[str, Any]) -> str:
     """Say which group is better, and by how much."""
-    words, names = _words(row), _names(row)
+    words, (level, baseline) = _words(row), _names(row)
+    worse = row["verdict"] == "worse"
+    better, other = (baseline, level) if worse else (level, baseline)
+    if row["ratio"] is None:
+        bound = row["rounding_low"] if (row["rounding_low"] or 0) > 1 else row["rounding_high"]
+        than = words.than(1 / bound if worse else bound)
+        return f"{better} {words.verb} at least {than} {other} ({_evidence(row, better)}; a bound)."
     ratio, low, high = row["ratio"], row["ci_low"], row["ci_high"]
-    bound = row["rounding_low"] if (row["rounding_low"] or 0) > 1 else row["rounding_high"]
-    if row["verdict"] == "worse":
-        names = names[1], names[0]
-        ratio, low, high, bound = (None if end is None else 1 / end for end in (ratio, high, low, bound))
-    better, other = names
-    if ratio is None:
-        return f"{better} {words.verb} at least {words.than(bound)} {other} ({_evidence(row, better)}; a bound)."
-    said = f"{better} {words.verb} {words.than(ratio)} {other}"
+    if worse:
+        ratio, low, high = (None if end is None else 1 / end for end in (ratio, high, low))
     reach = "" if low is None else f"{words.reach(low, high)}{_unless_usual(row)}; "
-    return f"{said} ({reach}{_evidence(row, better)})."
+    return f"{better} {words.verb} {words.than(ratio)} {other} ({reach}{_evidence(row, better)})."
 
 
 def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:
@@ -131,7 +132,7 @@ def _equivalent(row: Mapping[str, Any]) -> str:
         reach = "" if low is None else f"{words.reach(low, high)}; "
         said = f"{level} {words.verb} {words.same} {baseline}, within the margin of {margin}"
         return f"{said} ({reach}{_evidence(row)})."
-    said = f"{words.reach(low, high)} {words.by(row['ratio']).split(' ', 1)[1]}"
+    said = f"{words.reach(low, high)} {words.more if low > 1 else words.less}{words.noun}"
     return f"{level} {words.verb} {said} than {baseline}, less than the {margin} that count ({_evidence(row)})."
 
 
@@ -156,9 +157,10 @@ def _open(row: Mapping[str, Any]) -> str:
     if low is None:
         return f"{measured}, but no confidence interval is possible."
     if low <= 1 <= high:
-        which = f"Whether {level} {words.verb} {words.more} or {words.less} than {baseline} is open"
+        which = f"Whether {level} {words.verb} {words.more} or {words.less}{words.noun} than {baseline} is open"
+        verb = "is" if words.verb == "has" else words.verb
         reach = f"more than {words.by(high)} or more than {words.by(low)}"
-        return f"{which}: these runs exclude only that it {words.verb} {reach} ({_evidence(row)})."
+        return f"{which}: these runs exclude only that it {verb} {reach} ({_evidence(row)})."
     measured = f"{measured} ({words.reach(low, high)}{_unless_usual(row)}; {_evidence(row)})"
     if row["p_adjusted"] is None:
         return f"{measured}, but two {row['over']} have no verdict of their own."
