@@ -47,10 +47,13 @@ _DRIFTING: Final = "The figures of {} drift: later runs differ from earlier ones
 def _shapes(groups: Groups, rounding: Floats) -> tuple[Bools, Bools]:
     """Tell which groups are bimodal, and which drift."""
     n = groups.table["n"].to_numpy()
+    if not n.size:
+        return n > 0, n > 0
     compared, bimodal, drifting = (np.zeros(n.size, dtype=np.bool_) for _ in range(3))
     compared[groups.pairs.to_numpy()] = True
     samples = Sampler(groups)
-    measured = compared & (n >= 3) & ~groups.having(~(pl.col("value") > 0).fill_null(value=False))
+    values = groups.measurements["value"].to_numpy()[groups.order]
+    measured = compared & (n >= 3) & (np.minimum.reduceat(values, groups.first) > 0)  # a nan is no figure either
     chosen = np.flatnonzero(measured)
     if chosen.size:
         bimodal[chosen] = stats.bimodal(samples.group(chosen), rounding[chosen])

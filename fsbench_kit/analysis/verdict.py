@@ -102,17 +102,19 @@ def _with_effects(rows: pl.DataFrame) -> pl.DataFrame:
     A metric whose interval contradicts that of the first is no function of it, as the latency at a fixed rate is
     none of that rate: it is an effect of its own.
     """
+    rows = rows.with_row_index("row")
+    if rows.select("metric", "statistic").n_unique() == rows["question"].n_unique():
+        return rows.with_columns(effect="row")  # no question has several metrics
     keys = [*telling(rows, [name for name in CELL if name not in ("metric", "statistic")]), "level", "question"]
     higher = pl.col("better") == "higher"
     low = pl.when(higher).then("ci_low").otherwise(1 / pl.col("ci_high"))
     high = pl.when(higher).then("ci_high").otherwise(1 / pl.col("ci_low"))
     first = (
-        rows.with_row_index("row")
-        .with_columns(low=low, high=high)
+        rows.with_columns(low=low, high=high)
         .sort(pl.col("testable").not_(), "place", maintain_order=True)
         .group_by(keys, maintain_order=True)
         .agg(effect=pl.col("row").first(), first_low=pl.col("low").first(), first_high=pl.col("high").first())
     )
-    beside = rows.with_row_index("row").join(first, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    beside = rows.join(first, on=keys, how="left", nulls_equal=True, maintain_order="left")
     contradicts = pl.col("testable") & ((low > pl.col("first_high")) | (high < pl.col("first_low")))
     return beside.with_columns(effect=pl.when(contradicts).then("row").otherwise("effect"))

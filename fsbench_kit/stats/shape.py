@@ -57,17 +57,15 @@ def bimodal(values: ArrayLike, rounding: ArrayLike = 0.0) -> Bools:
 
 def _gap_is_wide(logs: Floats, blur: Floats) -> Bools:
     n = logs.shape[-1]
+    logs = logs - logs.mean(axis=-1, keepdims=True)
     gaps = np.diff(logs, axis=-1)
-    below = np.arange(n) <= gaps.argmax(axis=-1)[..., None]
+    widest = gaps.argmax(axis=-1)[:, None]
+    sums = logs.cumsum(axis=-1)
+    below, total = np.take_along_axis(sums, widest, axis=-1)[:, 0], sums[:, -1]
+    n_below = widest[:, 0] + 1
+    squares = np.square(logs).sum(axis=-1) - below**2 / n_below - (total - below) ** 2 / (n - n_below)
     of_rounding = n * np.square(blur) / 3  # true values are anywhere between the ends of a print
-    within = np.sqrt((_squares(logs, below) + _squares(logs, ~below) + of_rounding) / (n - 2))
+    within = np.sqrt((np.maximum(squares, 0) + of_rounding) / (n - 2))
     gap = gaps.max(axis=-1) - 2 * blur
     wide: Bools = gap > np.maximum(WIDER_GAPS.get(n, WIDE_GAP) * within, 10.0**-DECIMALS)
     return wide
-
-
-def _squares(logs: Floats, chosen: Bools) -> Floats:
-    """Return the sum of squared distances of the chosen values from their mean."""
-    mean = (logs * chosen).sum(axis=-1, keepdims=True) / chosen.sum(axis=-1, keepdims=True)
-    squares: Floats = np.square((logs - mean) * chosen).sum(axis=-1)
-    return squares

@@ -297,8 +297,8 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | RUNS | LATENCY,
-            "Whether xfs has higher or lower p99 latency than ext4 is open: these runs exclude only that it is more "
-            "than 13 % higher or more than 6 % lower (5 runs each).",
+            "Whether xfs has higher or lower p99 latency than ext4 is open: these runs exclude only that it is "
+            "more than 13 % higher or more than 6 % lower (5 runs each).",
         ),
         (
             OPEN | {"ci_low": 0.2, "ci_high": 4.5},
