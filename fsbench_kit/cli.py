@@ -196,6 +196,15 @@ def _explain(paths: list[str]) -> None:
             typer.echo(line)
 
 
+def _factor(text: str) -> float:
+    """Read a percentage, or a ratio, as a factor: ``5%`` and ``1.05`` are the same."""
+    number = text.strip()
+    try:
+        return 1 + float(number.removesuffix("%")) / 100 if number.endswith("%") else float(number)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a percentage nor a ratio; write 5% or 1.05") from None
+
+
 @app.command("compare")
 def compare_command(
     paths: Paths,
@@ -205,20 +214,42 @@ def compare_command(
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
     *,
-    margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            parser=_factor,
+            metavar="PERCENT|RATIO",
+            help="By how much groups may differ that count as equal: 5% or 1.05; the tolerance, if that is given.",
+        ),
+    ] = None,
     to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
     gate: Annotated[
         bool,
         typer.Option(
             "--gate",
-            help="Exit with 1 if anything is worse, 4 if anything is not comparable, 3 if anything is undecided.",
+            help="Say what keeps the comparison from passing, and exit with 1 if anything is worse by more than "
+            "the tolerance, 4 if anything is not comparable, 3 if anything is undecided.",
         ),
     ] = False,
     jobs: Jobs = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            parser=_factor,
+            metavar="PERCENT|RATIO",
+            help="By how much a figure may be worse and still pass the gate: 5% or 1.05; by default the margin.",
+        ),
+    ] = None,
 ) -> None:
     """Compare the runs of each level of a factor with those of a baseline."""
     from fsbench_kit import tables
 
+    if tolerance is not None and not gate:
+        raise RequestError("--tolerance is what --gate tolerates", hint="Give --gate, too.")
+    if tolerance is not None and tolerance < 1:
+        raise RequestError(f"a tolerance of {tolerance:g} is not a factor of 1 or more", hint="Write 5% or 1.05.")
+    if margin is None:
+        margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
     dataset = _read(paths, jobs)
     comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
     if comparison.is_empty():
@@ -236,27 +267,42 @@ def compare_command(
         out.print(over_cells)
     _exit_if_some_input_was_unusable(dataset.diagnostics)
     if gate:
-        _gate(comparison)
+        _gate(comparison, margin if tolerance is None else tolerance)
 
 
-_GATE: Final = (
-    (1, {"worse"}, "worse"),
-    (4, {"not comparable"}, "not comparable"),
-    (3, {"inconclusive", "single runs", "bound only"}, "undecided"),
-)
-"""Exit status, the verdicts that lead to it, and their name: the first that a comparison has counts."""
+_MARGIN: Final = 1.05
+_STATUS: Final = {"worse": 1, "not comparable": 4, "undecided": 3}
+_MOST_NAMED: Final = 10
 
 
-def _gate(comparison: pl.DataFrame) -> None:
-    """Pass where nothing is worse and everything is decided; otherwise exit with what keeps it from passing."""
+def _gate(comparison: pl.DataFrame, tolerance: float) -> None:
+    """Pass where nothing is worse and everything is decided; else say what is not, and exit with the gravest."""
     import polars as pl
 
-    for status, verdicts, name in _GATE:
-        found = comparison.filter(pl.col("verdict").is_in(list(verdicts))).height
-        if found:
-            err.print(f"gate: {found} of {comparison.height} comparisons are {name}")
-            raise typer.Exit(status)
-    err.print(f"gate: none of {comparison.height} comparisons is worse")
+    from fsbench_kit import tables
+    from fsbench_kit.analysis.gate import OBSTACLES, gate
+
+    found = gate(comparison, tolerance)
+    worse = "worse" if tolerance == 1 else f"worse by more than {tables.percent(tolerance - 1)}"
+    names = tables.varying(comparison)
+    status = 0
+    for outcome in OBSTACLES:
+        rows = found.filter(pl.col("outcome") == outcome)
+        if rows.is_empty():
+            continue
+        status = status or _STATUS[outcome]
+        what = worse if outcome == "worse" else outcome
+        err.print(f"gate: {rows.height} of {comparison.height} comparisons are {what}")
+        for row in rows.head(_MOST_NAMED).iter_rows(named=True):
+            cell = ", ".join(
+                filter(None, [tables.cell_label(row, names), tables.metric_text(row["metric"], row["statistic"])])
+            )
+            err.print(f"  {cell}: {tables.sentence(row)}")
+        if rows.height > _MOST_NAMED:
+            err.print(f"  and {rows.height - _MOST_NAMED} more")
+    if status:
+        raise typer.Exit(status)
+    err.print(f"gate: none of {comparison.height} comparisons is {worse}")
 
 
 @app.command("repeats")

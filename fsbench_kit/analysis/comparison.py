@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from fsbench_kit.analysis import shapes
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import Estimates, Options, estimate
@@ -18,7 +19,8 @@ from fsbench_kit.analysis.groups import Groups, comparable, groups_of, paired
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL
-from fsbench_kit.analysis.verdict import adjusted, codes, verdict
+from fsbench_kit.analysis.verdict import codes, judged
+from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
@@ -68,8 +70,15 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "break_even_cv": pl.Float64,
     "estimand": pl.String,
     "method": pl.String,
+    "over": pl.String,
+    "n_for": pl.Int64,
+    "n_against": pl.Int64,
     "p": pl.Float64,
     "p_adjusted": pl.Float64,
+    "effect": pl.Int64,
+    "tested": pl.Int64,
+    "error": pl.Float64,
+    "margin": pl.Float64,
     "verdict": pl.String,
     "reasons": pl.List(pl.String),
     "footnotes": pl.List(pl.String),
@@ -113,14 +122,26 @@ def compare(
     Returns
     -------
     pl.DataFrame
-        One row for each cell, metric, statistic and level; the columns are `COLUMNS`. ``ratio`` is candidate
-        over baseline. ``value_*`` are geometric means over runs, in the metric's base unit. ``averaged_over_*`` is
-        how many runs each figure of a group is the mean of, where it is of several. ``verdict`` follows
-        ``p_adjusted``, Holm's correction over the rows that share a metric and a statistic. There is no row
-        where all runs are of one level.
+        One row for each cell, metric, statistic and level; the columns are `COLUMNS`. There is no row where all
+        runs are of one level. ``ratio`` is candidate over baseline. ``value_*`` are geometric means over runs, in
+        the metric's base unit. ``averaged_over_*`` is how many runs each figure of a group is the mean of, where
+        it is of several. ``rounding_*`` are the ratios that the prints allow, or the bounds that are known.
+        ``over`` is what the interval is over: runs, rounds or hosts; ``n_pairs`` how many rounds or hosts, in
+        ``n_for`` of which the candidate is better, and in ``n_against`` the baseline. Rows of one ``effect`` are
+        one question in several metrics, which one of them is tested for: ``p_adjusted`` is Holm's correction over
+        the ``tested`` effects of a study and a tool, and ``error`` the chance of any false difference in the call.
 
     Notes
     -----
+    A verdict is ``equivalent`` where the data show that the ratio lies within the margin, also where it is not 1;
+    else ``better`` or ``worse`` where they show that it is not 1; else ``inconclusive``. Groups of two runs, or
+    two rounds, have an interval and no verdict of their own. Three to five show no more than they would with the
+    spread of all rows of their metric and statistic, where these are ten or more.
+
+    Every interval reaches as far beyond its method's as the rounding of the figures allows, and is rounding alone
+    where all runs of each group print alike. Of figures of which only a bound is known there is a bound of the
+    ratio, and a verdict where that decides.
+
     The method by the data's shape; ``companion_*`` is a second interval, by a method that fails elsewhere:
 
     ======================================  =================================  =================================
@@ -129,13 +150,11 @@ def compare(
     one in each group                       none; the noise it would take      none
     one against two                         none                               none
     one against three or more               prediction, no confidence          none
-    two or more in each group               Welch's t                          Hodges-Lehmann from 4 on; of
-                                                                               medians from 6 on, where a group
-                                                                               is bimodal
+    two or more in each group               Welch's t                          Hodges-Lehmann from 4 on
     pairs: one of a group in shared rounds  paired t                           signed ranks from 6 on
     several of a group in shared rounds     t over rounds                      signed ranks from 6 rounds on
     several shared hosts                    t over hosts                       signed ranks from 6 hosts on
-    two or three of a group, in many cells  as above                           moderated t
+    two or three of each, in many cells     as above                           moderated t
     ======================================  =================================  =================================
 
     All are of logarithms. A footnote says where the two intervals disagree on whether they include 1.
@@ -156,9 +175,10 @@ def compare(
     """
     options = Options(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
+    measurements, missing = _with_figures(measurements)
     groups = groups_of(measurements, factor, baseline)
     design = Design(groups, Evidence(dataset, factor))
-    return _compared(design, check(design), options)
+    return _compared(design, check(design), options, missing)
 
 
 def compare_groups(
@@ -188,13 +208,47 @@ def compare_groups(
         A row for each pair, in their order; the columns are `COLUMNS`.
     """
     options = Options(factor=evidence.factor, confidence=confidence, margin=margin)
-    design = Design(paired(pairs), evidence)
-    return _compared(design, Remarks() if within_runs else check(design), options)
+    groups = paired(pairs)
+    design = Design(groups, evidence)
+    none_missing = groups.measurements.clear()
+    return _compared(design, Remarks() if within_runs else check(design), options, none_missing)
 
 
-def _compared(design: Design, remarks: Remarks, options: Options) -> pl.DataFrame:
+def _compared(design: Design, remarks: Remarks, options: Options, missing: pl.DataFrame) -> pl.DataFrame:
+    """Estimate and judge all rows, given what was found of their design."""
+    groups = design.groups
     estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
-    return _verdicts(design.groups, remarks, estimates, options)
+    shapes.look(groups, estimates)
+    _left_out(groups, missing, estimates.remarks)
+    return _verdicts(groups, remarks, estimates, options)
+
+
+def _with_figures(measurements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the measurements without those that are missing where their group has others, and these."""
+    is_missing = measurements["state"] == "missing"
+    missing = measurements.filter(is_missing, ~UNMEASURED)
+    if missing.is_empty():
+        return measurements, missing
+    others = measurements.filter(~is_missing, ~UNMEASURED).select(_GROUP).unique()
+    numbered = measurements.with_row_index("place")
+    left = numbered.filter(is_missing, ~UNMEASURED).join(others, on=_GROUP, how="semi", nulls_equal=True)
+    return numbered.join(left, on="place", how="anti", maintain_order="left").drop("place"), left
+
+
+_GROUP: Final = (*CELL, "level")
+
+
+def _left_out(groups: Groups, missing: pl.DataFrame, remarks: Remarks) -> None:
+    """Say of each group how many of its runs have no figure."""
+    if missing.is_empty():
+        return
+    counts = missing.group_by(_GROUP).len("absent")
+    of_groups = groups.table.join(counts, on=_GROUP, nulls_equal=True)
+    one = pl.format("1 run of {} has no figure here and was left out.", "level")
+    several = pl.format("{} runs of {} have no figure here and were left out.", "absent", "level")
+    said = of_groups.select("group", text=pl.when(pl.col("absent") == 1).then(one).otherwise(several))
+    rows = groups.of_rows(said)
+    remarks.note(rows["row"], rows["text"])
 
 
 def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Options) -> pl.DataFrame:
@@ -214,9 +268,15 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Op
         **estimates.columns(),
         **design.columns(baseline.height, estimates.remarks).to_dict(),
     )
-    rows = rows.with_columns(p_adjusted=adjusted(rows))
-    return rows.with_columns(verdict=verdict(1 - options.confidence)).select(
-        pl.col(name).cast(kind) for name, kind in COLUMNS.items()
+    higher = pl.col("better") == "higher"
+    return (
+        judged(rows, 1 - options.confidence)
+        .with_columns(
+            margin=pl.lit(options.margin),
+            n_for=pl.when(higher).then("above").otherwise("below"),
+            n_against=pl.when(higher).then("below").otherwise("above"),
+        )
+        .select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
     )
 
 

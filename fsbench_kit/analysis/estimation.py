@@ -12,11 +12,8 @@ from fsbench_kit import stats
 from fsbench_kit.analysis.groups import SIDES
 from fsbench_kit.analysis.reasons import Reason, Remarks
 from fsbench_kit.stats import special
-from fsbench_kit.stats.drift import MIN_RUNS as MIN_FOR_DRIFT
-from fsbench_kit.stats.medians import MIN_FOR_MEDIAN
 from fsbench_kit.stats.robust import MIN_PAIRS, MIN_RUNS
 from fsbench_kit.stats.single import MIN_FOR_PREDICTION
-from fsbench_kit.stats.steady import WINDOW
 from fsbench_kit.stats.values import checked_confidence, checked_log
 
 if TYPE_CHECKING:
@@ -26,14 +23,16 @@ if TYPE_CHECKING:
     from fsbench_kit.analysis.design import Design
     from fsbench_kit.analysis.groups import Groups, Runs
     from fsbench_kit.stats import RatioEstimate
-    from fsbench_kit.stats.result import Bools, Ints
+    from fsbench_kit.stats.result import Bools, Floats, Ints
 
     Method: TypeAlias = Callable[[Runs, Runs, float], RatioEstimate]
 
 ZERO_OR_FAILED: Final = Reason(
     code="ZERO_OR_FAILED", kind="no ratio", meaning="A group has a figure of zero, or none at all."
 )
-CENSORED: Final = Reason(code="CENSORED", kind="no interval", meaning="Only a bound of a figure is known.")
+CENSORED: Final = Reason(
+    code="CENSORED", kind="no interval", meaning="Only a bound of a figure is known, so only one of the ratio."
+)
 ONE_RUN: Final = Reason(
     code="ONE_RUN_NO_REPLICATES",
     kind="no interval",
@@ -41,11 +40,6 @@ ONE_RUN: Final = Reason(
 )
 TOO_FEW: Final = Reason(
     code="N_BELOW_METHOD_MIN", kind="no interval", meaning="A group has fewer runs than the method needs."
-)
-NON_STEADY: Final = Reason(
-    code="NON_STEADY",
-    kind="verdict withheld",
-    meaning="The rounds of a group drift, and the last five have not reached steady state by SNIA's criterion.",
 )
 STRATA_DISAGREE: Final = Reason(
     code="STRATA_DISAGREE",
@@ -57,7 +51,7 @@ SET_MISMATCH: Final = Reason(
     kind="verdict withheld",
     meaning="The groups have different cells; only the cells that both have were compared.",
 )
-REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, NON_STEADY, STRATA_DISAGREE, SET_MISMATCH)
+REASONS: Final = (ZERO_OR_FAILED, CENSORED, ONE_RUN, TOO_FEW, STRATA_DISAGREE, SET_MISMATCH)
 """The reasons that lie in the measurements themselves."""
 
 NUMBERS: Final = (
@@ -77,7 +71,13 @@ NUMBERS: Final = (
     "break_even_cv",
     "p",
 )
-WORDS: Final = ("estimand", "method", "companion_method")
+WORDS: Final = ("estimand", "method", "companion_method", "over")
+TESTS: Final = (
+    *("log_ratio", "standard_error", "df", "down", "up"),
+    *("units", "per_unit", "degrees", "above", "below", "p_equivalent"),
+)
+"""What the verdict rests on besides: the estimate that is tested, how much less and more its rounding allows, and
+in how many pairs the candidate has the greater figure, and the smaller one."""
 
 
 class Estimates:
@@ -86,20 +86,20 @@ class Estimates:
     Attributes
     ----------
     numbers
-        The columns of `NUMBERS`, nan where there is none.
+        The columns of `NUMBERS` and `TESTS`, nan where there is none.
     words
         The columns of `WORDS`.
     remarks
         Why a row has no more, and what to keep in mind when reading it.
-    equivalent
-        Whether a row shows that there is no difference.
+    rounding
+        How far the true figures of each group may lie from the printed ones to either side, as a mean logarithm.
     """
 
     def __init__(self, rows: int) -> None:
-        self.numbers = {name: np.full(rows, np.nan) for name in NUMBERS}
+        self.numbers = {name: np.full(rows, np.nan) for name in (*NUMBERS, *TESTS)}
         self.words = {name: np.full(rows, None, dtype=object) for name in WORDS}
         self.remarks = Remarks()
-        self.equivalent = np.zeros(rows, dtype=np.bool_)
+        self.rounding: Floats = np.zeros(0)
 
     def put(self, rows: Ints, **columns: Any) -> None:
         """Fill in columns of some rows; words are the same for all of them."""
@@ -113,7 +113,7 @@ class Estimates:
             for name, values in self.numbers.items()
         }
         words = {name: pl.Series(values.tolist(), dtype=pl.String) for name, values in self.words.items()}
-        return {**known, **words, "equivalent": pl.Series(self.equivalent)}
+        return {**known, **words}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +148,8 @@ class Samples(NamedTuple):
 class Sampler:
     """Takes the runs of rows and of groups out of the values of all groups, which are put into an array once."""
 
-    def __init__(self, groups: Groups) -> None:
-        self._values = groups.ragged(groups.measurements["value"])
+    def __init__(self, groups: Groups, column: str = "value") -> None:
+        self._values = groups.ragged(groups.measurements[column])
         self._started = groups.measurements["started_at"]
         self._groups = groups
         self._n = groups.table["n"].to_numpy()
@@ -200,7 +200,8 @@ def estimate(design: Design, without_ratio: pl.Series, options: Options) -> Esti
     _means_of_runs(groups, found)
     found.remarks.because(_where(nothing), ZERO_OR_FAILED)
     found.remarks.because(_where(censored), CENSORED)
-    _rounding(groups, _where((most == 1) & ~nothing & ~refused), found)
+    _rounding(groups, _where(~(nothing | refused)), found)
+    _bounds(groups, _where(censored & ~refused & (fewest > 1)), found, options)
 
     usable = ~(nothing | censored | refused)
     _ratios(samples.of(_where(usable)), found)
@@ -223,9 +224,9 @@ def estimate(design: Design, without_ratio: pl.Series, options: Options) -> Esti
     _predict(samples.of(_where(predicted & (n_b == 1))), found, options)
     _predict(samples.of(_where(predicted & (n_a == 1))).swapped(), found, options, inverse=True)
 
-    shapes = _shapes(groups, samples)
-    _intervals(design, samples.of(_where(usable & (fewest > 1))), shapes, found, options)
-    _shape_remarks(groups, shapes, found)
+    found.put(_where(usable), over="runs")
+    _intervals(design, samples.of(_where(usable & (fewest > 1))), found, options)
+    _tests(groups, found, options)
     return found
 
 
@@ -260,11 +261,55 @@ def _means_of_runs(groups: Groups, found: Estimates) -> None:
 
 
 def _rounding(groups: Groups, rows: Ints, found: Estimates) -> None:
-    """Give the ratios that the prints of two single figures allow; no bound is a null."""
-    places = [groups.order[groups.first[groups.pairs[side].to_numpy()[rows]]] for side in SIDES]
-    ends = (groups.measurements[name].gather(place).to_numpy() for place in places for name in ("low", "high"))
-    bounds = stats.rounding_ratio(*ends)
+    """Give the ratios that the prints allow; no bound is a null.
+
+    A run's figure lies anywhere between the values that print like it, so that the ratio of geometric means lies
+    between those of the ends.
+    """
+    n = groups.table["n"].to_numpy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = [np.log(groups.measurements[name].to_numpy()[groups.order]) for name in ("value", "low", "high")]
+        value, low, high = (np.add.reduceat(ends, groups.first) / n if n.size else ends for ends in logs)
+        below, above = (np.fmax(ends, 0.0) for ends in (value - low, high - value))  # what is unknown adds nothing
+    a, b = (groups.pairs[side].to_numpy()[rows] for side in SIDES)
+    bounds = stats.rounding_ratio(np.exp(low[a]), np.exp(high[a]), np.exp(low[b]), np.exp(high[b]))
     found.put(rows, rounding_low=np.where(bounds.low > 0, bounds.low, np.nan), rounding_high=bounds.high)
+    found.put(rows, down=below[b] + above[a], up=above[b] + below[a])
+    found.rounding = (below + above) / 2
+
+
+def _bounds(groups: Groups, rows: Ints, found: Estimates, options: Options) -> None:
+    """Test the bounds of ratios over several runs: of each print the end that brings the ratio nearest to 1."""
+    if not rows.size:
+        return
+    lows, highs = (Sampler(groups, end).of(rows) for end in ("low", "high"))
+    for beyond, a, b in (
+        (found.numbers["rounding_low"][rows] > 1, highs.a, lows.b),
+        (found.numbers["rounding_high"][rows] < 1, lows.a, highs.b),
+    ):
+        chosen = rows[beyond]
+        if not chosen.size:
+            continue
+        result = stats.welch_log(a[beyond], b[beyond], options.confidence)
+        units = np.minimum(result.n_a, result.n_b)
+        reach = found.rounding[groups.pairs.to_numpy()[chosen]].sum(axis=-1)
+        found.put(chosen, estimand="bound of the ratio of geometric means", method="Welch t on logs of bounds")
+        found.put(chosen, log_ratio=np.log(result.estimate), units=units, down=0.0, up=0.0)
+        found.put(chosen, **_spread(result, units, reach))
+
+
+def _spread(result: RatioEstimate, units: Ints, reach: Floats) -> dict[str, Floats]:
+    """Return the standard error of ratios and its degrees of freedom.
+
+    Where all runs of each group print alike their spread lies below what the print resolves. It is taken to be as
+    wide as that: true figures are anywhere in their print, in both groups.
+    """
+    error, df = np.asarray(result.standard_error), np.asarray(result.df)
+    alike = np.isnan(error) & (reach > 0)
+    return {
+        "standard_error": np.where(alike, reach / np.sqrt(3.0 * units), error),
+        "df": np.where(alike, units - 1.0, df),
+    }
 
 
 def _ratios(samples: Samples, found: Estimates) -> None:
@@ -279,8 +324,16 @@ def _predict(samples: Samples, found: Estimates, options: Options, *, inverse: b
         return
     result = stats.prediction_log(np.ma.getdata(one)[:, 0], many, options.confidence)
     result = result.inverse() if inverse else result
-    found.put(rows, method=result.method, prediction_low=result.low, prediction_high=result.high)
+    low, high = _with_rounding(result, rows, found)
+    found.put(rows, method=result.method, prediction_low=low, prediction_high=high)
     _caveats(rows, result, found)
+
+
+def _with_rounding(result: RatioEstimate, rows: Ints, found: Estimates) -> tuple[Floats, Floats]:
+    """Let intervals reach as much further as the rounding of figures does; none has an open end."""
+    down, up = found.numbers["down"][rows], found.numbers["up"][rows]
+    reach = np.where(np.isfinite(down + up), 1.0, np.nan)
+    return reach * result.low * np.exp(-down), reach * result.high * np.exp(up)
 
 
 def _caveats(rows: Ints, result: RatioEstimate, found: Estimates) -> None:
@@ -291,7 +344,7 @@ def _caveats(rows: Ints, result: RatioEstimate, found: Estimates) -> None:
 # ---- intervals
 
 
-def _intervals(design: Design, samples: Samples, shapes: Shapes, found: Estimates, options: Options) -> None:
+def _intervals(design: Design, samples: Samples, found: Estimates, options: Options) -> None:
     """Give the interval of rows with two or more runs in each group, over the units that the design plans with."""
     groups = design.groups
     planned = _planned(design, samples.rows)
@@ -301,7 +354,7 @@ def _intervals(design: Design, samples: Samples, shapes: Shapes, found: Estimate
     for independent in (apart, some):
         if independent.rows.size:
             _interval(independent, stats.welch_log, found, options)
-            _beside_two_samples(independent, groups.either(shapes.bimodal)[independent.rows], found, options)
+            _beside_two_samples(independent, found, options)
             _beside_few(groups, independent, stats.moderated_log, found, options)
     if planned.is_empty():
         return
@@ -310,6 +363,8 @@ def _intervals(design: Design, samples: Samples, shapes: Shapes, found: Estimate
     _interval(_independent(means), stats.welch_log, found, options)
     _over_blocks(groups, planned, found, options)
     _within_strata(planned, found, options)
+    for (over,), rows in planned.select("row", over=_OVER).unique().group_by("over"):
+        found.put(rows["row"].to_numpy(), over=over)
 
 
 def _planned(design: Design, rows: Ints) -> pl.DataFrame:
@@ -347,6 +402,17 @@ def _over_blocks(groups: Groups, planned: pl.DataFrame, found: Estimates, option
 _BLOCKS: Final = {"rounds": "block", "units": "unit"}
 """How rows are compared, and the column that holds what they are compared over."""
 
+_OVER: Final = (
+    pl.when(pl.col("method").is_in(["rounds", "strata of rounds"]))
+    .then(pl.lit("rounds"))
+    .when(pl.col("method") == "means")
+    .then(pl.lit("launches"))
+    .when(pl.col("method") == "units")
+    .then(pl.when(pl.col("unit").str.starts_with("launch ")).then(pl.lit("launches")).otherwise(pl.lit("hosts")))
+    .otherwise(pl.lit("runs"))
+)
+"""What an interval is over."""
+
 
 def _within_strata(planned: pl.DataFrame, found: Estimates, options: Options) -> None:
     """Give the interval within strata, and beside it the one for hosts or launches in general."""
@@ -369,7 +435,8 @@ def _strata(
     if not samples.rows.size:
         return
     result = method(samples.a, samples.b, options.confidence)
-    _interval(samples, lambda *_: result.overall, found, options)
+    every = (side.reshape(samples.rows.size, -1) for side in samples[1:])
+    _interval(Samples(samples.rows, *every), lambda *_: result.overall, found, options)
     apart = _where(result.p_disagree < DISAGREE)
     of_row = strata.group_by("row", maintain_order=True).agg("unit")["unit"].to_list()
     told = [
@@ -395,24 +462,89 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
     if not rows.size:
         return
     result = method(a, b, options.confidence)
+    units, per_unit = np.minimum(result.n_a, result.n_b), 1 / result.n_a + 1 / result.n_b
+    degrees = result.n_a + result.n_b - 2
+    if result.n_pairs is not None:
+        units, per_unit, degrees = result.n_pairs, 1 / result.n_pairs, result.n_pairs - 1
+        of_a, of_b = (side if side.ndim == 2 else np.ma.log(side).mean(axis=-1) for side in (a, b))
+        found.put(rows, n_pairs=units)
+        found.put(rows, above=(of_b > of_a).sum(axis=-1), below=(of_b < of_a).sum(axis=-1))
     found.put(
         rows,
         ratio=result.estimate,
-        ci_low=result.low,
-        ci_high=result.high,
-        confidence=result.confidence,
         estimand=result.estimand,
         method=result.method,
-        p=result.p,
+        log_ratio=np.log(result.estimate),
+        units=units,
+        per_unit=per_unit,
+        degrees=degrees,
     )
-    if result.n_pairs is not None:
-        found.put(rows, n_pairs=result.n_pairs)
-    found.equivalent[rows] = stats.tost_p(result, options.margin) <= _EQUIVALENCE_LEVEL
     _caveats(rows, result, found)
 
+    down, up = found.numbers["down"][rows], found.numbers["up"][rows]
+    for name, reach in (("rounding_low", -down), ("rounding_high", up)):
+        known = np.isfinite(found.numbers[name][rows])
+        found.put(rows[known], **{name: (result.estimate * np.exp(reach))[known]})
+    low, high = _with_rounding(result, rows, found)
+    spread = _spread(result, units, (down + up) / 2)
+    spread["standard_error"][~np.isfinite(down + up)] = np.nan
+    alike = np.isnan(low) & ~np.isnan(spread["standard_error"])
+    low[alike], high[alike] = ((result.estimate * np.exp(reach))[alike] for reach in (-down, up))
+    confidence = np.where(np.isnan(low), np.nan, options.confidence)
+    found.put(rows, ci_low=low, ci_high=high, confidence=confidence, **spread)
+    found.put(rows[alike], method="rounding alone")
+    with np.errstate(invalid="ignore"):
+        coarse = ~alike & (down + up > _COARSE * np.log(high / low))
+    found.remarks.note(rows[coarse], "Rounding of the printed figures makes up much of the interval.")
 
-_EQUIVALENCE_LEVEL: Final = 0.05
-"""Of the test of equivalence: as much as to say that the interval of 90 % lies within the margin."""
+
+_COARSE: Final = 0.25
+"""The share of an interval that its rounding may have without a word about it."""
+
+
+# ---- tests
+
+
+def _tests(groups: Groups, found: Estimates, options: Options) -> None:
+    """Test of each ratio whether it is 1, and whether it lies beyond the margin; of a bound only the former.
+
+    The spread of three to five runs is hardly known: that they all lie in one of two modes looks like no spread at
+    all. So their p is no smaller than what the spread of all rows of their kind gives, where these are many.
+    """
+    rows = _where(np.isfinite(found.numbers["standard_error"]))
+    ratio = stats.LogRatio(*(found.numbers[name][rows] for name in TESTS[:5]))
+    limit = checked_log(options.margin)
+    p = np.stack([stats.difference_p(ratio), stats.equivalence_p(ratio, limit)])
+    units = found.numbers["units"][rows]
+    of_ratios = ~np.isnan(found.numbers["ratio"][rows])
+    few = _where(of_ratios & (units >= FEWEST_UNITS) & (units <= _MOST_FEW))
+    if few.size:
+        per_unit, degrees = (found.numbers[name][rows] for name in ("per_unit", "degrees"))
+        methods = pl.Series("method", found.words["method"][rows].tolist(), dtype=pl.String)
+        kinds = groups.of("baseline", *_POOLED)[rows].with_columns(methods)
+        kind = kinds.select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
+        weight = np.where(of_ratios, degrees, 0.0)
+        total = np.bincount(kind, weight)
+        variance = np.bincount(kind, weight * ratio.standard_error**2 / per_unit) / np.maximum(total, 1)
+        few = few[np.bincount(kind, of_ratios)[kind[few]] >= _MANY_ROWS]
+        pooled = stats.LogRatio(*(column[few] for column in ratio))._replace(
+            standard_error=np.sqrt(variance[kind[few]] * per_unit[few]), df=total[kind[few]]
+        )
+        p[:, few] = np.maximum(p[:, few], [stats.difference_p(pooled), stats.equivalence_p(pooled, limit)])
+    found.put(rows, p=p[0], p_equivalent=np.where(of_ratios, p[1], np.nan))
+
+
+FEWEST_UNITS: Final = 3
+"""Runs of a group, or rounds, from which on a row has a verdict of its own."""
+
+_MOST_FEW: Final = 5
+_MANY_ROWS: Final = 10
+
+_POOLED: Final = ("study", "tool", "metric", "statistic")
+"""What rows have to share besides the method before few runs are held to the spread of all of them."""
+
+
+# ---- blocks
 
 
 def _shared(planned: pl.DataFrame, by: str, *within: str, both: bool = True) -> pl.DataFrame:
@@ -459,16 +591,12 @@ def _stacked(blocks: pl.DataFrame) -> Samples:
 # ---- companions: a second interval, by a method that fails elsewhere
 
 
-def _beside_two_samples(samples: Samples, bimodal: Bools, found: Estimates, options: Options) -> None:
-    """Give the interval of Hodges and Lehmann; that of medians, where the runs of a group are bimodal."""
+def _beside_two_samples(samples: Samples, found: Estimates, options: Options) -> None:
+    """Give the interval of Hodges and Lehmann, which two modes do not shorten."""
     n_a, n_b = samples.a.count(axis=-1), samples.b.count(axis=-1)
-    fewest = np.minimum(n_a, n_b)
-    of_medians = bimodal & (fewest >= MIN_FOR_MEDIAN)
-    _companion(samples.where(of_medians), stats.median_ratio, found, options)
-    widest = 1 - 2 / special.comb(
-        n_a + n_b, n_a
-    )  # the confidence of all ratios of a run to a run, least to greatest
-    ranked = (fewest >= MIN_RUNS) & (widest >= options.confidence) & ~of_medians
+    # the confidence of all ratios of a run to a run, least to greatest
+    widest = 1 - 2 / special.comb(n_a + n_b, n_a)
+    ranked = (np.minimum(n_a, n_b) >= MIN_RUNS) & (widest >= options.confidence)
     _companion(samples.where(ranked), stats.hodges_lehmann_log, found, options)
 
 
@@ -500,11 +628,12 @@ def _companion(samples: Samples, method: Method, found: Estimates, options: Opti
     if not samples.rows.size:
         return
     result, rows = method(samples.a, samples.b, options.confidence), samples.rows
+    low, high = _with_rounding(result, rows, found)
     own_low, own_high = found.numbers["ci_low"][rows], found.numbers["ci_high"][rows]
-    given = np.isfinite(result.low) & np.isfinite(own_low)
-    found.put(rows[given], companion_low=result.low[given], companion_high=result.high[given])
+    given = np.isfinite(low) & np.isfinite(own_low)
+    found.put(rows[given], companion_low=low[given], companion_high=high[given])
     found.put(rows[given], companion_method=result.method)
-    includes, own_includes = (result.low <= 1) & (result.high >= 1), (own_low <= 1) & (own_high >= 1)
+    includes, own_includes = (low <= 1) & (high >= 1), (own_low <= 1) & (own_high >= 1)
     found.remarks.note(
         rows[given & includes & ~own_includes], f"A second interval, by {result.method}, includes 1."
     )
@@ -515,69 +644,3 @@ def _companion(samples: Samples, method: Method, found: Estimates, options: Opti
         found.remarks.note(
             rows[given & noisy], "The cell is more than twice as noisy as most: its second interval is too short."
         )
-
-
-# ---- how the runs of a group lie
-
-
-class Shapes(NamedTuple):
-    """Which groups are bimodal, which drift, and which do not come to rest."""
-
-    bimodal: Bools
-    drifting: Bools
-    unsteady: Bools
-
-
-def _shapes(groups: Groups, samples: Sampler) -> Shapes:
-    """Tell how the runs of each group lie.
-
-    Not steady is a group whose rounds fail SNIA's criterion and also drift. The criterion alone would not do: it
-    bounds the range of five rounds, which runs that merely vary by 9 % exceed half of the time, and that is what
-    an interval is for. Nor would drift alone: at random order inside rounds it does no harm to a ratio, while a
-    device that is still on its way shows a ratio that neither of its states has.
-    """
-    n = groups.table["n"].to_numpy()
-    compared = np.zeros(n.size, dtype=np.bool_)
-    compared[groups.pairs.to_numpy()] = True
-    measured = compared & (n >= 3) & ~groups.having(~(pl.col("value") > 0).fill_null(value=False))
-    bimodal, drifting, unsteady = (np.zeros(n.size, dtype=np.bool_) for _ in range(3))
-    chosen = _where(measured)
-    if chosen.size:
-        bimodal[chosen] = stats.bimodal(samples.group(chosen))
-
-    # A line over time means something where the times are known, and all runs were made on one machine.
-    timed = ~groups.having(pl.col("started_at").is_null()) & groups.alike("host")
-    chosen = _where(measured & (n >= MIN_FOR_DRIFT) & timed)
-    if chosen.size:
-        in_time = samples.in_time(chosen)
-        line = stats.drift(in_time)
-        drifts = (line.low > 1) | (line.high < 1)
-        drifting[chosen[drifts]] = True
-        places, _ = groups.places(chosen[drifts & (n[chosen] >= WINDOW)])
-        rounds = groups.measurements.select("group", "round")[places]
-        once = (
-            rounds.group_by("group")
-            .agg(pl.col("round").is_not_null().all() & pl.col("round").is_unique().all())
-            .filter("round")["group"]
-        )
-        for place in _where(np.isin(chosen, once.to_numpy())):
-            unsteady[chosen[place]] = not stats.steady_state(in_time[place].compressed()[-WINDOW:]).steady
-    return Shapes(bimodal, drifting, unsteady)
-
-
-def _shape_remarks(groups: Groups, shapes: Shapes, found: Estimates) -> None:
-    """Say which groups are bimodal, which drift, and withhold the verdict where one has not come to rest."""
-    unsteady = np.zeros(found.equivalent.size, dtype=np.bool_)
-    for side in SIDES:
-        group, level = groups.pairs[side].to_numpy(), groups.of(side, "level").to_series()
-        for which, sentence in ((shapes.bimodal, _BIMODAL), (shapes.drifting, _DRIFTING)):
-            rows = _where(which[group])
-            found.remarks.note(
-                rows, level.gather(rows).to_frame().select(pl.format(sentence, "level")).to_series()
-            )
-        found.remarks.because(_where(shapes.unsteady[group] & ~unsteady), NON_STEADY)
-        unsteady |= shapes.unsteady[group]
-
-
-_BIMODAL: Final = "The runs of {} are bimodal, and their mean lies between the modes: look at each run."
-_DRIFTING: Final = "The figures of {} drift: later runs differ from earlier ones by more than chance."

@@ -30,6 +30,26 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
 PRIMARY: Final = ("bandwidth", "iops", "file_rate", "elapsed", "latency")
 """The metrics that can stand for a cell where one has to; the first that it has does."""
 
+_PACE: Final = (*PRIMARY, "completion_latency")
+"""Metrics that are functions of one another in a cell: with a block size, an amount of work and a depth that are
+fixed, each follows from any other."""
+
+_LATENCY: Final = ("latency", "completion_latency", EITHER_LATENCY)
+
+_OF_PACE: Final = pl.col("metric").is_in(_PACE) & pl.col("statistic").is_in(["value", "mean"])
+QUESTION: Final = (
+    pl.when(_OF_PACE)
+    .then(pl.lit("pace"))
+    .when(pl.col("metric").is_in(_LATENCY))
+    .then(pl.format("latency {}", "statistic"))
+    .otherwise(pl.format("{} {}", "metric", "statistic"))
+)
+"""What a row asks of its cell; rows that ask the same are one effect in several metrics."""
+
+_ORDER: Final = dict.fromkeys((*_PACE, *_LATENCY))
+PLACE: Final = pl.col("metric").replace_strict(list(_ORDER), range(len(_ORDER)), default=len(_ORDER))
+"""Which of several metrics stands for an effect: the first."""
+
 
 def wanted(metrics: Sequence[str] | None = None) -> pl.Expr:
     """Return a filter for the measurements of some metrics, by default of `STATISTICS`.

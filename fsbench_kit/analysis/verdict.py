@@ -1,17 +1,17 @@
-"""What each row of a comparison shows: by its reasons, its p value among those of its family, and its margin."""
+"""What each row of a comparison shows: by its reasons, its test among those of its family, and the margin."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis import estimation
+from fsbench_kit.analysis import estimation, shapes
 from fsbench_kit.analysis.confounders import CONFOUNDERS
-from fsbench_kit.analysis.estimation import CENSORED, ONE_RUN
+from fsbench_kit.analysis.estimation import CENSORED, FEWEST_UNITS, ONE_RUN
 from fsbench_kit.analysis.groups import telling
+from fsbench_kit.analysis.metrics import PLACE, QUESTION
 from fsbench_kit.analysis.settings import CELL
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Verdict = Literal["better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable"]
 
-REASONS: Final[dict[str, Reason]] = {reason.code: reason for reason in (*CONFOUNDERS, *estimation.REASONS)}
+REASONS: Final[dict[str, Reason]] = {
+    reason.code: reason for reason in (*CONFOUNDERS, *estimation.REASONS, *shapes.REASONS)
+}
 """Why a comparison says less than one might expect, by code."""
 
 
@@ -28,45 +30,91 @@ def codes(*kinds: Kind) -> list[str]:
     return [code for code, reason in REASONS.items() if reason.kind in kinds]
 
 
-def verdict(level: float) -> pl.Expr:
-    """Return the verdict of each row, given its columns.
+FAMILY: Final = ("study", "tool")
+"""Effects that share these are corrected for one another."""
+
+
+def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
+    """Return the rows with their ``effect``, ``p_adjusted``, ``tested``, ``error`` and ``verdict``.
+
+    One effect is one test. Metrics that are functions of one another (`metrics.QUESTION`) answer one question: the
+    first of them that can be tested is, and all share its verdict. What a reason keeps from a verdict, and groups
+    of two runs, take no part in the family.
 
     Parameters
     ----------
+    rows
+        The columns of a comparison, and ``p_equivalent`` and ``units`` of `fsbench_kit.analysis.estimation`.
     level
-        Below which an adjusted p value shows a difference.
+        The chance of a false difference in a family, and of a false equivalence.
     """
-
-    def because(*reasons: str) -> pl.Expr:
-        return pl.col("reasons").list.eval(pl.element().is_in(reasons)).list.any()
-
-    rises = (pl.col("ratio") > 1) == (pl.col("better") == "higher")
-    differs = pl.col("p_adjusted") < level
+    withheld = _because(*codes("no ratio", "verdict withheld"))
+    rows = _with_effects(
+        rows.with_columns(
+            question=QUESTION,
+            place=PLACE,
+            testable=~withheld & pl.col("p").is_not_null() & (pl.col("units") >= FEWEST_UNITS),
+        )
+    )
+    families = rows.filter("testable", pl.col("effect") == pl.col("row")).partition_by(FAMILY)
+    bound = pl.coalesce("ratio", "rounding_low").fill_null(0.0)  # a bound that is tested lies beyond 1
+    shown = (
+        pl.when(pl.col("p_equivalent") <= level)
+        .then(pl.lit("equivalent"))
+        .when(pl.col("p_adjusted") >= level)
+        .then(pl.lit("inconclusive"))
+        .when((bound > 1) == (pl.col("better") == "higher"))
+        .then(pl.lit("better"))
+        .otherwise(pl.lit("worse"))
+    )
+    tests = pl.concat(
+        family.with_columns(
+            p_adjusted=_holm(family["p"]),
+            p_equivalent=_holm(family["p_equivalent"]),
+            tested=pl.lit(family.height),
+            error=pl.lit(min(1.0, len(families) * level)),
+        )
+        for family in families or [rows.clear().with_columns(p_adjusted="p", tested="row", error="p")]
+    )
+    of_effect = tests.select("effect", "p_adjusted", "tested", "error", shown=shown)
     words: list[tuple[pl.Expr, Verdict]] = [
-        (because(*codes("no ratio", "verdict withheld")), "not comparable"),
-        (because(CENSORED.code), "bound only"),
-        (because(ONE_RUN.code), "single runs"),
-        (pl.col("p_adjusted").is_null() | pl.col("ratio").is_null(), "inconclusive"),
-        (differs & rises, "better"),
-        (differs, "worse"),
-        (pl.col("equivalent"), "equivalent"),
+        (withheld, "not comparable"),
+        (_because(CENSORED.code), "bound only"),
+        (_because(ONE_RUN.code), "single runs"),
     ]
-    return pl.coalesce(*(pl.when(holds).then(pl.lit(word)) for holds, word in words), pl.lit("inconclusive"))
+    of_reasons = pl.coalesce(*(pl.when(holds).then(pl.lit(word)) for holds, word in words), pl.lit("inconclusive"))
+    return rows.join(
+        of_effect.with_columns(testable=True), on=["effect", "testable"], how="left", maintain_order="left"
+    ).with_columns(verdict=pl.when(pl.col("shown") != "inconclusive").then("shown").otherwise(of_reasons))
 
 
-def adjusted(rows: pl.DataFrame) -> pl.Series:
-    """Return p, adjusted over each family: the rows that share what they measure and a statistic.
+def _because(*reasons: str) -> pl.Expr:
+    return pl.col("reasons").list.eval(pl.element().is_in(reasons)).list.any()
 
-    The IOPS and the bandwidth of a job are one figure in two units: they share a family, in which their two
-    rows are one test, with the larger p of both.
+
+def _holm(p: pl.Series) -> pl.Series:
+    return pl.Series(stats.holm(p.to_numpy()))
+
+
+def _with_effects(rows: pl.DataFrame) -> pl.DataFrame:
+    """Give each row a number, and that of the row which stands for its effect.
+
+    A metric whose interval contradicts that of the first is no function of it, as the latency at a fixed rate is
+    none of that rate: it is an effect of its own.
     """
-    tested = rows.with_row_index("row").drop_nulls("p").with_columns(pl.col("metric").replace(_SAME_FIGURE))
-    apart = {*telling(tested, CELL), "metric", "statistic", "level"}
-    tests = tested.group_by(apart, maintain_order=True).agg("row", pl.col("p").max())
-    p = np.full(rows.height, np.nan)
-    for _, family in tests.group_by("metric", "statistic", maintain_order=True):
-        p[family["row"].explode().to_numpy()] = np.repeat(stats.holm(family["p"]), family["row"].list.len())
-    return pl.Series(p).fill_nan(None)
-
-
-_SAME_FIGURE: Final = {"iops": "bandwidth"}
+    rows = rows.with_row_index("row")
+    if rows.select("metric", "statistic").n_unique() == rows["question"].n_unique():
+        return rows.with_columns(effect="row")  # no question has several metrics
+    keys = [*telling(rows, [name for name in CELL if name not in ("metric", "statistic")]), "level", "question"]
+    higher = pl.col("better") == "higher"
+    low = pl.when(higher).then("ci_low").otherwise(1 / pl.col("ci_high"))
+    high = pl.when(higher).then("ci_high").otherwise(1 / pl.col("ci_low"))
+    first = (
+        rows.with_columns(low=low, high=high)
+        .sort(pl.col("testable").not_(), "place", maintain_order=True)
+        .group_by(keys, maintain_order=True)
+        .agg(effect=pl.col("row").first(), first_low=pl.col("low").first(), first_high=pl.col("high").first())
+    )
+    beside = rows.join(first, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    contradicts = pl.col("testable") & ((low > pl.col("first_high")) | (high < pl.col("first_low")))
+    return beside.with_columns(effect=pl.when(contradicts).then("row").otherwise("effect"))

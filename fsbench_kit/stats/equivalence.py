@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsbench_kit.stats import special
+from fsbench_kit.stats.student import LogRatio
 from fsbench_kit.stats.values import checked_log
 
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ def tost_p(estimate: RatioEstimate, margin: float) -> Floats:
     limit = checked_log(margin)
     if estimate.standard_error is None or estimate.df is None:
         raise ValueError(f"{estimate.method} has no t statistic; use equivalent() with its 90 % interval")
-    nearer = limit - np.abs(np.log(estimate.estimate))
-    p: Floats = special.stdtr(estimate.df, -nearer / estimate.standard_error)
+    return equivalence_p(LogRatio(np.log(estimate.estimate), estimate.standard_error, estimate.df), limit)
+
+
+def equivalence_p(ratio: LogRatio, limit: float) -> Floats:
+    """Do the same as `tost_p` for a log ratio within ``[-limit, limit]``."""
+    nearer = limit - np.maximum(ratio.estimate + ratio.up, ratio.down - ratio.estimate)
+    p: Floats = special.stdtr(ratio.df, -nearer / ratio.standard_error)
     return p

@@ -31,6 +31,7 @@ class Caveat(StrEnum):
     TWO_BLOCKS = "Only two blocks have runs of both groups: the spread between blocks is hardly known."
     LOPSIDED = "Few runs against many: the interval covers less than it states; add runs to the smaller group."
     NO_SPREAD = "All values of a group are equal: rounding hides the spread between its runs."
+    UNEQUAL_SIZES = "Groups of unequal size are not taken as equally noisy: the method gives no interval."
     EQUAL_NOISE_ASSUMED = "The single run is assumed to be as noisy as the repeated ones; the data cannot tell."
     SPREAD_BORROWED = "The spread between runs is in part that of the other cells."
     NOISIER_THAN_MOST = "This cell is more than twice as noisy as most: its interval, which borrows, is too short."

@@ -22,13 +22,16 @@ WIDER_GAPS: Final = {3: 46.0, 4: 11.8, 5: 7.2, 6: 5.4, 7: 4.5, 8: 3.9, 9: 3.5, 1
 Three standard deviations alone would flag 61 % of such groups at three runs, 33 % at five and 6 % at ten."""
 
 
-def bimodal(values: ArrayLike) -> Bools:
+def bimodal(values: ArrayLike, rounding: ArrayLike = 0.0) -> Bools:
     """Tell where runs are bimodal: the widest gap between neighbours is wide beside the spread on its sides.
 
     Parameters
     ----------
     values
         Shape ``(..., n)``, n of at least 3.
+    rounding
+        How far, as a logarithm, the true values may lie from those of a cell to either side; of the shape of the
+        cells, or one for all. Neighbouring last digits are no gap, and equal prints do spread.
 
     Returns
     -------
@@ -45,23 +48,24 @@ def bimodal(values: ArrayLike) -> Bools:
     sample = runs(values, "values", at_least=3).log()
     cells = sample.values.shape[:-1]
     wide = np.zeros(int(np.prod(cells)), dtype=np.bool_)
+    blur = np.broadcast_to(rounding, cells).reshape(-1)
     for chosen, (dense,) in by_size(sample):
         if dense.shape[1] >= 3:
-            wide[chosen] = _gap_is_wide(np.asfortranarray(np.sort(dense, axis=-1)))
+            wide[chosen] = _gap_is_wide(np.asfortranarray(np.sort(dense, axis=-1)), blur[chosen])
     return wide.reshape(cells)[()]
 
 
-def _gap_is_wide(logs: Floats) -> Bools:
+def _gap_is_wide(logs: Floats, blur: Floats) -> Bools:
     n = logs.shape[-1]
+    logs = logs - logs.mean(axis=-1, keepdims=True)
     gaps = np.diff(logs, axis=-1)
-    below = np.arange(n) <= gaps.argmax(axis=-1)[..., None]
-    within = np.sqrt((_squares(logs, below) + _squares(logs, ~below)) / (n - 2))
-    wide: Bools = gaps.max(axis=-1) > np.maximum(WIDER_GAPS.get(n, WIDE_GAP) * within, 10.0**-DECIMALS)
+    widest = gaps.argmax(axis=-1)[:, None]
+    sums = logs.cumsum(axis=-1)
+    below, total = np.take_along_axis(sums, widest, axis=-1)[:, 0], sums[:, -1]
+    n_below = widest[:, 0] + 1
+    squares = np.square(logs).sum(axis=-1) - below**2 / n_below - (total - below) ** 2 / (n - n_below)
+    of_rounding = n * np.square(blur) / 3  # true values are anywhere between the ends of a print
+    within = np.sqrt((np.maximum(squares, 0) + of_rounding) / (n - 2))
+    gap = gaps.max(axis=-1) - 2 * blur
+    wide: Bools = gap > np.maximum(WIDER_GAPS.get(n, WIDE_GAP) * within, 10.0**-DECIMALS)
     return wide
-
-
-def _squares(logs: Floats, chosen: Bools) -> Floats:
-    """Return the sum of squared distances of the chosen values from their mean."""
-    mean = (logs * chosen).sum(axis=-1, keepdims=True) / chosen.sum(axis=-1, keepdims=True)
-    squares: Floats = np.square((logs - mean) * chosen).sum(axis=-1)
-    return squares

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fsbench_kit.stats import special
-from fsbench_kit.stats.result import Caveat, RatioEstimate, caveats_that_apply
+from fsbench_kit.stats.result import Caveat, Floats, RatioEstimate, caveats_that_apply
 from fsbench_kit.stats.values import checked_confidence
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from fsbench_kit.stats.result import Bools, Floats, Ints
+    from fsbench_kit.stats.result import Bools, Ints
 
 
 def ratio_by_t(
@@ -46,7 +46,7 @@ def ratio_by_t(
         confidence=np.where(unknown, np.nan, confidence)[()],
         estimand=estimand,
         method=method,
-        p=2 * special.stdtr(df, -np.abs(log_ratio / standard_error)),
+        p=difference_p(LogRatio(log_ratio, standard_error, df)),
         standard_error=standard_error,
         df=df,
         n_a=over_cells(n_a, cells),
@@ -54,6 +54,31 @@ def ratio_by_t(
         n_pairs=None if n_pairs is None else over_cells(n_pairs, cells),
         caveats=caveats_that_apply(cells, {Caveat.TOO_FEW: too_few, **caveats}),
     )
+
+
+class LogRatio(NamedTuple):
+    """The logarithm of a ratio that is to be tested.
+
+    Attributes
+    ----------
+    estimate, standard_error, df
+        As `ratio_by_t` takes them; there is no p value where they are nan.
+    down, up
+        How much less and how much more it may be: true figures lie anywhere between those that print like them.
+    """
+
+    estimate: Floats
+    standard_error: Floats
+    df: Floats
+    down: Floats = np.zeros(())
+    up: Floats = np.zeros(())
+
+
+def difference_p(ratio: LogRatio) -> Floats:
+    """Return the two-sided p value of "the ratio is 1"."""
+    reach = np.where(ratio.estimate > 0, ratio.down, ratio.up)
+    p: Floats = 2 * special.stdtr(ratio.df, -np.maximum(np.abs(ratio.estimate) - reach, 0) / ratio.standard_error)
+    return p
 
 
 def half_width_by_t(standard_error: Floats, df: NDArray[np.floating[Any]] | float, confidence: float) -> Floats:

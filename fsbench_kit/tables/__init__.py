@@ -16,8 +16,6 @@ if TYPE_CHECKING:
         interval_text,
         overall_table,
         reasons_table,
-        sentence,
-        summary,
         verdict_text,
     )
     from fsbench_kit.tables.datasets import (
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
         replication_table,
     )
     from fsbench_kit.tables.time_series import over_time_table
+    from fsbench_kit.tables.verdicts import findings, sentence, summary
 
 __all__ = [
     "CELL",
@@ -65,6 +64,7 @@ __all__ = [
     "differences_table",
     "explanation",
     "figures_table",
+    "findings",
     "interval_text",
     "machine_table",
     "metric_text",

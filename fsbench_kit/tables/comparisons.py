@@ -1,4 +1,4 @@
-"""Comparisons as tables and as sentences."""
+"""Comparisons as tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, metric_text, ordered, varying
 from fsbench_kit.tables.layout import Column, Group, Table, marks
-from fsbench_kit.tables.messages import NOTHING, Prefix, counted, digits, one_line, percent, prefix, ratio_text
+from fsbench_kit.tables.messages import NOTHING, Prefix, digits, one_line, percent, prefix, ratio_text
+from fsbench_kit.tables.verdicts import single_figure, single_figures, tested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,10 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     rows = ordered(comparison)
     names = varying(rows)
     baselines = rows["baseline"].unique().sort().to_list()
+    of_rows = dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes)
+    corrected = tested(rows)
+    footnotes = [*of_rows, *([corrected] if corrected else [])]
+    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
     columns = (
         *(
             Column(name.replace("_", " "), "right" if name in (*SIZES, "threads", "iodepth") else "left")
@@ -47,12 +52,10 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         Column(one_line(str(rows["factor"][0])).replace("_", " ") if rows.height else "level"),
         Column("value", "right"),
         Column(_ratio_head(rows)),
-        Column("verdict"),
+        Column(f"verdict {mark_of[corrected]}" if corrected else "verdict"),
         Column("runs", "right"),
         Column("notes"),
     )
-    footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
-    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
 
     def cells(row: Row, scale: Prefix) -> Iterator[str]:
         yield from (cell_text(name, row[name]) or NOTHING for name in names)
@@ -75,7 +78,12 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
                 tuple(tuple(cells(row, scale)) for row in group.iter_rows(named=True)),
             )
         )
-    return Table(_caption(rows, names), columns, tuple(groups), tuple(one_line(note) for note in footnotes))
+    return Table(
+        _caption(rows, names),
+        columns,
+        tuple(groups),
+        tuple(note if note == corrected else one_line(note) for note in footnotes),
+    )
 
 
 def overall_table(found: pl.DataFrame) -> Table:
@@ -168,119 +176,23 @@ def interval_text(row: Mapping[str, Any]) -> str:
     if row["ci_low"] is not None:
         return ratio
     if row["break_even_cv"] is not None:
-        return f"{ratio} ({_single_figures(row)}; break-even CV {percent(row['break_even_cv'])})"
+        return f"{ratio} ({single_figures(row)}; break-even CV {percent(row['break_even_cv'])})"
     if row["prediction_low"] is not None:
         low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
-        return f"{ratio} ({_single_figure(row)} in one group; prediction {low} to {high})"
+        return f"{ratio} ({single_figure(row)} in one group; prediction {low} to {high})"
     return f"{ratio} (no interval)"
 
 
-def _single_figures(row: Mapping[str, Any]) -> str:
-    """Say what the single figures of both groups are of."""
-    candidate, baseline = (_figure_of(row[f"averaged_over_{group}"]) for group in ("candidate", "baseline"))
-    if candidate == baseline:
-        return f"{candidate} each"
-    return f"{candidate} of {one_line(row['level'])} and {baseline} of {one_line(row['baseline'])}"
-
-
-def _single_figure(row: Mapping[str, Any]) -> str:
-    """Say what the only figure of one group is of, beside the several of the other."""
-    group = "candidate" if row["n_candidate"] == 1 else "baseline"
-    return _figure_of(row[f"averaged_over_{group}"])
-
-
-def _figure_of(averaged_over: int | None) -> str:
-    return "one run" if averaged_over is None else f"one mean of {averaged_over} runs"
-
-
 def _runs_text(row: Mapping[str, Any]) -> str:
-    """Count the runs, the pairs of them, or the blocks (rounds, hosts) that hold several."""
+    """Count the runs of either group, or the rounds or hosts that both share."""
     if not row["n_pairs"]:
         return f"{row['n_baseline']}+{row['n_candidate']}"
-    return f"{row['n_pairs']} {'blocks' if 'blocks' in row['method'] else 'pairs'}"
+    return f"{row['n_pairs']} {row['over']}"
 
 
 def verdict_text(verdict: str) -> str:
     """Print a verdict for a table."""
     return {"inconclusive": NOT_SHOWN, "single runs": "none (single runs)"}.get(verdict, verdict)
-
-
-def sentence(row: Mapping[str, Any]) -> str:
-    r"""Say what a comparison row shows, and what it does not.
-
-    >>> sentence({"level": "xfs", "baseline": "ext4", "ratio": 1.84, "ci_low": 1.71, "ci_high": 1.98,
-    ...           "confidence": 0.95, "n_pairs": 5, "method": "paired t on logs", "verdict": "better"})
-    'xfs/ext4 = 1.84×, 95\xa0% CI 1.71–1.98, 5 pairs of runs, paired t on logs.'
-    """
-    groups = f"{one_line(row['level'])}/{one_line(row['baseline'])}"
-    if row["ratio"] is None:
-        return f"{groups}: {interval_text(row)}." if interval_text(row) != NOTHING else f"{groups}: no ratio."
-    ratio = f"{groups} = {ratio_text(row['ratio'])}×"
-    if row["ci_low"] is not None:
-        return f"{ratio}, {_interval_sentence(row)}"
-    if row["break_even_cv"] is not None:
-        return (
-            f"{ratio} from {_single_figures(row)}; no confidence interval is possible. If runs vary by "
-            f"{percent(row['break_even_cv'])} (CV) or more, chance alone could produce this at the 5 % level."
-        )
-    if row["prediction_low"] is not None:
-        low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
-        return (
-            f"{ratio} with {_single_figure(row)} in one group: {low}–{high} if that group varies as much as the "
-            "other, which these runs cannot show."
-        )
-    return f"{ratio}; no confidence interval is possible."
-
-
-def _interval_sentence(row: Mapping[str, Any]) -> str:
-    low, high = row["ci_low"], row["ci_high"]
-    interval = f"{percent(row['confidence'])} CI {ratio_text(low)}–{ratio_text(high)}"
-    runs = _runs_text(row)
-    of_runs = runs if runs.endswith("blocks") else f"{runs} of runs" if row["n_pairs"] else f"{runs} runs"
-    evidence = f"{interval}, {of_runs}, {row['method']}"
-    if row["verdict"] == "equivalent":
-        return f"{evidence}: equal within the margin."
-    if row["verdict"] != "inconclusive":
-        return f"{evidence}."
-    if low <= 1 <= high:
-        return f"{evidence}: these runs neither show a difference nor exclude one {_up_to(low, high)}."
-    return f"{evidence}: corrected for the number of rows, no difference is shown."
-
-
-def _up_to(low: float, high: float) -> str:
-    furthest = max(high, 1 / low)
-    return f"up to {percent(furthest - 1)}" if furthest < 2 else f"up to a factor of {ratio_text(furthest)}"
-
-
-def summary(comparison: pl.DataFrame) -> list[str]:
-    """Say what a comparison shows, in one sentence for each baseline and level.
-
-    The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
-    """
-    if comparison.is_empty():
-        return ["These runs have no two groups to compare."]
-    sentences = []
-    for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
-        if rows.height == 1:
-            sentences.append(sentence(rows.row(0, named=True)))
-            continue
-        counts = rows["verdict"].value_counts()
-        count = dict(zip(counts["verdict"], counts["count"], strict=True))
-        said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
-        groups = f"{one_line(str(level))} against {one_line(str(baseline))}"
-        sentences.append(f"{groups}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
-    return sentences
-
-
-_SUMMARY: Final = {
-    "better": "better",
-    "worse": "worse",
-    "equivalent": "equal within the margin",
-    "inconclusive": "inconclusive",
-    "single runs": "no interval (single runs)",
-    "bound only": "only a bound",
-    "not comparable": "not comparable",
-}
 
 
 def reasons_table(comparison: pl.DataFrame) -> Table:

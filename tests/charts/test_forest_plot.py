@@ -107,7 +107,7 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
 def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
     assert heading_of(spec) == "xfs against ext4, 2 comparisons: better in 1, no interval (single runs) in 1."
-    assert "xfs/ext4 = 1.97× from one run each" in spec["description"]
+    assert "xfs was 97\N{NO-BREAK SPACE}% faster than ext4 in one run each" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
 
 

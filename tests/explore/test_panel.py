@@ -107,7 +107,7 @@ def test_a_chart_without_a_title_leaves_the_finding_above_it() -> None:
     panel = Panel(Exploration(assemble([_run("ext4", 0.0, "read"), _run("xfs", 1.0, "read")])), ["a"])
     assert len(panel._chart.outputs) == 1
     assert "fsbench-heard" not in panel._finding.value
-    assert "xfs/ext4: no ratio." in panel._finding.value
+    assert "xfs and ext4 cannot be compared" in panel._finding.value
 
 
 def test_names_from_logs_are_text_wherever_html_is_made(panel: Panel) -> None:

@@ -99,7 +99,7 @@ def test_a_replicated_row_has_values_ratio_and_interval(comparison: Compare) -> 
     ]
     read, write = table.groups[0].rows
     assert (read[0], write[0]) == ("read", "write")  # in the vocabulary's order, not that of the rows
-    assert write[1:] == ("100", "xfs", "184", "1.84 [1.71, 1.98]", "better", "5 pairs", "")
+    assert write[1:] == ("100", "xfs", "184", "1.84 [1.71, 1.98]", "better", "5 rounds", "")
 
 
 def test_what_all_rows_share_is_in_the_caption_alone(comparison: Compare) -> None:
@@ -235,58 +235,177 @@ def test_a_table_without_rows_is_its_caption() -> None:
 # --- sentences ---------------------------------------------------------------------------------------------------
 
 
+WORSE: dict[str, Any] = {
+    "ratio": 0.8,
+    "ci_low": 0.75,
+    "ci_high": 0.88,
+    "n_for": 1,
+    "n_against": 4,
+    "verdict": "worse",
+}
+RUNS: dict[str, Any] = {
+    "n_pairs": None,
+    "over": "runs",
+    "n_for": None,
+    "n_against": None,
+    "method": "Welch t on logs",
+}
+LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "lower"}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({}, "xfs/ext4 = 1.84×, 95 % CI 1.71–1.98, 5 pairs of runs, paired t on logs."),
+        ({}, "xfs is 84 % faster than ext4 (71 to 98 %; 5 rounds, 5 for xfs)."),
+        (RUNS, "xfs is 84 % faster than ext4 (71 to 98 %; 5 runs each)."),
+        (RUNS | {"n_candidate": 7}, "xfs is 84 % faster than ext4 (71 to 98 %; 7 runs of xfs, 5 of ext4)."),
         (
-            OPEN | {"n_pairs": None, "method": "Welch t on logs"},
-            "xfs/ext4 = 1.03×, 95 % CI 0.94–1.13, 5+5 runs, Welch t on logs: these runs neither show a difference "
-            "nor exclude one up to 13 %.",
+            {"confidence": 0.9},
+            "xfs is 84 % faster than ext4 (71 to 98 % with 90 % confidence; 5 rounds, 5 for xfs).",
+        ),
+        ({"over": "hosts", "n_for": 4}, "xfs is 84 % faster than ext4 (71 to 98 %; 5 hosts, 4 for xfs)."),
+        (
+            {"ratio": 2.42, "ci_low": 1.9, "ci_high": 3.1},
+            "xfs is 2.42 times as fast as ext4 (90 % faster to 3.10 times as fast; 5 rounds, 5 for xfs).",
+        ),
+        (
+            {"ratio": 2.42, "ci_low": 2.2, "ci_high": 3.1},
+            "xfs is 2.42 times as fast as ext4 (2.20 to 3.10 times; 5 rounds, 5 for xfs).",
+        ),
+        (WORSE, "ext4 is 25 % faster than xfs (14 to 33 %; 5 rounds, 4 for ext4)."),
+        (
+            WORSE | {"metric": "elapsed", "better": "lower", "verdict": "better", "n_for": 4},
+            "xfs takes 20 % less time than ext4 (12 to 25 %; 5 rounds, 4 for xfs).",
+        ),
+        (
+            WORSE | LATENCY | {"verdict": "better"},
+            "xfs has 20 % lower p99 latency than ext4 (12 to 25 %; 5 rounds, 1 for xfs).",
+        ),
+        (
+            LATENCY | {"ratio": 1.25, "ci_low": 1.2, "ci_high": 1.3, "verdict": "worse", "n_against": 5},
+            "ext4 has 20 % lower p99 latency than xfs (17 to 23 %; 5 rounds, 5 for ext4).",
+        ),
+        (
+            RUNS | {"ratio": 2.0, "ci_low": 1.98, "ci_high": 2.02, "method": "rounding alone"},
+            "xfs is 2.00 times as fast as ext4 (98 % faster to 2.02 times as fast; 5 runs each, by rounding "
+            "alone).",
+        ),
+        (
+            OPEN | RUNS,
+            "Whether xfs is faster or slower than ext4 is open: these runs exclude only that it is more than 13 % "
+            "faster or more than 6 % slower (5 runs each).",
+        ),
+        (
+            OPEN | RUNS | LATENCY,
+            "Whether xfs has higher or lower p99 latency than ext4 is open: these runs exclude only that it is "
+            "more than 13 % higher or more than 6 % lower (5 runs each).",
         ),
         (
             OPEN | {"ci_low": 0.2, "ci_high": 4.5},
-            "xfs/ext4 = 1.03×, 95 % CI 0.20–4.50, 5 pairs of runs, paired t on logs: these runs neither show a "
-            "difference nor exclude one up to a factor of 5.00.",
+            "Whether xfs is faster or slower than ext4 is open: these runs exclude only that it is more than 4.50 "
+            "times as fast or more than 80 % slower (5 rounds).",
         ),
         (
-            OPEN | {"ci_low": 1.01, "ci_high": 1.05},
-            "xfs/ext4 = 1.03×, 95 % CI 1.01–1.05, 5 pairs of runs, paired t on logs: corrected for the "
-            "number of rows, no difference is shown.",
+            OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.01, "tested": 40},
+            "xfs was 3 % faster than ext4 (1 to 5 %; 5 rounds), but that is not enough among 40 tests.",
+        ),
+        (
+            OPEN | RUNS | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.2},
+            "xfs was 3 % faster than ext4 (1 to 5 %; 5 runs each), but other rows vary too much for so few "
+            "runs to show it.",
+        ),
+        (
+            OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p_adjusted": None, "n_pairs": 2},
+            "xfs was 3 % faster than ext4 (1 to 5 %; 2 rounds), but two rounds have no verdict of their own.",
         ),
         (
             OPEN | {"ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
-            "xfs/ext4 = 1.03×, 95 % CI 0.99–1.03, 5 pairs of runs, paired t on logs: equal within the margin.",
+            "xfs is as fast as ext4, within the margin of 5 % (1 % slower to 3 % faster; 5 rounds).",
+        ),
+        (
+            OPEN | {"ci_low": 1.01, "ci_high": 1.04, "verdict": "equivalent"},
+            "xfs is 1 to 4 % faster than ext4, less than the 5 % that count (5 rounds).",
+        ),
+        (
+            OPEN | {"metric": "elapsed", "ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
+            "xfs takes as much time as ext4, within the margin of 5 % (1 % less to 3 % more; 5 rounds).",
         ),
         (
             SINGLE,
-            "xfs/ext4 = 1.97× from one run each; no confidence interval is possible. If runs vary by 25 % (CV) "
-            "or more, chance alone could produce this at the 5 % level.",
-        ),
-        (
-            MEANS,
-            "xfs/ext4 = 1.97× from one mean of 3 runs each; no confidence interval is possible. If runs vary by "
+            "xfs was 97 % faster than ext4 in one run each. No confidence interval is possible: if runs vary by "
             "25 % (CV) or more, chance alone could produce this at the 5 % level.",
         ),
         (
-            SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 2.6},
-            "xfs/ext4 = 1.97× with one run in one group: 1.50–2.60 if that group varies as much as "
+            MEANS,
+            "xfs was 97 % faster than ext4 in one mean of 3 runs each. No confidence interval is possible: if "
+            "runs vary by 25 % (CV) or more, chance alone could produce this at the 5 % level.",
+        ),
+        (
+            SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 1.8},
+            "xfs was 97 % faster than ext4, with one run in one group: 50 to 80 % if that group varies as much as "
             "the other, which these runs cannot show.",
         ),
-        (SINGLE | {"break_even_cv": None}, "xfs/ext4 = 1.97×; no confidence interval is possible."),
-        (BOUND, "xfs/ext4: above 2.10."),
-        (BOUND | {"rounding_low": None}, "xfs/ext4: no ratio."),
+        (
+            SINGLE | {"break_even_cv": None},
+            "xfs was 97 % faster than ext4, but no confidence interval is possible.",
+        ),
+        (BOUND | RUNS, "xfs was more than 2.10 times as fast as ext4 (5 runs each): only a bound is known."),
+        (
+            BOUND | RUNS | {"verdict": "better"},
+            "xfs is at least 2.10 times as fast as ext4 (5 runs each; a bound).",
+        ),
+        (
+            BOUND | RUNS | {"rounding_low": None, "rounding_high": 0.5, "verdict": "worse"},
+            "ext4 is at least 2.00 times as fast as xfs (5 runs each; a bound).",
+        ),
+        (BOUND | {"rounding_low": None}, "xfs and ext4 have no ratio: only bounds of their figures are known."),
+        (
+            {"verdict": "not comparable", "reasons": ["CONFIG_MISMATCH"]},
+            "xfs was 84 % faster than ext4 (71 to 98 %; 5 rounds). There is no verdict: the groups differ in a "
+            "setting that is not the factor.",
+        ),
+        (
+            BOUND | {"rounding_low": None, "verdict": "not comparable", "reasons": ["ZERO_OR_FAILED"]},
+            "xfs and ext4 cannot be compared: a group has a figure of zero, or none at all.",
+        ),
     ],
 )
 def test_a_row_in_words(comparison: Compare, change: dict[str, Any], said: str) -> None:
     assert _plain(tables.sentence(comparison(change).row(0, named=True))) == said
 
 
+def test_the_number_of_tests_stands_below_the_table(comparison: Compare) -> None:
+    table = tables.comparison_table(
+        comparison(
+            {"tested": 12, "error": 0.1}, {"operation": "read", "tool": "sysbench", "tested": 3, "error": 0.1}
+        )
+    )
+    (note,) = table.footnotes
+    assert "corrected for the number of tests (12 of fio, 3 of sysbench)" in note
+    assert "false better or worse in the whole comparison is 10 % at most" in _plain(note)
+    assert "verdict a" in [column.head for column in table.columns]
+
+
+def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Compare) -> None:
+    rows = [
+        {"block_size": 2**12, "effect": 0},
+        {"block_size": 2**13, "effect": 1, "ratio": 3.0, "ci_high": 3.5, "ci_low": 2.5},
+    ]
+    twice = {"metric": "iops", "effect": 0}  # the same effect in another metric
+    said = list(map(_plain, tables.findings(comparison(*rows, twice, OPEN | {"block_size": 2**14, "effect": 2}))))
+    assert said == [
+        "block size 8 KiB: xfs is 3.00 times as fast as ext4 (2.50 to 3.50 times; 5 rounds, 5 for xfs).",
+        "block size 4 KiB: xfs is 84 % faster than ext4 (71 to 98 %; 5 rounds, 5 for xfs).",
+        "xfs against ext4, 4 comparisons: better in 3, inconclusive in 1.",
+    ]
+    assert len(tables.findings(comparison({}))) == 1
+
+
 def test_a_summary_counts_verdicts_for_each_level(comparison: Compare) -> None:
     rows = [{"block_size": 2**n} for n in (12, 13)]
     summary = tables.summary(comparison(*rows, OPEN | {"block_size": 2**14}, SINGLE | {"level": "zfs"}))
     assert summary[0] == "xfs against ext4, 3 comparisons: better in 2, inconclusive in 1."
-    assert summary[1].startswith("zfs/ext4 = 1.97× from one run each")
+    assert summary[1].startswith("zfs was 97\N{NO-BREAK SPACE}% faster than ext4 in one run each")
 
 
 def test_why_a_comparison_says_less(comparison: Compare) -> None:

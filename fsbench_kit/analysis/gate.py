@@ -1,0 +1,45 @@
+"""Whether a comparison may pass: nothing is worse by more than is tolerated, and everything is decided."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import polars as pl
+
+Outcome = Literal["passes", "worse", "not comparable", "undecided"]
+
+OBSTACLES: Final[tuple[Outcome, ...]] = ("worse", "not comparable", "undecided")
+"""What keeps a comparison from passing, the gravest first."""
+
+
+def gate(comparison: pl.DataFrame, tolerance: float) -> pl.DataFrame:
+    """Return a comparison with the ``outcome`` of each row, those that lose most first.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare` returned.
+    tolerance
+        The factor by which a figure may be worse: 1.05 for 5 %, 1 for nothing.
+
+    Notes
+    -----
+    A row passes that is better or equivalent, or worse by no more than the tolerance. So does one of which it is
+    open whether it is worse, where its interval excludes that it is so by more than the tolerance.
+    """
+    higher, tested = pl.col("better") == "higher", pl.col("p_adjusted").is_not_null()
+    gain = pl.when(higher).then("ratio").otherwise(1 / pl.col("ratio"))
+    least = pl.when(higher).then("ci_low").otherwise(1 / pl.col("ci_high"))
+    bound = pl.when(higher).then("rounding_high").otherwise(1 / pl.col("rounding_low"))
+    verdict, tolerated = pl.col("verdict"), 1 / tolerance
+    outcomes: list[tuple[pl.Expr, Outcome]] = [
+        (verdict.is_in(["better", "equivalent"]), "passes"),
+        ((verdict == "worse") & (gain >= tolerated), "passes"),
+        ((verdict == "worse") & (pl.coalesce(gain, bound) < tolerated), "worse"),
+        ((verdict == "inconclusive") & tested & (least >= tolerated), "passes"),
+        (verdict == "not comparable", "not comparable"),
+    ]
+    outcome = pl.coalesce(*(pl.when(holds).then(pl.lit(word)) for holds, word in outcomes), pl.lit("undecided"))
+    return comparison.with_columns(outcome=outcome).sort(
+        pl.coalesce(gain, bound), nulls_last=True, maintain_order=True
+    )

@@ -1,0 +1,106 @@
+"""How the runs of a comparison lie: whether groups are bimodal or drift, whether their ratio has come to rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit import stats
+from fsbench_kit.analysis.estimation import Sampler
+from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.reasons import Reason
+from fsbench_kit.stats.drift import MIN_RUNS
+from fsbench_kit.stats.steady import WINDOW
+
+if TYPE_CHECKING:
+    from fsbench_kit.analysis.estimation import Estimates
+    from fsbench_kit.analysis.groups import Groups, Runs
+    from fsbench_kit.stats.result import Bools, Floats, Ints
+
+NON_STEADY: Final = Reason(
+    code="NON_STEADY",
+    kind="verdict withheld",
+    meaning="The ratio of the groups drifts from round to round, and the last five are not steady by SNIA's "
+    "criterion.",
+)
+REASONS: Final = (NON_STEADY,)
+
+
+def look(groups: Groups, found: Estimates) -> None:
+    """Say which groups are bimodal, and which drift; withhold the verdict where a ratio has not come to rest."""
+    bimodal, drifting = _shapes(groups, found.rounding)
+    for side in SIDES:
+        group, level = groups.pairs[side].to_numpy(), groups.of(side, "level").to_series()
+        for which, sentence in ((bimodal, _BIMODAL), (drifting, _DRIFTING)):
+            rows = np.flatnonzero(which[group])
+            said = level.gather(rows).to_frame().select(pl.format(sentence, "level"))
+            found.remarks.note(rows, said.to_series())
+    found.remarks.because(_unsteady(groups, found), NON_STEADY)
+
+
+_BIMODAL: Final = "The runs of {} are bimodal, and their mean lies between the modes: look at each run."
+_DRIFTING: Final = "The figures of {} drift: later runs differ from earlier ones by more than chance."
+
+
+def _shapes(groups: Groups, rounding: Floats) -> tuple[Bools, Bools]:
+    """Tell which groups are bimodal, and which drift."""
+    n = groups.table["n"].to_numpy()
+    if not n.size:
+        return n > 0, n > 0
+    compared, bimodal, drifting = (np.zeros(n.size, dtype=np.bool_) for _ in range(3))
+    compared[groups.pairs.to_numpy()] = True
+    samples = Sampler(groups)
+    values = groups.measurements["value"].to_numpy()[groups.order]
+    measured = compared & (n >= 3) & (np.minimum.reduceat(values, groups.first) > 0)  # a nan is no figure either
+    chosen = np.flatnonzero(measured)
+    if chosen.size:
+        bimodal[chosen] = stats.bimodal(samples.group(chosen), rounding[chosen])
+
+    # A line over time means something where the times are known, and all runs were made on one machine.
+    timed = ~groups.having(pl.col("started_at").is_null()) & groups.alike("host")
+    chosen = np.flatnonzero(measured & (n >= MIN_RUNS) & timed)
+    if chosen.size:
+        line = stats.drift(samples.in_time(chosen))
+        drifting[chosen] = (line.low > 1) | (line.high < 1)
+    return bimodal, drifting
+
+
+def _unsteady(groups: Groups, found: Estimates) -> Ints:
+    """Return the rows whose ratio drifts over rounds and is not steady at their end.
+
+    What both groups share, rounds take out: a device that slows down does no harm to a ratio. A ratio that is on
+    its way has a mean that neither of its states has. SNIA's criterion alone would not do: it bounds the range of
+    five rounds, which ratios that merely vary by 9 % exceed half of the time, and that is what an interval is for.
+    """
+    together = groups.alike("host") & groups.alike("study") & ~groups.having(pl.col("round").is_null())
+    blocked = ~np.isnan(found.numbers["n_pairs"])
+    rows: Ints = np.flatnonzero(together[groups.pairs.to_numpy()].all(axis=-1) & blocked)
+    if not rows.size:
+        return rows
+    rounds = groups.measurements["round"].rank("dense").fill_null(1).to_numpy() - 1
+    logs = [_over_rounds(groups, groups.pairs[side].to_numpy()[rows], rounds) for side in SIDES]
+    ratios = np.ma.exp(logs[1] - logs[0])
+    many = ratios.count(axis=-1) >= WINDOW
+    rows, ratios = rows[many], ratios[many]
+    if not rows.size:
+        return rows
+    line = stats.drift(ratios)
+    drifts = (line.low > 1) | (line.high < 1)
+    rows, ratios = rows[drifts], ratios[drifts]
+    present = np.argsort(ratios.mask, axis=-1, kind="stable")  # the rounds that have a ratio, in their order
+    last = ratios.count(axis=-1)[:, None] + np.arange(-WINDOW, 0)
+    ending = np.take_along_axis(ratios.data, np.take_along_axis(present, last, axis=-1), axis=-1)
+    restless: Ints = rows[~stats.steady_state(ending).steady] if rows.size else rows
+    return restless
+
+
+def _over_rounds(groups: Groups, of: Ints, rounds: Ints) -> Runs:
+    """Return the mean logarithm of some groups in each round; those of a host and a study are masked elsewhere."""
+    places, sizes = groups.places(of)
+    width = int(rounds.max()) + 1
+    cell = np.repeat(np.arange(of.size), sizes) * width + rounds[places]
+    count = np.bincount(cell, minlength=of.size * width)
+    total = np.bincount(cell, np.log(groups.measurements["value"].to_numpy()[places]), minlength=of.size * width)
+    return np.ma.MaskedArray(total / np.maximum(count, 1), mask=count == 0).reshape(of.size, width)

@@ -1,0 +1,290 @@
+"""What a comparison shows, in sentences: who is better, by how much, how sure that is, or why it is not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import polars as pl
+
+from fsbench_kit.analysis.metrics import PLACE
+from fsbench_kit.analysis.verdict import REASONS, codes
+from fsbench_kit.tables.cells import cell_label, ordered, varying
+from fsbench_kit.tables.messages import counted, digits, one_line, percent, ratio_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class _Words(NamedTuple):
+    """How people compare groups by a metric: ``is 10 % faster than``, ``has 10 % lower p99 latency than``."""
+
+    verb: str
+    past: str
+    more: str
+    less: str
+    times: str
+    same: str
+    noun: str = ""
+
+    def by(self, ratio: float) -> str:
+        """Say what a ratio means, without the other group: ``10 % faster``, ``2.40 times as fast``."""
+        if 0.1 <= ratio < 2:
+            return f"{percent(abs(ratio - 1))} {self.more if ratio >= 1 else self.less}"
+        return f"{ratio_text(ratio)} {self.times}".rsplit(" ", 1)[0]
+
+    def than(self, ratio: float) -> str:
+        """Say the same beside the other group: ``10 % faster than``, ``2.40 times as fast as``."""
+        if ratio == 1:
+            return self.same
+        return f"{self.by(ratio)}{self.noun} than" if 0.1 <= ratio < 2 else f"{ratio_text(ratio)} {self.times}"
+
+    def reach(self, low: float, high: float) -> str:
+        """Say from where to where a ratio may lie: ``3 to 17 %``, ``2.10 to 2.40 times``."""
+        if low < 1 < high or low < 0.1 or low < 2 <= high:
+            return f"{self.by(low)} to {self.by(high)}"
+        if low >= 2:
+            return f"{ratio_text(low)} to {ratio_text(high)} times"
+        near, far = sorted((abs(low - 1), abs(high - 1)))
+        ends = [percent(end).removesuffix(_PERCENT) for end in (near, far)]
+        if ends[0] == ends[1]:
+            ends = [digits(100 * end) for end in (near, far)]
+        return " to ".join(ends) + _PERCENT
+
+
+_PERCENT: Final = "\N{NO-BREAK SPACE}%"
+_FAST: Final = _Words("is", "was", "faster", "slower", "times as fast as", "as fast as")
+_NOUNS: Final = {"elapsed": "time", "elapsed_with_sync": "time with its sync", "cpu": "CPU use"}
+
+
+def _words(row: Mapping[str, Any]) -> _Words:
+    if row["metric"] in {"bandwidth", "iops", "file_rate", "request_bandwidth"}:
+        return _FAST
+    noun = _NOUNS.get(row["metric"], row["metric"].replace("_", " "))
+    if row["metric"] in {"elapsed", "elapsed_with_sync"}:
+        return _Words("takes", "took", "more", "less", f"times the {noun} of", f"as much {noun} as", f" {noun}")
+    noun = noun if row["statistic"] == "value" else f"{row['statistic']} {noun}"
+    return _Words("has", "had", "higher", "lower", f"times the {noun} of", f"the same {noun} as", f" {noun}")
+
+
+def sentence(row: Mapping[str, Any]) -> str:
+    r"""Say what a comparison row shows, and what it does not; the better group is named where it is known.
+
+    >>> row = {"level": "xfs", "baseline": "ext4", "metric": "iops", "statistic": "value", "better": "higher",
+    ...        "ratio": 1.10, "ci_low": 1.03, "ci_high": 1.17, "confidence": 0.95, "verdict": "better",
+    ...        "over": "rounds", "n_pairs": 10, "n_for": 8, "n_against": 2, "method": "paired t on logs"}
+    >>> sentence(row).replace("\xa0", " ")
+    'xfs is 10 % faster than ext4 (3 to 17 %; 10 rounds, 8 for xfs).'
+    """
+    if row["verdict"] in _DECIDED:
+        return _decided(row)
+    say = {"equivalent": _equivalent, "not comparable": _not_comparable}.get(row["verdict"], _open)
+    return say(row)
+
+
+_DECIDED: Final = ("better", "worse")
+
+
+def _names(row: Mapping[str, Any]) -> tuple[str, str]:
+    return one_line(row["level"]), one_line(row["baseline"])
+
+
+def _decided(row: Mapping[str, Any]) -> str:
+    """Say which group is better, and by how much."""
+    words, (level, baseline) = _words(row), _names(row)
+    worse = row["verdict"] == "worse"
+    better, other = (baseline, level) if worse else (level, baseline)
+    if row["ratio"] is None:
+        bound = row["rounding_low"] if (row["rounding_low"] or 0) > 1 else row["rounding_high"]
+        than = words.than(1 / bound if worse else bound)
+        return f"{better} {words.verb} at least {than} {other} ({_evidence(row, better)}; a bound)."
+    ratio, low, high = row["ratio"], row["ci_low"], row["ci_high"]
+    if worse:
+        ratio, low, high = (None if end is None else 1 / end for end in (ratio, high, low))
+    reach = "" if low is None else f"{words.reach(low, high)}{_unless_usual(row)}; "
+    return f"{better} {words.verb} {words.than(ratio)} {other} ({reach}{_evidence(row, better)})."
+
+
+def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:
+    """Say what an interval rests on: ``10 rounds, 8 for xfs``, ``5 runs each``."""
+    level, baseline = _names(row)
+    alone = ", by rounding alone" if row["method"] == "rounding alone" else ""
+    if row["n_pairs"]:
+        blocks = counted(row["n_pairs"], row["over"].removesuffix("s"))
+        count = {level: row["n_for"], baseline: row["n_against"]}.get(better or "")
+        return f"{blocks}{alone}" if count is None else f"{blocks}, {count} for {better}{alone}"
+    if row["n_baseline"] == row["n_candidate"]:
+        return f"{counted(row['n_baseline'], 'run')} each{alone}"
+    return f"{counted(row['n_candidate'], 'run')} of {level}, {row['n_baseline']} of {baseline}{alone}"
+
+
+def _unless_usual(row: Mapping[str, Any]) -> str:
+    """Name the confidence of an interval where it is not the usual one."""
+    return "" if row["confidence"] == _USUAL else f" with {percent(row['confidence'])} confidence"
+
+
+_USUAL: Final = 0.95
+
+
+def _equivalent(row: Mapping[str, Any]) -> str:
+    words, (level, baseline) = _words(row), _names(row)
+    margin, low, high = percent(row["margin"] - 1), row["ci_low"], row["ci_high"]
+    if low is None or low <= 1 <= high:
+        reach = "" if low is None else f"{words.reach(low, high)}; "
+        said = f"{level} {words.verb} {words.same} {baseline}, within the margin of {margin}"
+        return f"{said} ({reach}{_evidence(row)})."
+    said = f"{words.reach(low, high)} {words.more if low > 1 else words.less}{words.noun}"
+    return f"{level} {words.verb} {said} than {baseline}, less than the {margin} that count ({_evidence(row)})."
+
+
+def _open(row: Mapping[str, Any]) -> str:
+    """Say what is left open, what is excluded all the same, and why there is no more."""
+    words, (level, baseline) = _words(row), _names(row)
+    if row["ratio"] is None:
+        return _bound(row)
+    measured = f"{level} {words.past} {words.than(row['ratio'])} {baseline}"
+    if row["break_even_cv"] is not None:
+        return (
+            f"{measured} in {single_figures(row)}. No confidence interval is possible: if runs vary by "
+            f"{percent(row['break_even_cv'])} (CV) or more, chance alone could produce this at the 5 % level."
+        )
+    if row["prediction_low"] is not None:
+        reach = words.reach(row["prediction_low"], row["prediction_high"])
+        return (
+            f"{measured}, with {single_figure(row)} in one group: {reach} if that group varies as much as the "
+            "other, which these runs cannot show."
+        )
+    low, high = row["ci_low"], row["ci_high"]
+    if low is None:
+        return f"{measured}, but no confidence interval is possible."
+    if low <= 1 <= high:
+        which = f"Whether {level} {words.verb} {words.more} or {words.less}{words.noun} than {baseline} is open"
+        verb = "is" if words.verb == "has" else words.verb
+        reach = f"more than {words.by(high)} or more than {words.by(low)}"
+        return f"{which}: these runs exclude only that it {verb} {reach} ({_evidence(row)})."
+    measured = f"{measured} ({words.reach(low, high)}{_unless_usual(row)}; {_evidence(row)})"
+    if row["p_adjusted"] is None:
+        return f"{measured}, but two {row['over']} have no verdict of their own."
+    if row["p"] >= 1 - row["confidence"]:
+        return f"{measured}, but other rows vary too much for so few {row['over']} to show it."
+    return f"{measured}, but that is not enough among {counted(row['tested'], 'test')}."
+
+
+def _bound(row: Mapping[str, Any]) -> str:
+    """Say which side of a bound a ratio lies on."""
+    words, (level, baseline) = _words(row), _names(row)
+    low, high = row["rounding_low"], row["rounding_high"]
+    if low is None and high is None:
+        return f"{level} and {baseline} have no ratio: only bounds of their figures are known."
+    if low is not None and high is not None:
+        return f"{level} {words.past} {words.by(low)} to {words.than(high)} {baseline}: only bounds are known."
+    side, end = ("more than", low) if low is not None else ("less than", high)
+    ratio = f"{ratio_text(end)} {words.times}"
+    return f"{level} {words.past} {side} {ratio} {baseline} ({_evidence(row)}): only a bound is known."
+
+
+def _not_comparable(row: Mapping[str, Any]) -> str:
+    words, (level, baseline) = _words(row), _names(row)
+    withheld = [code for code in row["reasons"] if code in codes("no ratio", "verdict withheld")]
+    why = " ".join(REASONS[code].meaning for code in withheld)
+    if row["ratio"] is None:
+        return f"{level} and {baseline} cannot be compared: {why[:1].lower()}{why[1:]}"
+    reach = "" if row["ci_low"] is None else f"{words.reach(row['ci_low'], row['ci_high'])}; "
+    said = f"{level} {words.past} {words.than(row['ratio'])} {baseline} ({reach}{_evidence(row)})"
+    return f"{said}. There is no verdict: {why[:1].lower()}{why[1:]}"
+
+
+def single_figures(row: Mapping[str, Any]) -> str:
+    """Say what the single figures of both groups are of."""
+    candidate, baseline = (_figure_of(row[f"averaged_over_{group}"]) for group in ("candidate", "baseline"))
+    if candidate == baseline:
+        return f"{candidate} each"
+    return f"{candidate} of {one_line(row['level'])} and {baseline} of {one_line(row['baseline'])}"
+
+
+def single_figure(row: Mapping[str, Any]) -> str:
+    """Say what the only figure of one group is of, beside the several of the other."""
+    group = "candidate" if row["n_candidate"] == 1 else "baseline"
+    return _figure_of(row[f"averaged_over_{group}"])
+
+
+def _figure_of(averaged_over: int | None) -> str:
+    return "one run" if averaged_over is None else f"one mean of {averaged_over} runs"
+
+
+# ---- of many rows
+
+
+def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
+    """Say what a comparison decides, the largest effects first, and then how many rows have which verdict.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare` returned, or some rows of it.
+    most
+        How many effects to name.
+    """
+    size = pl.coalesce("ratio", "rounding_low", "rounding_high").log().abs()
+    decided = (
+        comparison.filter(pl.col("verdict").is_in(_DECIDED))
+        .sort(PLACE, maintain_order=True)
+        .unique("effect", keep="first", maintain_order=True)
+        .sort(size, descending=True, maintain_order=True)
+    )
+    names = varying(comparison) if comparison.height else []
+    said = [f"{cell_label(row, names)}: {sentence(row)}" for row in decided.head(most).iter_rows(named=True)]
+    if comparison.height > 1 and decided.height > most:
+        said.append(f"{counted(decided.height - most, 'smaller effect')} more than these are decided.")
+    return [*(said if comparison.height > 1 else []), *summary(comparison)]
+
+
+def summary(comparison: pl.DataFrame) -> list[str]:
+    """Say what a comparison shows, in one sentence for each baseline and level.
+
+    The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
+    """
+    if comparison.is_empty():
+        return ["These runs have no two groups to compare."]
+    sentences = []
+    for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
+        if rows.height == 1:
+            sentences.append(sentence(rows.row(0, named=True)))
+            continue
+        counts = rows["verdict"].value_counts()
+        count = dict(zip(counts["verdict"], counts["count"], strict=True))
+        said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
+        groups = f"{one_line(str(level))} against {one_line(str(baseline))}"
+        sentences.append(f"{groups}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
+    return sentences
+
+
+_SUMMARY: Final = {
+    "better": "better",
+    "worse": "worse",
+    "equivalent": "equal within the margin",
+    "inconclusive": "inconclusive",
+    "single runs": "no interval (single runs)",
+    "bound only": "only a bound",
+    "not comparable": "not comparable",
+}
+
+
+def tested(comparison: pl.DataFrame) -> str | None:
+    """Say for how many tests verdicts are corrected, and how sure all of them together are; ``None`` for none."""
+    families = (
+        comparison.drop_nulls("tested")
+        .group_by("study", "tool", maintain_order=True)
+        .agg(pl.col("tested", "error").first())
+    )
+    if families.is_empty():
+        return None
+    several = families["study"].n_unique() > 1
+    of = [
+        f"{number} of {tool}" + (f" in {one_line(study)}" if several and study else "")
+        for study, tool, number in families.select("study", "tool", "tested").rows()
+    ]
+    return (
+        f"Verdicts are corrected for the number of tests ({', '.join(of)}). The chance of any false better or "
+        f"worse in the whole comparison is {percent(families['error'][0])} at most, and of any false equivalent "
+        "as much."
+    )

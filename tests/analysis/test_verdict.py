@@ -1,0 +1,324 @@
+"""Verdicts hold whatever the data: rounding, bounds, few runs, margins, families, drift."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fsbench_kit.data.log import Log
+from tests.analysis.made import cells, compared, figure, rates, runs
+
+
+def _row(*sides: list[Log], **options: object) -> dict[str, object]:
+    (row,) = compared(*sides, **options).rows(named=True)
+    return row
+
+
+# ---- rounding
+
+LATENCY = {"metric": "latency", "statistic": "mean"}
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+def test_an_interval_reaches_as_far_as_the_last_digit_allows(rounds: bool) -> None:
+    row = _row(rates([0.20, 0.20, 0.21], [0.19, 0.19, 0.20], 0.005, rounds=rounds, **LATENCY))
+    logs = [np.log(values) for values in ([0.20, 0.20, 0.21], [0.19, 0.19, 0.20])]
+    ends = [[np.log(np.exp(side) + end).mean() for end in (-0.005, 0.005)] for side in logs]
+    assert row["rounding_low"] == pytest.approx(math.exp(ends[1][0] - ends[0][1]))
+    assert row["rounding_high"] == pytest.approx(math.exp(ends[1][1] - ends[0][0]))
+    assert row["ci_low"] < row["rounding_low"] < 0.95  # type: ignore[operator]
+    assert row["ci_high"] > row["rounding_high"] == pytest.approx(1)  # type: ignore[operator]
+    assert row["verdict"] == "inconclusive"
+
+
+def test_what_rounding_adds_is_added_at_both_ends() -> None:
+    values = [100.0, 104.0, 97.0, 102.0, 99.0], [121.0, 118.0, 125.0, 119.0, 123.0]
+    exact, rounded = (_row(rates(*values, half)) for half in (0.0, 0.5))
+    down, up = (
+        math.exp(np.mean([np.log(v / (v + end)) for v in of]) - np.mean([np.log(v / (v - end)) for v in others]))
+        for of, others, end in ((values[0], values[1], 0.5), (values[0], values[1], -0.5))
+    )
+    assert rounded["ci_low"] / exact["ci_low"] == pytest.approx(down, rel=1e-9)  # type: ignore[operator]
+    assert rounded["ci_high"] / exact["ci_high"] == pytest.approx(up, rel=1e-9)  # type: ignore[operator]
+    assert rounded["p"] > exact["p"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("xfs", "verdict"), [(200, "better"), (50, "worse"), (101, "equivalent"), (105, "better")]
+)
+@pytest.mark.parametrize("rounds", [False, True])
+def test_runs_that_print_alike_have_a_ratio_by_rounding_alone(xfs: float, verdict: str, rounds: bool) -> None:
+    row = _row(rates([100] * 10, [xfs] * 10, 0.5, rounds=rounds))
+    assert (row["ratio"], row["method"], row["verdict"]) == (pytest.approx(xfs / 100), "rounding alone", verdict)
+    assert row["ci_low"] == pytest.approx((xfs - 0.5) / 100.5)
+    assert row["ci_high"] == pytest.approx((xfs + 0.5) / 99.5)
+
+
+def test_runs_of_which_the_rounding_is_not_known_have_no_interval_where_they_are_equal() -> None:
+    assert _row(rates([100] * 10, [200] * 10))["ci_low"] is None
+
+
+@pytest.mark.parametrize(("last", "modes"), [(0.21, False), (0.40, True)])
+def test_neighbouring_last_digits_are_not_two_modes(last: float, modes: bool) -> None:
+    row = _row(rates([0.20] * 6 + [last] * 6, [0.30] * 6 + [0.31] * 6, 0.005, **LATENCY))
+    said = [note for note in row["footnotes"] if "bimodal" in note]  # type: ignore[attr-defined]
+    assert len(said) == modes
+
+
+# ---- bounds
+
+
+@pytest.mark.parametrize(
+    ("bounds", "xfs", "verdict"),
+    [(5, 12000, "worse"), (5, 32000, "bound only"), (2, 12000, "bound only"), (1, 12000, "bound only")],
+)
+def test_a_bound_is_kept_and_decides_where_it_can(bounds: int, xfs: float, verdict: str) -> None:
+    # ext4: more than 32768/s each time
+    ext4 = [figure(None, metric="file_rate", state="censored", low=32768.0)] * bounds
+    several = [figure(xfs * (1 + 0.01 * n), 0.5, metric="file_rate") for n in range(bounds)]
+    row = _row(runs("ext4", ext4), runs("xfs", several))
+    mean = np.mean([math.log(xfs * (1 + 0.01 * n) + 0.5) for n in range(bounds)])
+    assert (row["ratio"], row["rounding_low"]) == (None, None)
+    assert row["rounding_high"] == pytest.approx(math.exp(mean) / 32768)
+    assert row["reasons"] == ["CENSORED"]
+    assert row["verdict"] == verdict
+
+
+def test_one_bound_among_figures_is_a_bound() -> None:
+    xfs = [figure(50000 + 100 * n, 0.5, metric="file_rate") for n in range(4)]
+    xfs.append(figure(None, metric="file_rate", state="censored", low=60000.0))
+    row = _row(runs("ext4", [figure(1000 + n, 0.5, metric="file_rate") for n in range(5)]), runs("xfs", xfs))
+    assert (row["rounding_low"], row["rounding_high"], row["verdict"]) == (
+        pytest.approx(51.8, abs=0.1),
+        None,
+        "better",
+    )
+
+
+def test_two_bounds_decide_nothing() -> None:
+    sides = ([figure(None, metric="file_rate", state="censored", low=32768.0)] * 5 for _ in "ab")
+    row = _row(*(runs(name, side) for name, side in zip(("ext4", "xfs"), sides, strict=True)))
+    assert (row["rounding_low"], row["rounding_high"], row["verdict"]) == (None, None, "bound only")
+
+
+# ---- few runs
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+@pytest.mark.parametrize(("n", "verdict"), [(2, "inconclusive"), (3, "better")])
+def test_two_runs_a_group_have_an_interval_and_no_verdict(n: int, rounds: bool, verdict: str) -> None:
+    row = _row(rates([100, 101, 102][:n], [200, 202.1, 204][:n], rounds=rounds))
+    assert row["ci_low"] > 1  # type: ignore[operator]
+    assert row["p"] < 0.05  # type: ignore[operator]
+    assert (row["p_adjusted"] is None, row["verdict"]) == (n == 2, verdict)
+
+
+def _modes(sizes: int, n: int, seed: int) -> list[Log]:
+    """Cells of equals, whose runs are of one of two modes, as often of one as of the other."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.choice([1.0, 0.6], (2, n, sizes)) * rng.lognormal(5, 0.01, (2, n, sizes))
+    return cells(*drawn.tolist())
+
+
+def test_few_runs_of_one_mode_are_not_told_apart_where_other_cells_show_both() -> None:
+    table = compared(_modes(200, 3, 1))
+    by_itself = table.filter(pl.col("p") < 1e-3)
+    assert by_itself.is_empty()
+    assert set(table["verdict"]) == {"inconclusive"}
+    assert (
+        table.filter((pl.col("ci_low") > 1) | (pl.col("ci_high") < 1)).height > 3
+    )  # by their own spread they differ
+
+
+def test_the_spread_of_all_rows_holds_for_few_runs_and_ten_rows() -> None:
+    # nine rows do not say what the spread of a row is
+    rng = np.random.default_rng(2)
+    noisy = rng.lognormal(5, 0.2, (2, 4, 10))
+    noisy[0, :, 0], noisy[1, :, 0] = 100 + np.arange(4) / 10, 110 + np.arange(4) / 10
+    for sizes, decided in ((9, True), (10, False)):
+        row = compared(cells(*noisy[:, :, :sizes].tolist())).filter(block_size=4096).row(0, named=True)
+        assert (row["p"] < 1e-3) is decided
+
+
+def test_a_large_effect_of_few_runs_is_still_found() -> None:
+    rng = np.random.default_rng(3)
+    drawn = rng.lognormal(5, 0.03, (2, 3, 20))
+    drawn[1, :, 0] *= 2
+    table = compared(cells(*drawn.tolist()))
+    assert table.filter(verdict="better")["block_size"].to_list() == [4096]
+
+
+# ---- margin first
+
+
+def test_what_differs_by_less_than_the_margin_is_equivalent() -> None:
+    spread = [0.999, 1.0, 1.001, 1.002, 0.998] * 4
+    row = _row(rates([100 * x for x in spread], [101 * x for x in spread]))
+    assert row["ci_low"] > 1  # type: ignore[operator]
+    assert row["p_adjusted"] < 1e-6  # type: ignore[operator]
+    assert (row["verdict"], row["margin"]) == ("equivalent", 1.05)
+    assert _row(rates([100 * x for x in spread], [101 * x for x in spread]), margin=1.005)["verdict"] == "better"
+
+
+@pytest.mark.parametrize("effect", [0.99, 0.97, 1.02])
+def test_more_data_never_turn_equivalent_into_a_difference(effect: float) -> None:
+    noise = [0.98, 1.0, 1.02, 1.01, 0.99]
+    shown = [
+        _row(rates([100 * x for x in noise * times], [100 * effect * x for x in noise * times]))["verdict"]
+        for times in (1, 2, 4, 10, 40)
+    ]
+    first = shown.index("equivalent")
+    assert set(shown[first:]) == {"equivalent"}
+
+
+def test_equivalence_is_corrected_for_the_number_of_rows() -> None:
+    z = np.array([0.0, 1.265, -1.265, 0.632, -0.632])
+    side = np.exp(0.0395 * z) * 100  # p of equivalence .04 by itself
+    assert _row(rates(side.tolist(), side.tolist()))["verdict"] == "equivalent"
+    table = compared(cells(*([[value] * 8 for value in side.tolist()] for _ in "ab")))
+    assert set(table["verdict"]) == {"inconclusive"}
+
+
+# ---- one effect, one test
+
+
+def _in_metrics(n: int, seed: int, effect: float = 1.0, **others: float) -> list[Log]:
+    """Runs with IOPS and what follows from them; ``others`` are further factors of a metric of xfs."""
+    rng = np.random.default_rng(seed)
+    logs = []
+    for name, factor in (("ext4", 1.0), ("xfs", effect)):
+        of_runs = []
+        for iops in rng.lognormal(8, 0.02, n) * factor:
+            means = {"bandwidth": 4096 * iops, "iops": iops, "latency": 8 / iops, "completion_latency": 7.9 / iops}
+            of_runs.append(
+                [
+                    figure(
+                        value * (others.get(metric, 1.0) if name == "xfs" else 1.0),
+                        metric=metric,
+                        statistic="mean" if "latency" in metric else "value",
+                        unit={"bandwidth": "B/s", "iops": "1/s"}.get(metric, "s"),
+                    )
+                    for metric, value in means.items()
+                ]
+            )
+        logs += runs(name, of_runs)
+    return logs
+
+
+def test_metrics_that_follow_from_one_another_are_one_effect() -> None:
+    table = compared(_in_metrics(6, 1, effect=1.2))
+    assert table.height == 4
+    assert table["effect"].n_unique() == 1
+    assert set(table["tested"]) == {1}
+    (tested,) = table.filter(metric="bandwidth").rows(named=True)
+    assert tested["p_adjusted"] == tested["p"]
+    assert set(table["p_adjusted"]) == {tested["p"]}
+    assert set(table["verdict"]) == {"better"}  # more of one is less of the other
+
+
+def test_a_metric_that_contradicts_the_first_is_an_effect_of_its_own() -> None:
+    # at a rate that was fixed, latencies are no function of it
+    table = compared(_in_metrics(6, 1, latency=3.0, completion_latency=3.0))
+    assert table["effect"].n_unique() == 3
+    shown = dict(table.select("metric", "verdict").rows())
+    assert (shown["latency"], shown["completion_latency"]) == ("worse", "worse")
+    assert "worse" not in (shown["bandwidth"], shown["iops"])
+
+
+def test_the_family_is_all_that_a_tool_measured_in_a_study() -> None:
+    sides = [
+        *rates([100, 101, 102, 103], [110, 111, 112, 113]),
+        *_tool("sysbench", [[100, 101, 102, 103], [110, 111, 112, 113]], sizes=5),
+    ]
+    table = compared(sides)
+    counts = dict(table.select("tool", "tested").unique().rows())
+    assert counts == {"fio": 1, "sysbench": 5}
+    fio = table.filter(tool="fio").row(0, named=True)
+    assert fio["p_adjusted"] == fio["p"]
+    assert table["error"].to_list() == pytest.approx([0.1] * table.height)
+
+
+def _tool(tool: str, of_sides: list[list[float]], sizes: int) -> list[Log]:
+    return [
+        log
+        for name, values in zip(("ext4", "xfs"), of_sides, strict=True)
+        for log in runs(
+            name, [[figure(v, block_size=4096 * size) for size in range(1, sizes + 1)] for v in values], tool=tool
+        )
+    ]
+
+
+def test_percentiles_and_rates_of_a_tool_are_one_family() -> None:
+    facts = [{"metric": "latency", "statistic": f"p{share}", "unit": "s"} for share in (50, 95, 99)]
+    sides = []
+    for name, times in (("ext4", 1.0), ("xfs", 1.1)):
+        sides += runs(
+            name,
+            [
+                [figure(v * times), *(figure(v * times / 1e3, **fact) for fact in facts)]
+                for v in (100, 101, 102, 103)
+            ],  # type: ignore[arg-type]
+        )
+    table = compared(sides)
+    assert table["effect"].n_unique() == 4
+    assert set(table["tested"]) == {4}
+
+
+def test_rows_without_a_verdict_take_nothing_from_the_others() -> None:
+    alone = rates([100, 101, 102, 103], [110, 111, 112, 113])
+    (lonely,) = compared(alone)["p_adjusted"]
+    # two runs a group of forty other cells
+    others = [
+        log
+        for name in ("ext4", "xfs")
+        for log in runs(
+            name,
+            [
+                [figure(100.0 + n + size, operation="write", block_size=4096 * size) for size in range(1, 41)]
+                for n in (0, 1)
+            ],
+        )
+    ]
+    table = compared(alone, [*others])
+    row = table.filter(operation="read").row(0, named=True)
+    assert (table.height, row["tested"], row["p_adjusted"]) == (41, 1, lonely)
+
+
+# ---- drift
+
+
+def test_a_drift_that_both_groups_share_keeps_the_verdict() -> None:
+    path = [400.0, 320, 250, 200, 150, 120]
+    noise = [1.0, 1.01, 0.99, 1.005, 0.995, 1.0]
+    row = _row(rates(path, [1.2 * a * b for a, b in zip(path, noise, strict=True)], rounds=True))
+    assert (row["reasons"], row["verdict"]) == ([], "better")
+
+
+@pytest.mark.parametrize("falling", [True, False])
+def test_a_ratio_that_drifts_over_rounds_withholds_the_verdict(falling: bool) -> None:
+    ratios = [4.0, 3.3, 2.8, 2.3, 1.9, 1.6]
+    row = _row(rates([100.0] * 6, [100 * r for r in (ratios if falling else ratios[::-1])], rounds=True))
+    assert (row["reasons"], row["verdict"]) == (["NON_STEADY"], "not comparable")
+
+
+@pytest.mark.parametrize("ratios", [[1.06, 1.05, 1.04, 1.03, 1.02, 1.01], [1.0, 1.3, 0.9, 1.25, 0.95, 1.2]])
+def test_a_ratio_that_hardly_drifts_or_only_varies_is_steady(ratios: list[float]) -> None:
+    row = _row(rates([100.0] * 6, [100 * ratio for ratio in ratios], rounds=True))
+    assert row["reasons"] == []
+
+
+# ---- runs without a figure
+
+
+def test_a_run_without_a_figure_is_left_out_and_counted() -> None:
+    xfs = [figure(110.0 + n) for n in range(9)]
+    xfs.insert(4, figure(None, state="missing"))
+    row = _row(runs("ext4", [figure(100.0 + n) for n in range(10)]), runs("xfs", xfs))
+    assert (row["n_baseline"], row["n_candidate"], row["verdict"]) == (10, 9, "better")
+    assert "1 run of xfs has no figure here and was left out." in row["footnotes"]  # type: ignore[operator]
+
+
+def test_a_group_without_a_figure_has_no_ratio() -> None:
+    row = _row(runs("ext4", [figure(100.0)] * 3), runs("xfs", [figure(None, state="missing")] * 3))
+    assert (row["reasons"], row["verdict"]) == (["ZERO_OR_FAILED"], "not comparable")
