@@ -30,8 +30,8 @@ def run(filesystem: str, rate: float, minute: float | None, **facts: object) -> 
         metric="iops",
         value=rate,
         unit="1/s",
-        low=rate - 0.5,
-        high=rate + 0.5,
+        low=rate,  # without rounding, which would widen all intervals
+        high=rate,
         text=str(rate),
         line=1,
     )
