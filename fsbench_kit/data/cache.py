@@ -1,14 +1,14 @@
 """Keeps what was read of files, so that it need not be read again while they stay what they are.
 
-There is one file of columns for each folder that was read. It is of use to the version alone that wrote it, and to
-none if it is damaged. Nothing is kept of a file that could still change without getting another stamp.
+For each folder that was read there are two files: what was read of each of its logs, and what became of all these.
+Only the version that wrote them uses them, and nobody where they are damaged. Nothing is kept of a log that could
+still change without getting another stamp.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 import struct
 import sys
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.data.batches import Read, read_files
-from fsbench_kit.data.columns import Columns
+from fsbench_kit.data.columns import Columns, packed, unpacked
 from fsbench_kit.data.files import Stamp
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from fsbench_kit.data.batches import File
-    from fsbench_kit.data.columns import Part
 
 
 LIMIT: Final = 2**30
@@ -39,13 +38,14 @@ _LEAST: Final = 2**16
 """Of files that have fewer bytes together nothing is kept."""
 
 
-class Cache:
+class ReadFiles:
     """What was read of the files of a folder."""
 
     def __init__(self, place: Path) -> None:
-        name = hashlib.sha256(os.fsencode(place.absolute())).hexdigest()[:32]
-        self._file = folder() / f"{name}.columns"
-        self._known = _loaded(self._file)
+        self._entry = _Entry([place], "columns")
+        stamps, *frames = self._entry.read() or [pl.DataFrame(schema=_STAMPS), *Columns.of(()).frames()]
+        parts = Columns(*frames).files(stamps.height)
+        self._known = dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
 
     def read(self, file: File) -> Read | None:
         """Return what was read of a file before, if it has the stamp that it had then."""
@@ -60,14 +60,9 @@ class Cache:
     def keep(self, read: Iterable[Read]) -> None:
         """Keep what was read of files, instead of what was kept before."""
         kept = {each.stamp: each.part for each in read if each.stamp is not None and each.fio_log is None}
-        if sum(stamp.size for stamp in kept) < _LEAST:
-            return
-        stamps = io.BytesIO()
-        pl.DataFrame(list(kept), schema=_STAMPS, orient="row").write_ipc(stamps)
-        columns = Columns.gathered(list(kept.values())).to_bytes()
-        payload = b"".join([struct.pack("<Q", stamps.tell()), stamps.getbuffer(), columns])
-        with contextlib.suppress(OSError):  # a cache that cannot be written is none
-            _write(self._file, payload)
+        if sum(stamp.size for stamp in kept) >= _LEAST:
+            stamps = pl.DataFrame(list(kept), schema=_STAMPS, orient="row")
+            self._entry.write([stamps, *Columns.gathered(list(kept.values())).frames()])
 
 
 def read_cached(files: Sequence[File], places: Sequence[Path], executor: Executor | None) -> list[Read]:
@@ -75,7 +70,7 @@ def read_cached(files: Sequence[File], places: Sequence[Path], executor: Executo
 
     What is read of the files of one place, which is a folder, is kept together.
     """
-    caches = {place: Cache(place) for place in dict.fromkeys(places)}
+    caches = {place: ReadFiles(place) for place in dict.fromkeys(places)}
     known = [caches[place].read(file) for file, place in zip(files, places, strict=True)]
     new = [number for number, read in enumerate(known) if read is None]
     for number, read in zip(new, read_files([files[number] for number in new], executor), strict=True):
@@ -89,34 +84,69 @@ def read_cached(files: Sequence[File], places: Sequence[Path], executor: Executo
 _STAMPS: Final = pl.Schema(dict.fromkeys(Stamp._fields, pl.Int64()))
 
 
-def folder() -> Path:
-    """Return the folder in which what was read is kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fsbench_kit"
+class Results:
+    """What became of all that was found in some places.
+
+    Parameters
+    ----------
+    places
+        These.
+    traces
+        What decides what becomes of it.
+    """
+
+    def __init__(self, places: Iterable[Path], traces: Sequence[object]) -> None:
+        self._entry = _Entry(places, "frames")
+        self._traces = hashlib.sha256(repr(traces).encode(errors="surrogateescape")).hexdigest()
+
+    def read(self) -> list[pl.DataFrame] | None:
+        """Return the frames that were kept, if everything is as it was then."""
+        kept = self._entry.read()
+        return kept[1:] if kept and kept[0].item() == self._traces else None
+
+    def keep(self, frames: Iterable[pl.DataFrame]) -> None:
+        """Keep frames, instead of what was kept before."""
+        self._entry.write([pl.DataFrame({"traces": [self._traces]}), *frames])
 
 
 def is_on() -> bool:
-    """Whether anything is kept: unless ``FSBENCH_CACHE`` says ``off``."""
-    return os.environ.get("FSBENCH_CACHE", "").lower() != "off"
+    """Whether anything is kept: unless ``FSBENCH_CACHE`` says ``off``, or nobody is at home."""
+    has_place = "XDG_CACHE_HOME" in os.environ or "HOME" in os.environ
+    return has_place and os.environ.get("FSBENCH_CACHE", "").lower() != "off"
 
 
-def _loaded(file: Path) -> dict[Stamp, Part]:
-    """Return what a file of the cache holds: nothing if there is none, or it is damaged or of another version."""
-    try:
-        with file.open("rb") as opened:
-            head, payload = opened.read(_HEAD), opened.read()
-        if head != _head(payload):
-            return {}
-        os.utime(file)
-    except OSError:
-        return {}
-    (size,) = struct.unpack_from("<Q", payload)
-    stamps = pl.read_ipc(io.BytesIO(payload[8 : 8 + size]))
-    parts = Columns.from_bytes(memoryview(payload)[8 + size :]).files(stamps.height)
-    return dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
+def folder() -> Path:
+    """Return the folder in which what was read is kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or f"{os.environ['HOME']}/.cache", "fsbench_kit")
+
+
+class _Entry:
+    """A file of the cache, which holds frames."""
+
+    def __init__(self, places: Iterable[Path], kind: str) -> None:
+        names = b"\0".join(os.fsencode(place.absolute()) for place in places)
+        self._file = folder() / f"{hashlib.sha256(names).hexdigest()[:32]}.{kind}"
+
+    def read(self) -> list[pl.DataFrame]:
+        """Return its frames; none if there is no file, or it is damaged or of another version."""
+        try:
+            with self._file.open("rb") as opened:
+                head, payload = opened.read(_HEAD), opened.read()
+            if head != _head(payload):
+                return []
+            os.utime(self._file)
+        except OSError:
+            return []
+        return list(unpacked(payload))
+
+    def write(self, frames: Iterable[pl.DataFrame]) -> None:
+        """Write it at one go, and let go of those files that were not used for longest."""
+        with contextlib.suppress(OSError):  # a cache that cannot be written is none
+            _write(self._file, packed(frames))
 
 
 def _head(payload: bytes) -> bytes:
-    """Return what stands before a payload: the version that wrote it, its length and its sum."""
+    """Return what stands before frames: the version that wrote them, their length and their sum."""
     return _version() + struct.pack("<QI", len(payload), zlib.crc32(payload))
 
 
@@ -124,9 +154,8 @@ def _head(payload: bytes) -> bytes:
 def _version() -> bytes:
     """Return what is another one wherever the reader may be: of this package, Python, Polars."""
     package = Path(__file__).parents[1]
-    sources = sorted(package.rglob("*.py"))
     words = [sys.version, pl.__version__]
-    for path in sources:
+    for path in sorted(package.rglob("*.py")):
         found = path.stat()
         words.append(f"{path.relative_to(package)} {found.st_size} {found.st_mtime_ns}")
     return hashlib.sha256("\n".join(words).encode()).digest()
@@ -136,7 +165,6 @@ _HEAD: Final = 32 + 8 + 4
 
 
 def _write(file: Path, payload: bytes) -> None:
-    """Write a file of the cache at one go, and let go of those that were not used for longest."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=file.parent)
     try:

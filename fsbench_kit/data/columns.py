@@ -243,31 +243,40 @@ class Columns:
 
     # Bytes
 
-    def to_bytes(self) -> bytes:
-        """Return what `from_bytes` makes the same of."""
-        packed = io.BytesIO()
-        for name in _FRAMES:
-            frame = io.BytesIO()
-            getattr(self, name).write_ipc(frame)
-            packed.write(frame.tell().to_bytes(8, "little"))
-            packed.write(frame.getbuffer())
-        return packed.getvalue()
+    def frames(self) -> list[pl.DataFrame]:
+        """Return the frames in their order."""
+        return [getattr(self, name) for name in _FRAMES]
 
     @classmethod
-    def from_bytes(cls, data: bytes | memoryview) -> Columns:
-        """Return what `to_bytes` has written."""
-        frames = {}
-        start = 0
-        for name in _FRAMES:
-            end = start + 8 + int.from_bytes(data[start : start + 8], "little")
-            frames[name] = pl.read_ipc(io.BytesIO(data[start + 8 : end]))
-            start = end
-        return cls(**frames)
+    def from_bytes(cls, data: bytes) -> Columns:
+        """Return the columns of which the frames were packed."""
+        return cls(**dict(zip(_FRAMES, unpacked(data), strict=True)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Columns.from_bytes, (self.to_bytes(),)
+        return Columns.from_bytes, (packed(self.frames()),)
 
 
+def packed(frames: Iterable[pl.DataFrame]) -> bytes:
+    """Return frames as bytes: each in Arrow's IPC format, with its length before it."""
+    pieces = io.BytesIO()
+    for frame in frames:
+        piece = io.BytesIO()
+        frame.write_ipc(piece)
+        pieces.write(piece.tell().to_bytes(_LENGTH, "little"))
+        pieces.write(piece.getbuffer())
+    return pieces.getvalue()
+
+
+def unpacked(data: bytes) -> Iterator[pl.DataFrame]:
+    """Yield the frames that were packed."""
+    view = memoryview(data)
+    while view:
+        end = _LENGTH + int.from_bytes(view[:_LENGTH], "little")
+        yield pl.read_ipc(io.BytesIO(view[_LENGTH:end]))
+        view = view[end:]
+
+
+_LENGTH: Final = 8
 _FRAMES: Final = ("runs", *BELONGING, "diagnostics")
 
 

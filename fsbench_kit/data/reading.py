@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.batches import File, read_files
-from fsbench_kit.data.cache import is_on, read_cached
+from fsbench_kit.data.cache import Results, is_on, read_cached
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.files import Given, Inode, Stamp, flattened, inode, is_folder, name_of, not_regular
 from fsbench_kit.data.fio_runs import with_fio_logs
@@ -104,7 +104,17 @@ def _dataset(
         for file in _files(each)
     ]
     files = [file for _, file in places]
-    read = read_cached(files, [place for place, _ in places], executor) if cached else read_files(files, executor)
+    kept: Results | None = None
+    if not cached:
+        read = read_files(files, executor)
+    else:
+        folders = [place for place, _ in places]
+        traces = [trace for each in found for trace in _traces(each)]
+        if None not in traces:
+            kept = Results(dict.fromkeys(folders), traces)
+            if (frames := kept.read()) is not None:
+                return Dataset(*frames)
+        read = read_cached(files, folders, executor)
     logs_read = (
         Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
         for file, (part, fio_log, _) in zip(files, read, strict=True)
@@ -112,7 +122,10 @@ def _dataset(
     results = [result for each in found for result in _results(each, logs_read)]
     logs = [each for each in results if isinstance(each, Log)]
     written = [each for each in results if isinstance(each, Dataset)]
-    return joined([assemble(with_fio_logs(logs)), *written])
+    dataset = joined([assemble(with_fio_logs(logs)), *written])
+    if kept is not None and all(file.stamp == stamp for file, (_, _, stamp) in zip(files, read, strict=True)):
+        kept.keep(dataset.frames.values())
+    return dataset
 
 
 def no_run(diagnostics: pl.DataFrame) -> InputError:
@@ -165,16 +178,21 @@ Result: TypeAlias = Log | Dataset
 Found: TypeAlias = "Log | Dataset | File | _Several"
 
 
-def _as_they_are(results: Sequence[Sequence[Result]]) -> Iterator[Result]:
-    return chain.from_iterable(results)
-
-
 @dataclass(frozen=True, slots=True)
 class _Several:
-    """What was found in a place, and what is made of the results of each when they were read."""
+    """What was found in a place.
+
+    Attributes
+    ----------
+    together
+        Makes of the results of each what becomes of all of them.
+    is_its_logs
+        Whether that depends on nothing else.
+    """
 
     found: Sequence[Found]
-    together: Callable[[Sequence[Sequence[Result]]], Iterator[Result]] = _as_they_are
+    together: Callable[[Sequence[Sequence[Result]]], Iterator[Result]]
+    is_its_logs: bool = False
 
 
 def _files(found: Found) -> Iterator[File]:
@@ -185,6 +203,20 @@ def _files(found: Found) -> Iterator[File]:
         case _Several():
             for each in found.found:
                 yield from _files(each)
+
+
+def _traces(found: Found) -> Iterator[tuple[object, ...] | None]:
+    """Yield what decides what becomes of something found; ``None`` where that is more than its logs."""
+    match found:
+        case File(stamp=Stamp() as stamp):
+            yield found.path, *stamp
+        case Log():
+            yield found.source, *found.records
+        case _Several(is_its_logs=True):
+            for each in found.found:
+                yield from _traces(each)
+        case _:
+            yield None
 
 
 def _results(found: Found, read: Iterator[Log]) -> Iterator[Result]:
@@ -211,7 +243,9 @@ def _found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
         return read_before(item, seen) or File(str(item), may_be_pipe=True)
     if item.resolve() == Path(item.resolve().anchor):
         return log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
-    return read_before(item, seen) or _Several(list(_found_in_folder(item, seen)), partial(_or_no_log, item))
+    return read_before(item, seen) or _Several(
+        list(_found_in_folder(item, seen)), partial(_or_no_log, item), is_its_logs=True
+    )
 
 
 def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Result]:

@@ -7,8 +7,11 @@ import re
 from collections import defaultdict
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import polars as pl
+
+from fsbench_kit.data.columns import RUN
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
@@ -69,6 +72,51 @@ class Sheet:
 def _sizes_agree(one: Measurement, other: Measurement) -> bool:
     sizes = zip(key_of(one)[-_SIZES:], key_of(other)[-_SIZES:], strict=True)
     return all(a is None or b is None or a == b for a, b in sizes)
+
+
+class Glance(NamedTuple):
+    """How many primary measurements a record has, and what the prints of the most precise ones allow.
+
+    These have the hash of what each is of.
+    """
+
+    number: int
+    bounds: dict[int, tuple[float, float]]
+
+    def differs(self, other: Glance, *, tolerance: float) -> bool:
+        """Whether these alone tell that more than a share of the measurements of two records do not agree."""
+        left = tolerance * min(self.number, other.number)
+        for of, own in self.bounds.items():
+            theirs = other.bounds.get(of)
+            if theirs is not None and not _overlap(own, theirs) and not _overlap(theirs, own):
+                left -= 1
+                if left < 0:
+                    return True
+        return False
+
+
+_AT_A_GLANCE: Final = 16
+
+
+def glances(measurements: pl.DataFrame, records: int) -> list[Glance]:
+    """Return a glance at each of so many records, of which most that differ do so at a glance."""
+    main = measurements.lazy().filter("primary").filter(pl.struct(RUN, *MEASUREMENT_KEY).is_first_distinct())
+    exact = main.filter(
+        pl.col("state") == "measured",
+        ~pl.col("metric").is_in(_CUT_BEFORE),
+        pl.col("low").is_not_null(),
+        pl.col("high").is_not_null(),
+    )
+    width = (pl.col("high") - pl.col("low")) / pl.col("value").abs()
+    few = exact.sort(RUN, width, maintain_order=True).group_by(RUN).head(_AT_A_GLANCE)
+    numbers, rows = pl.collect_all(
+        [main.group_by(RUN).len(), few.select(RUN, pl.struct(MEASUREMENT_KEY).hash(), "low", "high")]
+    )
+    number_of = dict(numbers.iter_rows())
+    found = [Glance(number_of.get(record, 0), {}) for record in range(records)]
+    for record, of, low, high in rows.iter_rows():
+        found[record].bounds[of] = low, high
+    return found
 
 
 def have_same_measurements(tool: str, one: Sheet, other: Sheet, *, enough: int, tolerance: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from datetime import datetime, timedelta
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import polars as pl
@@ -17,6 +17,7 @@ from fsbench_kit.data.deduplication.agreement import (
     TELLING,
     Sheet,
     digits,
+    glances,
     have_same_measurements,
 )
 from fsbench_kit.data.deduplication.found import Remark, place
@@ -25,6 +26,7 @@ from fsbench_kit.model.records import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from fsbench_kit.data.deduplication.agreement import Glance
     from fsbench_kit.data.deduplication.found import Found, FoundRun
     from fsbench_kit.model.records import Status
 
@@ -188,6 +190,7 @@ class _Sets:
 
     def __init__(self, found: Found) -> None:
         self.remarks: list[Remark] = []
+        self._found = found
         self.record = cache(found.__getitem__)
         self._set_of = list(range(len(found)))
         self._members = {number: [number] for number in range(len(found))}
@@ -242,13 +245,15 @@ class _Sets:
 
     def agree(self, one: int, other: int, enough: int = ENOUGH) -> bool:
         """Whether the measurements of two records agree; few may differ where both bear the same date."""
-        return have_same_measurements(
-            self._tools[one],
-            self._sheets[one],
-            self._sheets[other],
-            enough=enough,
-            tolerance=0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW,
-        )
+        tolerance = 0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW
+        if self._glances[one].differs(self._glances[other], tolerance=tolerance):
+            return False
+        sheets = self._sheets[one], self._sheets[other]
+        return have_same_measurements(self._tools[one], *sheets, enough=enough, tolerance=tolerance)
+
+    @cached_property
+    def _glances(self) -> list[Glance]:
+        return glances(self._found.columns.measurements, len(self._found))
 
     def tells_enough(self, number: int) -> bool:
         """Whether a record has so many digits that its like can only be a copy."""
