@@ -46,6 +46,7 @@ class Signatures:
         self._ignores_case = bool(flags & re.IGNORECASE)
         for word in map(str.lower, signatures):
             _WORDS[word[0]].add(word)
+        _places_of_words.cache_clear()
 
     def __call__(self, chars: str) -> Iterator[int]:
         """Yield where the signatures stand, in the text's order."""
