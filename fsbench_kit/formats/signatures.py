@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
-import polars as pl
+from fsbench_kit.formats.words import LONG, places_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _REACH: Final = 400
 """So far around its word a signature reaches."""
-_LONG: Final = 2**14
-"""In a text of so many characters one search for all words is faster than one for each."""
 _NO_WIDTH: Final = re.compile(r"(?:\\b|\(\?<[!=][^()]*\))*")
 
 
@@ -44,14 +39,13 @@ class Signatures:
     def __init__(self, signatures: dict[str, str], flags: re.RegexFlag = re.NOFLAG) -> None:
         self._signatures = [_signature(word, pattern, flags) for word, pattern in signatures.items()]
         self._ignores_case = bool(flags & re.IGNORECASE)
-        for word in map(str.lower, signatures):
-            _WORDS[word[0]].add(word)
-        _places_of_words.cache_clear()
+        _WORDS.update(map(str.lower, signatures))
+        _places_of_all.cache_clear()
 
     def __call__(self, chars: str) -> Iterator[int]:
         """Yield where the signatures stand, in the text's order."""
         where = _lower(chars) if self._ignores_case else chars
-        of_words = _places_of_words(chars) if len(chars) >= _LONG else None
+        of_words = _places_of_all(chars) if len(chars) >= LONG else None
         found: list[int] = []
         for each in self._signatures:
             if of_words is not None:
@@ -62,8 +56,8 @@ class Signatures:
         yield from sorted(found)
 
 
-_WORDS: Final[defaultdict[str, set[str]]] = defaultdict(set)
-"""The words of all signatures, in small letters, by the one with which they begin."""
+_WORDS: Final[set[str]] = set()
+"""The words of all signatures, in small letters."""
 
 
 def _places(word: str, chars: str) -> Iterator[int]:
@@ -74,19 +68,9 @@ def _places(word: str, chars: str) -> Iterator[int]:
 
 
 @lru_cache(maxsize=1)
-def _places_of_words(chars: str) -> defaultdict[str, list[int]]:
+def _places_of_all(chars: str) -> dict[str, list[int]]:
     """Return where in a text the words of all signatures stand, whatever the case of their letters."""
-    data = chars.encode("utf-8", "replace")
-    text, words = pl.Series([data.decode()]), sorted(chain.from_iterable(_WORDS.values()))
-    found = text.str.find_many(words, ascii_case_insensitive=True, overlapping=True).explode().unique()
-    offsets = found.drop_nulls().sort().to_numpy()
-    inside = np.flatnonzero(np.frombuffer(data, np.uint8) & 0b1100_0000 == 0b1000_0000)  # of characters
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for at in (offsets - np.searchsorted(inside, offsets)).tolist():
-        for word in _WORDS[chars[at].lower()]:
-            if chars[at : at + len(word)].lower() == word:
-                places[word].append(at)
-    return places
+    return places_of_words(chars, _WORDS, ignores_case=True)
 
 
 @lru_cache(maxsize=1)
