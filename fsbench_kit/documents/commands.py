@@ -58,7 +58,7 @@ _COMMAND: Final = re.compile(
         {_WORDS})""",
     re.MULTILINE | re.VERBOSE,
 )
-_PROGRAMS: Final = Signatures({word: each for each in programs() for word in literals(each)})
+_PROGRAMS: Final = Signatures({word: each for each in programs() for word in literals(each)[0]})
 _NEXT_LINE: Final = re.compile(r"(?<!\\)\n(?!\s*--[a-z])")
 # They lay out and remove the files of a test, and print no report.
 _NO_RUN: Final = re.compile(r"\b(?:prepare|cleanup)\s*$")

@@ -8,17 +8,19 @@ the copying or not, and nothing can get lost in silence: what no phrase matched 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.literals import literals
+from fsbench_kit.formats.words import LONG, places_of_words
 from fsbench_kit.model.records import Diagnostic, Measurement, Scope
 from fsbench_kit.model.units import Rounding, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fsbench_kit.formats.text import Text
 
@@ -141,39 +143,51 @@ class Token:
 
 
 class _Phrase(NamedTuple):
-    """A phrase's expression, and words of which one stands in whatever it matches, if there are such."""
+    """A phrase's expression, and what stands in each of its matches: one of some words, and another one."""
 
     pattern: re.Pattern[str]
     words: tuple[str, ...]
+    other: str
 
-    def search(self, chars: str, position: int, limit: int) -> re.Match[str] | None:
+    def search(
+        self, chars: str, position: int, limit: int, places: Mapping[str, list[int]] | None = None
+    ) -> re.Match[str] | None:
         """Find the first match between two positions.
 
         Only what is around the words is searched, which costs far more than to look for words.
         """
         if not self.words:
             return self.pattern.search(chars, position, limit)
-        at, reach = self._next_word(chars, position, limit), 2 * _LENGTH
+        at, reach = self._next_word(chars, position, limit, places), 2 * _LENGTH
         while at is not None:
-            first, last = max(position, at - _REACH), at + reach
-            if last >= limit:
-                return self.pattern.search(chars, first, limit)
-            match = self.pattern.search(chars, first, last)
-            if match is not None and match.end() <= last - _LENGTH:
+            first, last = max(position, at - _REACH), min(at + reach, limit)
+            has_other = chars.find(self.other, first, last) >= 0
+            match = self.pattern.search(chars, first, last) if has_other else None
+            if last == limit or (match is not None and match.end() <= last - _LENGTH):
                 return match
             position = max(first, last - _LENGTH)
             if match is not None:  # which may be cut off, or not the first one
                 return self.pattern.search(chars, min(position, match.start()), limit)
-            at = self._next_word(chars, position, limit)
+            at = self._next_word(chars, position, limit, places)
             reach = 2 * reach if at is not None and at < last else 2 * _LENGTH
         return None
 
-    def _next_word(self, chars: str, position: int, limit: int) -> int | None:
-        return min((at for word in self.words if (at := chars.find(word, position, limit)) >= 0), default=None)
+    def _next_word(
+        self, chars: str, position: int, limit: int, places: Mapping[str, list[int]] | None
+    ) -> int | None:
+        found = []
+        for word in self.words:
+            if places is None or word not in places:
+                found.append(chars.find(word, position, limit))
+            elif (index := bisect_left(places[word], position)) < len(places[word]):
+                found.append(places[word][index])
+        return min((at for at in found if 0 <= at < limit), default=None)
 
 
 def _phrase(pattern: str) -> _Phrase:
-    return _Phrase(re.compile(pattern, re.MULTILINE), literals(pattern))
+    words, *others = literals(pattern) or [()]
+    other = next((each[0] for each in others if len(each) == 1), "")
+    return _Phrase(re.compile(pattern, re.MULTILINE), words, other)
 
 
 class Lexer:
@@ -190,6 +204,8 @@ class Lexer:
 
     def __init__(self, **phrases: str) -> None:
         self._phrases = {name: _phrase(pattern.replace(" ", r"\s*+")) for name, pattern in phrases.items()}
+        # Of a single character there are too many to be kept.
+        self._literals = {word for phrase in self._phrases.values() for word in phrase.words if len(word) > 1}
         texts = (_NO_WORD.sub(" ", pattern) for pattern in phrases.values())
         self._words = frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
 
@@ -201,10 +217,11 @@ class Lexer:
         position = start
         limit = len(text.chars) if end is None else end
         names, phrases = list(self._phrases), list(self._phrases.values())
+        places = places_of_words(text.chars, self._literals) if limit - start >= LONG else None
         upcoming: list[tuple[int, int, re.Match[str]]] = []
 
         def look_for(index: int) -> None:
-            match = phrases[index].search(text.chars, position, limit)
+            match = phrases[index].search(text.chars, position, limit, places)
             if match is not None:
                 heappush(upcoming, (match.start(), index, match))
 

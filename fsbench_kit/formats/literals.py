@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _TOKEN: Final = re.compile(
     r"""(?: (?P<open>\((?:\?(?:P<\w+>|[:>])|(?!\?)))
@@ -25,25 +29,29 @@ Words = tuple[str, ...]
 class _Group:
     """A group of an expression, as far as it was read.
 
-    Of each alternative there are the `best` words so far, and the literal characters behind the last other token.
+    Of each alternative is known which words it needs, and of the last one the literal characters behind its last
+    other token.
     """
 
-    alternatives: list[Words]
-    best: Words = ()
+    alternatives: list[list[Words]]
+    needed: list[Words] = field(default_factory=list)
     run: str = ""
 
-    def end_run(self, words: Words = ()) -> None:
-        self.best = max(self.best, (self.run,) if self.run else (), words, key=_worth)
+    def end_run(self, needed: Iterable[Words] = ()) -> None:
+        self.needed += [(self.run,), *needed] if self.run else needed
         self.run = ""
 
     def end_alternative(self) -> None:
         self.end_run()
-        self.alternatives.append(self.best)
-        self.best = ()
+        self.alternatives.append(self.needed)
+        self.needed = []
 
-    def words(self) -> Words:
+    def words(self) -> list[Words]:
         self.end_alternative()
-        return tuple(dict.fromkeys(sum(self.alternatives, ()))) if all(self.alternatives) else ()
+        if len(self.alternatives) == 1:
+            return self.alternatives[0]
+        best = [max(needed, key=_worth, default=()) for needed in self.alternatives]
+        return [tuple(dict.fromkeys(chain.from_iterable(best)))] if all(best) else []
 
 
 def _worth(words: Words) -> float:
@@ -51,8 +59,8 @@ def _worth(words: Words) -> float:
     return min(map(len, words)) / len(words) if words and not {*words} & {*" .,:"} else 0
 
 
-def literals(pattern: str) -> Words:
-    r"""Return words of which one stands in whatever an expression matches; none if there are no such words.
+def literals(pattern: str) -> list[Words]:
+    r"""Return sets of words of which one each stands in whatever an expression matches; the best one first.
 
     Parameters
     ----------
@@ -61,15 +69,15 @@ def literals(pattern: str) -> Words:
 
     Examples
     --------
-    >>> literals(r"\d+ (?:(?P<x>reads)|writes)"), literals("reads?|writes"), literals(r"(?!word)\w*")
-    (('reads', 'writes'), ('read', 'writes'), ())
+    >>> literals(r"\d+ jobs?, (?:(?P<x>reads)|writes)"), literals("reads?|writes"), literals(r"(?!word)\w*")
+    ([(' job',), ('reads', 'writes'), (', ',)], [('read', 'writes')], [])
     """
     groups = [_Group([])]
     for token in _TOKEN.finditer(pattern):
         may_be_none = token["times"] is not None and _MAY_BE_NONE.match(token["times"]) is not None
         if token["open"] or token["around"]:
             # What stands in front of a place or behind it need not be part of the match.
-            groups.append(_Group([()] if token["around"] else []))
+            groups.append(_Group([[]] if token["around"] else []))
         elif token["close"]:
             words = groups.pop().words()
             groups[-1].end_run(() if may_be_none else words)
@@ -80,4 +88,4 @@ def literals(pattern: str) -> Words:
                 groups[-1].run += token["char"]
             if not token["char"] or token["times"]:
                 groups[-1].end_run()
-    return groups[0].words()
+    return sorted((words for words in groups[0].words() if _worth(words)), key=_worth, reverse=True)

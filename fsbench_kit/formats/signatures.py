@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fsbench_kit.formats.words import LONG, places_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -11,33 +14,6 @@ if TYPE_CHECKING:
 _REACH: Final = 400
 """So far around its word a signature reaches."""
 _NO_WIDTH: Final = re.compile(r"(?:\\b|\(\?<[!=][^()]*\))*")
-
-
-class _Signature(NamedTuple):
-    """A signature, the word in it, and what follows before the word: nothing, where the word begins it."""
-
-    word: str
-    whole: re.Pattern[str]
-    rest: re.Pattern[str] | None
-
-    def found(self, chars: str, where: str) -> Iterator[int]:
-        """Yield where in a text it stands, in which its word is looked for as it stands in another one."""
-        at, end = where.find(self.word), 0
-        while at >= 0:
-            match = self._match(chars, at, end)
-            if match is not None:
-                yield match.start()
-                end = match.end()
-            at = where.find(self.word, max(at + 1, end))
-
-    def _match(self, chars: str, at: int, position: int) -> re.Match[str] | None:
-        if self.rest is None:
-            return self.whole.match(chars, at)
-        rest = self.rest.match(chars, at)
-        if rest is None:
-            return None
-        match = self.whole.search(chars, max(position, at - _REACH), rest.end() + _REACH)
-        return match if match is not None and match.start() <= at else None
 
 
 class Signatures:
@@ -63,12 +39,70 @@ class Signatures:
     def __init__(self, signatures: dict[str, str], flags: re.RegexFlag = re.NOFLAG) -> None:
         self._signatures = [_signature(word, pattern, flags) for word, pattern in signatures.items()]
         self._ignores_case = bool(flags & re.IGNORECASE)
+        _WORDS.update(map(str.lower, signatures))
+        _places_of_all.cache_clear()
 
     def __call__(self, chars: str) -> Iterator[int]:
         """Yield where the signatures stand, in the text's order."""
-        # A capital I with a dot is the one letter that two small ones stand for.
-        where = chars.replace("\u0130", "I").lower() if self._ignores_case else chars
-        yield from sorted(at for each in self._signatures for at in each.found(chars, where))
+        where = _lower(chars) if self._ignores_case else chars
+        of_words = _places_of_all(chars) if len(chars) >= LONG else None
+        found: list[int] = []
+        for each in self._signatures:
+            if of_words is not None:
+                at_any_case = of_words[each.word.lower()]
+                found += each.found(chars, (at for at in at_any_case if where.startswith(each.word, at)))
+            elif each.word in where:
+                found += each.found(chars, _places(each.word, where))
+        yield from sorted(found)
+
+
+_WORDS: Final[set[str]] = set()
+"""The words of all signatures, in small letters."""
+
+
+def _places(word: str, chars: str) -> Iterator[int]:
+    at = chars.find(word)
+    while at >= 0:
+        yield at
+        at = chars.find(word, at + 1)
+
+
+@lru_cache(maxsize=1)
+def _places_of_all(chars: str) -> dict[str, list[int]]:
+    """Return where in a text the words of all signatures stand, whatever the case of their letters."""
+    return places_of_words(chars, _WORDS, ignores_case=True)
+
+
+@lru_cache(maxsize=1)
+def _lower(chars: str) -> str:
+    # A capital I with a dot is the one letter that two small ones stand for.
+    return chars.replace("\u0130", "I").lower()
+
+
+class _Signature(NamedTuple):
+    """A signature, the word in it, and what matches from the word on, if something stands before it."""
+
+    word: str
+    whole: re.Pattern[str]
+    rest: re.Pattern[str] | None
+
+    def found(self, chars: str, places: Iterator[int]) -> Iterator[int]:
+        """Yield where in a text it stands, of which is known where its word stands."""
+        end = 0
+        for at in places:
+            match = self._match(chars, at, end) if at >= end else None
+            if match is not None:
+                yield match.start()
+                end = match.end()
+
+    def _match(self, chars: str, at: int, position: int) -> re.Match[str] | None:
+        if self.rest is None:
+            return self.whole.match(chars, at)
+        rest = self.rest.match(chars, at)
+        if rest is None:
+            return None
+        match = self.whole.search(chars, max(position, at - _REACH), rest.end() + _REACH)
+        return match if match is not None and match.start() <= at else None
 
 
 def _signature(word: str, pattern: str, flags: re.RegexFlag) -> _Signature:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -114,9 +112,12 @@ class Text:
 
         Control characters, which could drive the terminal that shows it, are replaced.
         """
-        words = " ".join(self.chars[start:end].split())
+        half = EXCERPT_LENGTH // 2
+        stretch = self.chars[start:end]
+        first = stretch.split(None, half)  # so many words are longer than what is shown of them
+        last = stretch.rsplit(None, half) if len(first) > half else []
+        words = " ".join((*first[:half], *last[1:]) if len(last) > half else first)
         if len(words) > EXCERPT_LENGTH:
-            half = EXCERPT_LENGTH // 2
             words = f"{words[:half]} … {words[-half:]}"
         if words.isprintable():
             return words
@@ -197,13 +198,10 @@ def codes(chars: str) -> NDArray[np.uint8]:
     return np.minimum(wide, LAST_CODE).astype(np.uint8)
 
 
-_BEYOND_ASCII: Final = re.compile(r"[^\0-\x7f]{1,200}")
-
-
 class _File:
     """Where the lines of a file begin, and which bytes its characters are.
 
-    All characters of ASCII have one number of bytes. Of each run of others is known how many more there are.
+    All characters of ASCII have one number of bytes.
     """
 
     def __init__(self, chars: str, encoding: str, errors: str, first_byte: int, first_line: int) -> None:
@@ -226,35 +224,25 @@ class _File:
         return ends.tolist(), ends
 
     def byte(self, character: int) -> int:
-        starts, ends, surplus = self._runs
-        index = bisect_right(starts, character) - 1
-        more = surplus[index + 1]
-        if index >= 0 and character < ends[index]:
-            more = surplus[index] + self._surplus(starts[index], character)
-        return self._first_byte + character * self._width + more
+        (beyond, surplus), _ = self._beyond_ascii
+        return self._first_byte + character * self._width + surplus[bisect_left(beyond, character)]
 
     def bytes(self, characters: NDArray[np.intp]) -> NDArray[np.intp]:
-        if not self._runs.starts:
-            return characters * self._width + self._first_byte
-        return np.array(list(map(self.byte, characters.tolist())), np.intp)
+        _, (beyond, surplus) = self._beyond_ascii
+        return characters * self._width + (surplus[np.searchsorted(beyond, characters)] + self._first_byte)
 
     def character(self, byte: int) -> int:
         candidates = range(len(self._chars) + 1)
         return max(bisect_right(candidates, byte, key=self.byte) - 1, 0)
 
     @cached_property
-    def _runs(self) -> _Runs:
-        spans = [] if self._chars.isascii() else [match.span() for match in _BEYOND_ASCII.finditer(self._chars)]
-        surplus = accumulate((self._surplus(start, end) for start, end in spans), initial=0)
-        return _Runs([start for start, _ in spans], [end for _, end in spans], list(surplus))
-
-    def _surplus(self, start: int, end: int) -> int:
-        return len(self._chars[start:end].encode(self._encoding, self._errors)) - (end - start) * self._width
-
-
-class _Runs(NamedTuple):
-    """Runs of characters beyond ASCII: where they start and end, and how many bytes more stand before each."""
-
-    starts: list[int]
-    ends: list[int]
-    surplus: list[int]
+    def _beyond_ascii(self) -> tuple[tuple[list[int], list[int]], tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Where characters beyond ASCII stand, and by how many bytes those before each exceed others."""
+        if self._chars.isascii():
+            return ([], [0]), (np.zeros(0, np.intp), np.zeros(1, np.intp))
+        wide = np.frombuffer(self._chars.encode("utf-32-le", "surrogatepass"), np.uint32)
+        beyond = np.flatnonzero(wide > LAST_CODE)
+        distinct, which = np.unique(wide[beyond], return_inverse=True)
+        sizes = [len(chr(code).encode(self._encoding, self._errors)) for code in distinct]
+        surplus = np.cumsum([0, *(np.array(sizes, np.intp) - self._width)[which]])
+        return (beyond.tolist(), surplus.tolist()), (beyond, surplus)

@@ -15,7 +15,8 @@ def test_signatures_come_in_the_order_of_the_text() -> None:
 
 def test_case_is_ignored_in_words_too() -> None:
     assert list(Signatures({"rate": r"Rate\s*\d"}, re.IGNORECASE)("İ RATE 1, Rate2")) == [2, 10]
-    assert list(Signatures({"rate": r"rate\s*\d"})("a RATE 1")) == []
+    assert list(Signatures({"rate": r"Rate\s*\d"}, re.IGNORECASE)("İ" * 20_000 + "RATE 1")) == [20_000]
+    assert list(Signatures({"rate": r"rate\s*\d"})("a RATE 1" * 9_000)) == []
 
 
 @pytest.mark.parametrize(
@@ -32,9 +33,10 @@ def test_a_signature_stands_where_its_expression_matches(word: str, pattern: str
     text = (
         "rate=1 mean rate=2 rate=3\n  rate=4rate=5 moderate=6 rate rate\nmean=rate=7 mean mean rate=88=9\n rate="
     )
-    found = [match.start() for match in re.finditer(pattern, text, re.MULTILINE)]
-    assert len(found) > 1
-    assert list(Signatures({word: pattern}, re.MULTILINE)(text)) == found
+    for chars in (text, f"{'é1 ' * 10_000}\n{text}\n\ud800{text}"):  # a short one and a long one
+        found = [match.start() for match in re.finditer(pattern, chars, re.MULTILINE)]
+        assert len(found) > 1
+        assert list(Signatures({"mode": r"mode=\d", word: pattern}, re.MULTILINE)(chars)) == found
 
 
 def test_the_word_has_to_stand_in_the_expression() -> None:

@@ -1,0 +1,52 @@
+"""Finds fixed words in a text, for many of them at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+LONG: Final = 2**14
+"""In a text of so many characters one search for all words is faster than one for each."""
+
+
+def places_of_words(chars: str, words: Collection[str], *, ignores_case: bool = False) -> dict[str, list[int]]:
+    """Return where in a text each of some words stands.
+
+    Parameters
+    ----------
+    chars
+        The text.
+    words
+        The words; in small letters, if any case will do.
+    ignores_case
+        Whether letters of ASCII can be small or large.
+
+    Examples
+    --------
+    >>> places_of_words("é IOPS=7, iops=8", ["iops=", "ps"], ignores_case=True)
+    {'iops=': [2, 10], 'ps': [4, 12]}
+    """
+    if not words:
+        return {}
+    data = chars.encode("utf-8", "replace")
+    text = pl.Series([data.decode()])
+    found = text.str.find_many(list(words), ascii_case_insensitive=ignores_case, overlapping=True)
+    offsets = found.explode().drop_nulls().unique().sort().to_numpy()
+    inside = np.flatnonzero(np.frombuffer(data, np.uint8) & 0b1100_0000 == 0b1000_0000)  # of characters
+    by_first: dict[str, list[str]] = defaultdict(list)
+    for word in words:
+        by_first[word[0]].append(word)
+    places: dict[str, list[int]] = {word: [] for word in words}
+    for at in (offsets - np.searchsorted(inside, offsets)).tolist():
+        first = chars[at].lower() if ignores_case else chars[at]
+        for word in by_first[first]:
+            there = chars[at : at + len(word)]
+            if (there.lower() if ignores_case else there) == word:
+                places[word].append(at)
+    return places
