@@ -12,7 +12,7 @@ import random
 import re
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -29,7 +29,9 @@ from benchmarks.inputs import (
     FIO_IN_THREE_FORMATS,
     FIO_TEXT,
     IOZONE_WITH_CPU,
+    PUBLISHED,
     QUICK,
+    ROOT,
     SYSBENCH,
     Inputs,
     json_plus,
@@ -330,6 +332,45 @@ def imports(_: Inputs) -> Sides:
 @row("fsbench --help", "import polars", 2.5)
 def command_line(_: Inputs) -> Sides:
     return Sides(program("python", "-c", "import polars"), program("fsbench", "--help"))
+
+
+BUNDLED: Final[list[tuple[str, dict[str, Any]]]] = [
+    ("02_ingest", {}),
+    ("03_compare", {}),
+    ("04_audit", {}),
+    ("06_latency", {}),
+    ("08_scaling", {}),
+    *(("03_compare", {"data": [str(folder.relative_to(ROOT))]}) for folder in sorted(PUBLISHED.iterdir())),
+]
+"""Notebooks of data that come with the package, and their parameters; none of them launches anything."""
+
+
+@row("fsbench report on 20 notebooks of bundled data", "papermill, two at a time", 0.5, clock="wall")
+def report(inputs: Inputs) -> Sides:
+    wanted = [BUNDLED[index % len(BUNDLED)] for index in range(inputs.count(20))]
+    spec = inputs.folder / "report.toml"
+    tables = (
+        f'[[notebook]]\nname = "n{index}"\nfile = "notebooks/{name}.ipynb"\nparameters.data = {data}\n'
+        if (data := parameters.get("data"))
+        else f'[[notebook]]\nname = "n{index}"\nfile = "notebooks/{name}.ipynb"\n'
+        for index, (name, parameters) in enumerate(wanted)
+    )
+    spec.write_text('title = "Benchmark"\n' + "\n".join(tables))
+
+    def baseline() -> None:
+        runs = [
+            program(
+                "papermill",
+                *(f"{ROOT}/notebooks/{name}.ipynb", f"{inputs.folder}/{index}.ipynb"),
+                *("--cwd", str(ROOT), "--no-progress-bar", "--parameters_yaml", json.dumps(parameters)),
+            )
+            for index, (name, parameters) in enumerate(wanted)
+        ]
+        with ThreadPoolExecutor(2) as threads:
+            for done in [threads.submit(run) for run in runs]:
+                done.result()
+
+    return Sides(baseline, program("fsbench", "report", str(spec), "--to", str(inputs.folder / "pages")))
 
 
 @row("fio-plot's reader on the averaged logs", "pl.read_csv one by one", None)

@@ -1,8 +1,9 @@
 """Notebooks as programs: their parameters, and how many of them are run, with a record of each run.
 
 `parameters` says what a notebook can be given, and `files` reads that from it; `display` begins a notebook and
-shows its findings; `jobs` says what is run and what decides its result; `execution` runs one; `schedule`
-runs many, in any `concurrent.futures.Executor`; `progress` shows how far they are.
+shows its findings; `jobs` says what is run and what decides its result; `execution` runs one, in one of
+`forked_kernels`, which `fork_server` forks; `schedule` runs many, in any `concurrent.futures.Executor`; `progress`
+shows how far they are.
 
 Its names are imported when they are used, because a kernel needs `display` alone.
 """

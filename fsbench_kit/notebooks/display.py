@@ -27,6 +27,8 @@ VEGA_MIME: Final = "application/vnd.vegalite.v5+json"
 """What JupyterLab's own renderer listens to; it draws specifications of Vega-Lite 6 as well."""
 FINDING_MIME: Final = "application/vnd.fsbench.finding"
 FACETS_MIME: Final = "application/vnd.fsbench.facets+json"
+DRAWN_LATER: Final = "ChartsDrawnLater"
+"""The section of a kernel's configuration that says that `draw` draws its charts."""
 FACETS: Final = ("study", "tool", "filesystem", "verdict")
 """By what the index of a report can be filtered."""
 
@@ -43,23 +45,39 @@ def setup() -> None:
     RequestError
         If papermill gave a parameter that the notebook does not have, or one has a value of another type.
     """
+    renderer = mimebundle
     if (kernel := get_ipython()) is not None:
+        if DRAWN_LATER in kernel.config:
+            renderer = _undrawn
         known, given = of_kernel(kernel.history_manager.input_hist_parsed)
         values = {name: kernel.user_ns[name] for name in [*known, *given] if name in kernel.user_ns}
         kernel.user_ns.update(checked(known, values))
     os.chdir(project_root())
-    alt.renderers.register("fsbench", mimebundle)
+    alt.renderers.register("fsbench", renderer)
     alt.renderers.enable("fsbench")
     alt.theme.enable(THEME)
 
 
 def mimebundle(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
     """Return a Vega-Lite specification in the forms in which a notebook shows and keeps it."""
-    return {
-        VEGA_MIME: spec,
-        "image/png": base64.b64encode(png(spec)).decode("ascii"),
-        "text/plain": spec.get("description", "A chart without a description."),
-    }
+    return {**_undrawn(spec), "image/png": base64.b64encode(png(spec)).decode("ascii")}
+
+
+def _undrawn(spec: dict[str, Any], **_options: object) -> dict[str, Any]:
+    return {VEGA_MIME: spec, "text/plain": spec.get("description", "A chart without a description.")}
+
+
+def draw(node: Any) -> None:
+    """Draw the charts of a notebook, wherever in it they are, of which there is no image yet."""
+    match node:
+        case list():
+            for item in node:
+                draw(item)
+        case dict():
+            if VEGA_MIME in node and "image/png" not in node:
+                node |= mimebundle(node[VEGA_MIME])
+            for item in node.values():
+                draw(item)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from traitlets.config import Config
 
+from fsbench_kit.model.errors import ReportError
+from fsbench_kit.notebooks.display import DRAWN_LATER, draw
 from fsbench_kit.notebooks.files import load
 from fsbench_kit.notebooks.jobs import Manifest, basis, made_by
 
@@ -40,8 +42,12 @@ def run(job: Job, root: Path) -> Manifest:
         error = f"{failure.ename}: {failure.evalue}"
     except (RuntimeError, OSError, ValueError, NoSuchKernel) as failure:
         error = f"The notebook's kernel failed: {failure}"
-    else:
-        _forget_paths(job.failed, job)
+    if job.failed.is_file():
+        try:
+            _complete(job.failed, job)
+        except (ReportError, ValueError) as failure:
+            error = error or f"A chart of the notebook cannot be drawn: {failure}"
+    if error is None:
         job.failed.replace(job.executed)
     after = before.model_copy(update={"made": made_by(job, root)})
     return record(job, after, "ok" if error is None else "failed", error, started_at)
@@ -72,7 +78,11 @@ def _execute(job: Job, root: Path) -> None:
             # Its last word would be that it was interrupted, which is how it is ended.
             config=Config(
                 KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"},
-                NotebookClient={"extra_arguments": ["--IPKernelApp.log_level=CRITICAL"]},
+                # What draws charts takes a second to start, and is started once in this process.
+                NotebookClient={
+                    "kernel_manager_class": "fsbench_kit.notebooks.forked_kernels.ForkedKernelManager",
+                    "extra_arguments": ["--IPKernelApp.log_level=CRITICAL", f"--{DRAWN_LATER}.on=True"],
+                },
             ),
         )
 
@@ -86,9 +96,10 @@ def _sweep_sockets() -> None:
                 shutil.rmtree(folder)
 
 
-def _forget_paths(executed: Path, job: Job) -> None:
-    """Take out of an executed notebook where on this machine it was run."""
+def _complete(executed: Path, job: Job) -> None:
+    """Draw the charts of an executed notebook, and take out of it where on this machine it was run."""
     notebook = load(executed)
+    draw(notebook)
     notebook.metadata.papermill.update(input_path=job.notebook, output_path=job.executed.name)
     nbformat.write(notebook, executed)  # type: ignore[no-untyped-call]
 

@@ -1,0 +1,133 @@
+"""Kernels that a process forks which has loaded what they need; an ordinary kernel where that cannot be."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from multiprocessing import Pipe
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+from fsbench_kit.notebooks.fork_server import LARGEST, LAUNCHER
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from jupyter_client.connect import KernelConnectionInfo
+
+SERVER: Final = "fsbench_kit.notebooks.fork_server"
+
+
+class ForkedKernelManager(AsyncKernelManager):
+    """Starts kernels by `_ForkedProvisioner`."""
+
+    async def _async_pre_start_kernel(self, **options: Any) -> tuple[list[str], dict[str, Any]]:
+        if self.provisioner is None:
+            self.provisioner = _ForkedProvisioner(kernel_spec=self.kernel_spec, parent=self)
+        return await super()._async_pre_start_kernel(**options)
+
+
+class _ForkedProvisioner(LocalProvisioner):
+    """Has the kernel forked, if it is one of this Python."""
+
+    async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
+        forked = _fork(cmd, options) if cmd[:3] == [sys.executable, "-m", LAUNCHER] else None
+        if forked is None:
+            return await super().launch_kernel(cmd, **options)
+        self.process = forked  # type: ignore[assignment]
+        self.pid = self.pgid = forked.pid
+        self.cwd = options.get("cwd", Path.cwd())
+        return self.connection_info
+
+
+class _Forked:
+    """A kernel's process, with what is asked of a `subprocess.Popen`."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, line: Connection) -> None:
+        self.returncode: int | None = None
+        self._line = line
+        self.pid: int = line.recv()
+
+    def poll(self) -> int | None:
+        if self.returncode is None and self._line.poll():
+            self.wait()
+        return self.returncode
+
+    def wait(self) -> int:
+        if self.returncode is None:
+            try:
+                self.returncode = self._line.recv()
+            except (EOFError, OSError):  # the server has ended, and the kernel with it
+                self.returncode = -signal.SIGKILL
+            self._line.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def _fork(command: list[str], options: dict[str, Any]) -> _Forked | None:
+    """Have a kernel forked; ``None`` where that cannot be."""
+    environment = options.get("env") or dict(os.environ)
+    request = {
+        "arguments": command[3:],
+        "folder": str(Path(options.get("cwd") or ".").resolve()),
+        "environment": environment,
+    }
+    message = json.dumps(request).encode()
+    if len(message) > LARGEST or (server := _server()) is None:
+        return None
+    ours, theirs = Pipe()
+    try:
+        with theirs:
+            socket.send_fds(server, [message], [theirs.fileno()])
+        return _Forked(ours)
+    except (EOFError, OSError):
+        ours.close()
+        return None
+
+
+_STARTING: Final = Lock()
+
+
+def _server() -> socket.socket | None:
+    """Return the line to the server of this process."""
+    with _STARTING:
+        return _started()
+
+
+@cache
+def _started() -> socket.socket | None:
+    if sys.platform != "linux":
+        return None
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, "-m", SERVER, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            # BLAS starts its threads when it is loaded.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+    return ours
