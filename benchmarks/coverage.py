@@ -564,7 +564,7 @@ def verdicts(rng: Rng, repetitions: int) -> Table:
 
 
 def calls(rng: Rng, repetitions: int) -> Table:
-    """Count the calls with any false difference, where each cell has fourteen metrics, as logs of fio have them."""
+    """Count the calls with any false difference; each cell has fourteen metrics, as logs of fio have them."""
     count = max(1, repetitions // 80)
     pace = {"bandwidth": 4096.0, "iops": 1.0}
     wrong = []

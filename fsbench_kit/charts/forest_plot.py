@@ -228,7 +228,7 @@ def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame,
     return explained_by(
         (
             bool(confidences),
-            f"Bars are {level}confidence intervals, row by row; verdicts are corrected for the number of rows.",
+            f"Bars are {level}confidence intervals, row by row; verdicts are corrected for the number of effects.",
         ),
         ("no interval" in seen, "A hollow point without a bar has no interval; its notes say why."),
         ("verdict withheld" in seen, "A pale diamond has an interval but no verdict; its notes say why."),
