@@ -21,6 +21,7 @@ import polars as pl
 from scipy.signal import lfilter
 
 import fsbench_kit as fsb
+from benchmarks import designs as made
 from benchmarks.rows import joined, two_filesystems
 from fsbench_kit import stats
 from fsbench_kit.launch.stopping import PILOT, Precision, Rule
@@ -318,6 +319,55 @@ def blocks(rng: Rng, repetitions: int) -> Table:
     rows = [Row("ratio differs by .05 between hosts", name, cells) for name, cells in found.items()]
     text = "Hosts, with five runs a group on each. For pooling, the hosts' speeds were even taken out first."
     return Table("Hosts", text, tuple(map(str, RUNS)), rows)
+
+
+def designs(rng: Rng, repetitions: int) -> Table:
+    """Let `fsb.compare` choose the units: of runs that are not alike, of few hosts and launches, of many."""
+    sizes = (3, 5, 10)
+    few = min(repetitions, 500)
+    layouts: dict[str, Callable[[int], pl.DataFrame]] = {
+        "all but one under a version 35 % slower, and one": partial(_design(made.mixed), rng, repetitions),
+        "two hosts": partial(_design(made.hosts, count=2), rng, repetitions),
+        "three hosts": partial(_design(made.hosts, count=3), rng, repetitions),
+        "three launches": partial(_design(made.hosts, count=3, by="folder"), rng, repetitions),
+        "six hosts, ratio differs by .05": partial(_design(made.hosts, count=6, differ=0.05), rng, repetitions),
+        "rounds of four cells": partial(_design(made.over_cells, count=1, differ=0.0), rng, few),
+        "rounds of four cells, six hosts, ratio differs by .05": partial(
+            _design(made.over_cells, count=6, differ=0.05), rng, few
+        ),
+    }
+    rows = []
+    for data, layout in layouts.items():
+        cells: list[Cell | None] = [_of_comparison(layout(n)) for n in sizes]
+        rows.append(Row(data, "as compared", cells))
+    text = "Runs or rounds of each group, in each host or launch. Noise .05; hosts and launches differ by .3."
+    return Table("Units of a comparison", text, tuple(map(str, sizes)), rows)
+
+
+def _design(layout: Callable[..., pl.DataFrame], **facts: object) -> Callable[[Rng, int, int], pl.DataFrame]:
+    return lambda rng, repetitions, n: layout(rng, repetitions, n, RATIO, **facts)
+
+
+def _of_comparison(table: pl.DataFrame) -> Cell:
+    given = table.drop_nulls("ci_low")
+    held = given.select((pl.col("ci_low") <= RATIO) & (pl.col("ci_high") >= RATIO)).to_series().mean()
+    width = given.select((pl.col("ci_high") / pl.col("ci_low")).median()).item()
+    return Cell(float(str(held)), 0.95, float(width))
+
+
+def disagreements(rng: Rng, repetitions: int) -> Table:
+    """Count how often strata of one ratio are said to disagree, and groups in random order to be in blocks."""
+    sizes = (3, 5, 10)
+    shares = []
+    for name, count, differ in (("two hosts", 2, 0.0), ("three hosts", 3, 0.0), ("three hosts, by .10", 3, 0.10)):
+        found = [made.hosts(rng, repetitions, n, RATIO, count=count, differ=differ) for n in sizes]
+        said = [table["reasons"].list.contains("STRATA_DISAGREE").mean() for table in found]
+        shares.append((f"strata disagree: {name}", *(_percent(float(str(share))) for share in said)))
+    few = min(repetitions, 1000)
+    blocked = [made.random_orders(rng, few, n)["reasons"].list.contains("BLOCKED_ORDER").mean() for n in sizes]
+    shares.append(("in blocks: random order", *(_percent(float(str(share))) for share in blocked)))
+    text = "Percent of comparisons whose verdict is withheld, by runs of each group (on each host)."
+    return Table("Verdicts withheld", text, tuple(map(str, sizes)), shares=shares)
 
 
 def many_cells(rng: Rng, repetitions: int) -> Table:
@@ -687,6 +737,7 @@ COVERAGE: Final[tuple[Callable[[Rng, int], Table], ...]] = (
     pairs,
     orders,
     blocks,
+    designs,
     many_cells,
     one_against_many,
     rules,
@@ -697,6 +748,7 @@ COVERAGE: Final[tuple[Callable[[Rng, int], Table], ...]] = (
 )
 SHARES: Final[tuple[Callable[[Rng, int], Table], ...]] = (
     equivalence,
+    disagreements,
     flags,
     level_changes,
     verdicts,

@@ -153,11 +153,20 @@ def compare(
     two or more in each group               Welch's t                          Hodges-Lehmann from 4 on
     pairs: one of a group in shared rounds  paired t                           signed ranks from 6 on
     several of a group in shared rounds     t over rounds                      signed ranks from 6 rounds on
-    several shared hosts                    t over hosts                       signed ranks from 6 hosts on
+    five hosts or launches, or more         t over hosts, or launches          signed ranks from 6 of them on
+    two to four of them                     t within each: for these           t over them: for hosts like these
+    settings both groups have, unevenly     t within each value                none
+    launches of one group each, several     Welch's t on their means           none
     two or three of each, in many cells     as above                           moderated t
     ======================================  =================================  =================================
 
-    All are of logarithms. A footnote says where the two intervals disagree on whether they include 1.
+    All are of logarithms. A footnote says where the two intervals disagree on whether they include 1. Pairs are
+    used where they keep four fifths of the runs. Rounds of two launches, hosts or kernels are never one round.
+    Where groups are compared within hosts, launches or values, so is ``ratio``; ``value_*`` are of all runs.
+
+    Each study is compared by itself; only studies of one level each (a kernel, a host) are compared with one
+    another, and ``study`` is null there. Every setting of the work is a part of the cell: ``work`` names those in
+    which otherwise equal cells differ.
 
     Raises
     ------

@@ -416,8 +416,8 @@ _OVER: Final = (
 
 def _within_strata(planned: pl.DataFrame, found: Estimates, options: Options) -> None:
     """Give the interval within strata, and beside it the one for hosts or launches in general."""
-    of_runs = _shared(planned.filter(method="strata"), "unit", both=False)
-    _strata(of_runs, stats.stratified_log, found, options)
+    of_values, of_runs = (_shared(planned.filter(method=way), "unit", both=False) for way in ("values", "strata"))
+    _strata(pl.concat([of_values, of_runs]), stats.stratified_log, found, options)
     rounds = _means(_shared(planned.filter(method="strata of rounds"), "block", "unit"))
     of_rounds = rounds.group_by("row", "unit", maintain_order=True).agg(pl.col("a", "b").explode())
     _strata(of_rounds, stats.stratified_paired_log, found, options)

@@ -12,7 +12,7 @@ from fsbench_kit import stats
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import DISAGREE, ONE_RUN, SET_MISMATCH, STRATA_DISAGREE, TOO_FEW
-from fsbench_kit.analysis.groups import comparable, groups_of
+from fsbench_kit.analysis.groups import SIDES, comparable, groups_of
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import in_units, plan
@@ -23,6 +23,7 @@ from fsbench_kit.stats.student import half_width_by_t
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fsbench_kit.analysis.groups import Groups
     from fsbench_kit.analysis.reasons import Reason
     from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
@@ -61,6 +62,11 @@ _FOUND: Final = {
     name: kind
     for name, kind in COLUMNS.items()
     if name not in {*_WHOLE, "better", "factor", "baseline", "level", "reasons", "footnotes"}
+}
+_OF_INTERVAL: Final = {
+    name: kind
+    for name, kind in COLUMNS.items()
+    if name.startswith(("ci_", "prediction_")) or name in {"n_pairs", "ratio", "confidence", "method"}
 }
 _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
 
@@ -111,99 +117,157 @@ def geometric_mean(
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline, _WHOLE)
     remarks = check(Design(groups, Evidence(dataset, factor), over_cells=True), footnotes=False)
-    without_ratio = set(remarks.with_code(codes("no ratio")))
-    of_group = groups.measurements.partition_by("group", maintain_order=True)
-    rows = []
-    for row, pair in enumerate(groups.pairs.rows()):
-        found, reasons, notes = _over_cells(of_group[pair[0]], of_group[pair[1]], confidence)
-        rows.append({name: found[name] for name in _COUNTS} if row in without_ratio else found)
-        for reason in reasons:
-            remarks.because([row], reason)
-        for note in notes:
-            remarks.note([row], note)
+    without_ratio = remarks.with_code(codes("no ratio"))
+    cells = _cells(_logs(groups))
+    found = _found(cells, groups.pairs.height)
+    for reason, rows in _reasons(cells).items():
+        remarks.because(rows, reason)
+    units = _units(cells, without=remarks.with_code([ONE_RUN.code, TOO_FEW.code]))
+    planned = plan(in_units(units), _NO_STRATA)
+    remarks.note(planned.notes["pair"], planned.notes["text"])
+    members = planned.runs.select("pair", "side", "run_id", "method", "unit", "block")
+    others = units.join(members, on="pair", how="anti").select("pair", "side", "run_id", *_INDEPENDENT)
+    whole = pl.concat([members, others]).join(units, on=["pair", "side", "run_id"], maintain_order="left")
+    intervals = []
+    for (row,), of_row in whole.group_by("pair", maintain_order=True):
+        interval, agree = _interval(of_row, confidence)
+        intervals.append({"row": row, **interval})
+        if not agree:
+            remarks.because([int(str(row))], STRATA_DISAGREE)
+    found = found.update(pl.DataFrame(intervals, schema={"row": pl.Int64, **_OF_INTERVAL}), on="row")
+    with_ratio = ~pl.col("row").is_in(without_ratio.implode())
+    found = found.select(
+        name if name in _COUNTS else pl.when(with_ratio).then(name).alias(name) for name in _FOUND
+    )
     return (
         groups.of("baseline")
         .select(*_WHOLE, baseline="base", better=pl.col("metric").replace_strict(_BETTER), factor=pl.lit(factor))
         .with_columns(groups.of("candidate", "level"))
-        .hstack(pl.DataFrame(rows, schema=_FOUND, orient="row"))
-        .hstack(remarks.columns(len(rows)))
+        .hstack(found)
+        .hstack(remarks.columns(found.height))
         .select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
     )
 
 
-def _over_cells(
-    baseline: pl.DataFrame, candidate: pl.DataFrame, confidence: float
-) -> tuple[dict[str, Any], list[Reason], list[str]]:
-    """Return the columns that the figures give, the reasons why they give no more, and what to know of them."""
-    a, b = (_logs(side) for side in (baseline, candidate))
-    had = [side.select(_PART).unique() for side in (a, b)]
-    usable = [side.filter(pl.col("log").is_not_null().all().over(_PART)) for side in (a, b)]
-    common = usable[0].select(_PART).unique().join(usable[1], on=_PART, how="semi", nulls_equal=True)
-    every = pl.concat(had).unique().height
-    common = common.with_row_index("cell")
-    a, b = (side.join(common, on=_PART, nulls_equal=True) for side in (a, b))
-    reasons = [SET_MISMATCH] if min(side.height for side in had) < every else []
-    counts = {"cells": common.height, "cells_dropped": every - common.height}
-    if common.is_empty():
-        return counts, reasons, []
-
-    means = [side.group_by("cell").agg(pl.col("log").mean()).sort("cell")["log"] for side in (a, b)]
-    ratios = (means[1] - means[0]).to_numpy()
-    units = pl.concat(
-        side.group_by("run_id", "host", "launch", "round")
-        .agg(pl.col("log").sort_by("cell"))
-        .sort("launch", "round", "run_id")
-        .with_columns(side=pl.lit(number), pair=pl.lit(0, pl.Int64))
-        for number, side in enumerate((a, b))
-    )
-    found = {
-        **counts,
-        "n_baseline": units.filter(side=0).height,
-        "n_candidate": units.filter(side=1).height,
-        "ratio": float(np.exp(ratios.mean())),
-        "quartile_low": float(np.exp(np.quantile(ratios, 0.25))),
-        "quartile_high": float(np.exp(np.quantile(ratios, 0.75))),
-        "estimand": "geometric mean of the cells' ratios",
-    }
-    if any((side.group_by("cell").len()["len"] < 2).any() for side in (a, b)):
-        return found, [*reasons, ONE_RUN], []
-    if (units["log"].list.len() < common.height).any():
-        return found, [*reasons, replace(TOO_FEW, meaning=_INCOMPLETE)], []
-    planned = plan(in_units(units), _NO_STRATA)
-    members = planned.runs if planned.runs.height else units.select("pair", "side", "run_id", _ALL, *_NONE)
-    units = members.join(units.select("side", "run_id", "log"), on=["side", "run_id"], maintain_order="left")
-    whole, each = _estimates(units, confidence)
-    if isinstance(whole, stats.Strata) and whole.p_disagree < DISAGREE:
-        reasons = [*reasons, STRATA_DISAGREE]
-    overall, of_cells = (one.overall if isinstance(one, stats.Strata) else one for one in (whole, each))
-    found |= {"method": overall.method, "ratio": float(overall.estimate)}
-    if overall.n_pairs is not None:
-        found["n_pairs"] = int(overall.n_pairs)
-    if np.isfinite(overall.low):
-        found |= {"ci_low": float(overall.low), "ci_high": float(overall.high), "confidence": confidence}
-    return found | _prediction(overall, of_cells, confidence), reasons, planned.notes["text"].to_list()
-
-
-_INCOMPLETE: Final = "Not every run (or round) of a group has all of these cells."
-_ALL: Final = pl.lit("runs").alias("method")
-_NONE: Final = (pl.lit(None, pl.String).alias("unit"), pl.lit(None, pl.UInt32).alias("block"))
-_NO_STRATA: Final = pl.DataFrame(schema={"pair": pl.Int64, "run_id": pl.String, "stratum": pl.String})
-
-
-def _logs(side: pl.DataFrame) -> pl.DataFrame:
+def _logs(groups: Groups) -> pl.DataFrame:
     """Return the logarithm of each cell's figure in each unit, null where there is no figure above 0.
 
     The runs of a round are one matrix together, and have the name of one run.
     """
+    columns = (*_PART, "run_id", "host", "launch", "round", "state", "value")
+    every = np.arange(groups.pairs.height)
+    sides = [groups.runs_of(side, every, *columns).with_columns(side=number) for number, side in enumerate(SIDES)]
     measured = (pl.col("state") == "measured") & (pl.col("value") > 0)
     of_round = pl.format("{} {}", "launch", "round")
     return (
-        side.with_columns(
-            log=pl.when(measured).then(pl.col("value").log()), run_id=pl.coalesce(of_round, "run_id")
+        pl.concat(sides)
+        .with_columns(
+            cell=pl.struct(_PART).rank("dense"),
+            log=pl.when(measured).then(pl.col("value").log()),
+            run_id=pl.coalesce(of_round, "run_id"),
         )
-        .group_by(*_PART, "run_id", "host", "launch", "round", maintain_order=True)
+        .group_by("row", "side", "cell", "run_id", "host", "launch", "round", maintain_order=True)
         .agg(pl.when(pl.col("log").is_not_null().all()).then(pl.col("log").mean()).alias("log"))
     )
+
+
+def _cells(logs: pl.DataFrame) -> pl.DataFrame:
+    """Tell of each cell whether both groups have it, and whether they have figures in all of their units."""
+    sides = [pl.col("log").filter(pl.col("side") == side) for side in range(len(SIDES))]
+    return logs.group_by("row", "cell", maintain_order=True).agg(
+        *(side.len().alias(f"n_{number}") for number, side in enumerate(sides)),
+        common=(pl.col("side").n_unique() == len(SIDES)) & pl.col("log").is_not_null().all(),
+        ratio=sides[1].mean() - sides[0].mean(),
+        units=pl.struct("side", "run_id", "host", "launch", "round", "log"),
+    )
+
+
+def _units(cells: pl.DataFrame, without: pl.Series) -> pl.DataFrame:
+    """Return the units of rows, each with its logarithms in the common cells."""
+    units = cells.filter("common", ~pl.col("row").is_in(without.implode())).sort("row", "cell").explode("units")
+    return (
+        units.select(pair="row", cell="cell", units="units")
+        .unnest("units")
+        .group_by("pair", "side", "run_id", "host", "launch", "round", maintain_order=True)
+        .agg("log")
+        .sort("pair", "launch", "round", "run_id")
+    )
+
+
+def _found(cells: pl.DataFrame, rows: int) -> pl.DataFrame:
+    """Return what each row has without an interval: how many cells and units, and how the cells' ratios lie."""
+    common = pl.col("common")
+    ratios = pl.col("ratio").filter("common")
+    units = pl.col("units").filter("common").explode().struct
+    side, run = units.field("side"), units.field("run_id")
+    of_row = cells.group_by("row").agg(
+        cells=common.sum(),
+        cells_dropped=(~common).sum(),
+        n_baseline=run.filter(side == 0).n_unique(),
+        n_candidate=run.filter(side == 1).n_unique(),
+        ratio=ratios.mean().exp(),
+        quartile_low=ratios.quantile(0.25, "linear").exp(),
+        quartile_high=ratios.quantile(0.75, "linear").exp(),
+        estimand=pl.when(common.any()).then(pl.lit("geometric mean of the cells' ratios")),
+    )
+    every = pl.DataFrame({"row": pl.int_range(rows, eager=True)})
+    some = pl.when(pl.col("cells") > 0)
+    table = every.join(of_row, on="row", how="left", maintain_order="left").with_columns(
+        some.then(name).alias(name) for name in ("n_baseline", "n_candidate")
+    )
+    return table.select(
+        "row",
+        *(
+            pl.col(name).cast(kind) if name in table.columns else pl.lit(None, kind).alias(name)
+            for name, kind in _FOUND.items()
+        ),
+    )
+
+
+def _reasons(cells: pl.DataFrame) -> dict[Reason, pl.Series]:
+    """Return why rows have no interval, or not over all cells."""
+    fewest = pl.min_horizontal("n_0", "n_1")
+    of_row = cells.group_by("row", maintain_order=True).agg(
+        lacking=(fewest == 0).any(),
+        any=pl.col("common").any(),
+        few=(pl.col("common") & (fewest < 2)).any(),
+        incomplete=(
+            pl.col("units").list.len().filter("common").sum() < pl.col("common").sum() * _number_of_units()
+        ),
+    )
+    few, some = pl.col("few"), pl.col("any")
+    return {
+        SET_MISMATCH: of_row.filter("lacking")["row"],
+        ONE_RUN: of_row.filter(some & few)["row"],
+        replace(TOO_FEW, meaning=_INCOMPLETE): of_row.filter(some & ~few & pl.col("incomplete"))["row"],
+    }
+
+
+def _number_of_units() -> pl.Expr:
+    units = pl.col("units").filter("common").explode().struct
+    return pl.struct(units.field("side"), units.field("run_id")).n_unique()
+
+
+_INCOMPLETE: Final = "Not every run (or round) of a group has all of these cells."
+_INDEPENDENT: Final = (
+    pl.lit("runs").alias("method"),
+    pl.lit(None, pl.String).alias("unit"),
+    pl.lit(None, pl.UInt32).alias("block"),
+)
+_NO_STRATA: Final = pl.DataFrame(schema={"pair": pl.Int64, "run_id": pl.String, "stratum": pl.String})
+
+
+def _interval(units: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], bool]:
+    """Return the columns that the units of a row give, and whether its strata agree."""
+    whole, each = _estimates(units, confidence)
+    overall, of_cells = (one.overall if isinstance(one, stats.Strata) else one for one in (whole, each))
+    found: dict[str, Any] = {"method": overall.method, "ratio": float(overall.estimate)}
+    if overall.n_pairs is not None:
+        found["n_pairs"] = int(overall.n_pairs)
+    if np.isfinite(overall.low):
+        found |= {"ci_low": float(overall.low), "ci_high": float(overall.high), "confidence": confidence}
+    agree = not (isinstance(whole, stats.Strata) and whole.p_disagree < DISAGREE)
+    return found | _prediction(overall, of_cells, confidence), agree
 
 
 def _estimates(units: pl.DataFrame, confidence: float) -> tuple[stats.RatioEstimate | stats.Strata, ...]:

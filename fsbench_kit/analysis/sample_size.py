@@ -169,7 +169,11 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     ratios = of_units.group_by(
         *settings.CELL, "row", within.alias("within"), by.alias("by"), maintain_order=True
     ).agg(log=of_side[1] - of_side[0], unit=unit.first(), runs=pl.len())
-    strata = group.filter(method="strata").select("group", "run_id", within="unit").unique()
+    strata = (
+        group.filter(pl.col("method").is_in(["values", "strata"]))
+        .select("group", "run_id", within="unit")
+        .unique()
+    )
     alone = logs.join(strata, on=["group", "run_id"], how="left", maintain_order="left")
     alone = alone.join(ratios.select(settings.CELL), on=settings.CELL, how="anti", nulls_equal=True)
     runs = alone.select(*settings.CELL, "level", "within", "log", unit=pl.lit("run"), runs=pl.lit(1, pl.UInt32))

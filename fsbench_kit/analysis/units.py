@@ -16,7 +16,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Method = Literal["runs", "rounds", "units", "means", "strata", "strata of rounds"]
+Method = Literal["runs", "rounds", "units", "means", "values", "strata", "strata of rounds"]
 
 MANY: Final = 5
 """From how many hosts or launches on their spread tells of further ones."""
@@ -117,7 +117,7 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     few, in_units = pl.col("in_units") & pl.col("few"), pl.col("in_units")
     decided = by_pair.with_columns(
         method=pl.when("by_setting")
-        .then(pl.lit("strata"))
+        .then(pl.lit("values"))
         .when(few & pl.col("in_rounds") & pl.col("freedom_of_rounds"))
         .then(pl.lit("strata of rounds"))
         .when(few & pl.col("freedom"))
@@ -169,7 +169,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         ),
         (
             decided,
-            method.str.starts_with("strata") & several,
+            method.is_in(["values", "strata", "strata of rounds"]) & several,
             pl.format(
                 "The groups were compared within each of {} {}: the ratio is that of these {}.",
                 number,

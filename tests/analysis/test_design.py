@@ -92,6 +92,7 @@ def test_versions_that_one_group_had_more_of_are_strata() -> None:
     assert found["verdict"] in {"inconclusive", "equivalent"}
     assert "tool_version is not balanced: 3.1 in 9 of 10 runs against 1 of 10" in notes(found).replace(" (", ": ")
     assert "within each value" in notes(found)
+    assert found["companion_method"] is None
 
 
 @pytest.mark.parametrize("rounds", [False, True])
