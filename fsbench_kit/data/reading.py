@@ -88,7 +88,7 @@ def read_entries(entries: Iterable[tuple[Path, bool]]) -> Dataset:
     seen: Seen = {}
     items = list(entries)
     found = [
-        _found_at(path, 0, seen) if is_given else _Several(list(_found_as(path, seen, ())))
+        _found_at(path, 0, seen) if is_given else _Several(list(_found_as(path, seen, ())), chain.from_iterable)
         for path, is_given in items
     ]
     return _dataset([path for path, _ in items], found, None, cached=False)
