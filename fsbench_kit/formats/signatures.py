@@ -51,7 +51,7 @@ class Signatures:
             if of_words is not None:
                 at_any_case = of_words[each.word.lower()]
                 found += each.found(chars, (at for at in at_any_case if where.startswith(each.word, at)))
-            elif each.word in where:
+            elif each.rarest in where and each.word in where:  # a single character is found far faster
                 found += each.found(chars, _places(each.word, where))
         yield from sorted(found)
 
@@ -80,9 +80,13 @@ def _lower(chars: str) -> str:
 
 
 class _Signature(NamedTuple):
-    """A signature, the word in it, and what matches from the word on, if something stands before it."""
+    """A signature: a word in it, the rarest character of that, and what matches from the word on.
+
+    The last one is missing where nothing stands before the word.
+    """
 
     word: str
+    rarest: str
     whole: re.Pattern[str]
     rest: re.Pattern[str] | None
 
@@ -105,6 +109,10 @@ class _Signature(NamedTuple):
         return match if match is not None and match.start() <= at else None
 
 
+_FREQUENT: Final = "ghbmdflcuonsriat,:e. 0"
+"""Characters of logs in the order of their frequency, which is less for all others."""
+
+
 def _signature(word: str, pattern: str, flags: re.RegexFlag) -> _Signature:
     found = re.search(
         rf"(?<!\\)(?:{re.escape(word)}|{re.escape(re.escape(word))})", pattern, flags & re.IGNORECASE
@@ -113,4 +121,5 @@ def _signature(word: str, pattern: str, flags: re.RegexFlag) -> _Signature:
         raise ValueError(f"{word!r} does not stand in {pattern!r}")
     is_first = _NO_WIDTH.fullmatch(pattern, 0, found.start()) is not None
     rest = None if is_first else re.compile(pattern[found.start() :], flags)
-    return _Signature(word, re.compile(pattern, flags), rest)
+    rarest = min(word, key=_FREQUENT.find)
+    return _Signature(word, rarest, re.compile(pattern, flags), rest)

@@ -422,3 +422,21 @@ def test_a_log_that_was_printed_through_the_kernel_stays() -> None:
     lines = (DATA / "sysbench" / "1.0.20-seqwr.txt").read_text().splitlines()
     log = "".join(f"[  123.{number:06}] {line}\n" for number, line in enumerate(lines))
     assert repair(Text(log))[0].chars == log
+
+
+def test_places_are_computed_of_edits_in_logs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    byte = Text.byte
+
+    def counting(text: Text, position: int) -> int:
+        nonlocal asked
+        asked += 1
+        return byte(text, position)
+
+    monkeypatch.setattr(Text, "byte", counting)
+    log = "<pre>real\t0m1.500s\nuser\t<b>0m0.250s</b>\nsys\t0m0.100s\n</pre>"
+    page = f"<html>{'<p>A <b>word</b></p>' * 2_000}{log}{'<p>A <b>word</b></p>' * 2_000}</html>"
+    records = list(read_document(page.encode(), "x"))
+    (said,) = [item for item in records if isinstance(item, Diagnostic) and item.code == "REPAIRED_HTML"]
+    assert said.message.endswith("Places: 3, the first of them here.")
+    assert asked < 200

@@ -203,3 +203,20 @@ def test_a_phrase_is_found_whatever_is_literal_in_it(pattern: str) -> None:
     assert found
     tokens = Lexer(phrase=pattern).tokens(Text(text))
     assert [_stretch(token) for token in tokens if token.name == "phrase"] == found
+
+
+def test_a_text_is_searched_for_a_phrase_around_its_words_alone() -> None:
+    searched = 0
+
+    class Counting:
+        def search(self, chars: str, start: int, end: int) -> re.Match[str] | None:
+            nonlocal searched
+            searched += end - start
+            return re.compile(r"\w+ rate: \d+").search(chars, start, end)
+
+    lexer = Lexer(rate=r"\w+ rate: \d+")
+    lexer._phrases["rate"] = lexer._phrases["rate"]._replace(pattern=Counting())  # type: ignore[arg-type]
+    prose = "Of this and that much can be said. " * 3_000
+    tokens = list(lexer.tokens(Text(f"{prose} the rate: 12 {prose} at this rate: none {prose}")))
+    assert [_stretch(token) for token in tokens if token.name == "rate"] == ["the rate: 12"]
+    assert 0 < searched < len(prose) / 5

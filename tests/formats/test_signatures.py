@@ -48,3 +48,20 @@ def test_jobs_of_a_document_have_its_brace_for_a_signature() -> None:
     text = 'see {x}\n[\n{\n "jobs": [{\n"jobname": "a"}, {\n"jobname": "b"}]}\n]\n{\n"jobname" : "c"}\n'
     documents = [text.index("{\n"), text.index('{\n"jobname" :')]
     assert [at for at, each in sniff(text) if each in FORMATS] == [documents[0], documents[0], documents[1]]
+
+
+def test_a_text_is_searched_around_words_alone() -> None:
+    searched = 0
+
+    class Counting:
+        def search(self, chars: str, start: int, end: int) -> re.Match[str] | None:
+            nonlocal searched
+            searched += end - start
+            return re.compile(r"\w+ rate: \d+").search(chars, start, end)
+
+    signatures = Signatures({"rate": r"\w+ rate: \d+"})
+    (signature,) = signatures._signatures
+    signatures._signatures = [signature._replace(whole=Counting())]  # type: ignore[arg-type]
+    prose = "At this rate: nothing can be said. " * 3_000
+    assert list(signatures(f"{prose}the rate: 12 {prose}")) == [len(prose)]
+    assert 0 < searched < 2_000
