@@ -366,7 +366,8 @@ class _Example:
         }
         groups: dict[object, list[_Log]] = {}
         for log, other, flag in zip(logs, others, flags, strict=True):
-            groups.setdefault((other, flag.tobytes(), units[log.kind]), []).append(log)
+            is_dated = self.clean.date is None or log.date is None or self.clean.date(log.date) is not None
+            groups.setdefault((other, flag.tobytes(), units[log.kind], is_dated), []).append(log)
         return list(groups.values())
 
 
