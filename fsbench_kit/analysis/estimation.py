@@ -378,9 +378,11 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
     units = np.minimum(result.n_a, result.n_b)
     if result.n_pairs is not None:
         units = result.n_pairs
-        of_a, of_b = (side if side.ndim == 2 else np.ma.log(side).mean(axis=-1) for side in (a, b))
+        in_pairs = result.method.startswith("paired")  # else in blocks of several runs
+        of_a, of_b = (side if in_pairs else np.ma.log(side).mean(axis=-1) for side in (a, b))
+        within = tuple(range(1, of_a.ndim))
         found.put(rows, n_pairs=units)
-        found.put(rows, above=(of_b > of_a).sum(axis=-1), below=(of_b < of_a).sum(axis=-1))
+        found.put(rows, above=(of_b > of_a).sum(axis=within), below=(of_b < of_a).sum(axis=within))
     found.put(
         rows,
         ratio=result.estimate,
