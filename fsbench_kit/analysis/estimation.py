@@ -435,8 +435,7 @@ def _strata(
     if not samples.rows.size:
         return
     result = method(samples.a, samples.b, options.confidence)
-    every = (side.reshape(samples.rows.size, -1) for side in samples[1:])
-    _interval(Samples(samples.rows, *every), lambda *_: result.overall, found, options)
+    _interval(samples, lambda *_: result.overall, found, options)
     apart = _where(result.p_disagree < DISAGREE)
     of_row = strata.group_by("row", maintain_order=True).agg("unit")["unit"].to_list()
     told = [
@@ -466,9 +465,11 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
     degrees = result.n_a + result.n_b - 2
     if result.n_pairs is not None:
         units, per_unit, degrees = result.n_pairs, 1 / result.n_pairs, result.n_pairs - 1
-        of_a, of_b = (side if side.ndim == 2 else np.ma.log(side).mean(axis=-1) for side in (a, b))
+        in_pairs = result.method.startswith("paired")  # else in blocks of several runs
+        of_a, of_b = (side if in_pairs else np.ma.log(side).mean(axis=-1) for side in (a, b))
+        within = tuple(range(1, of_a.ndim))
         found.put(rows, n_pairs=units)
-        found.put(rows, above=(of_b > of_a).sum(axis=-1), below=(of_b < of_a).sum(axis=-1))
+        found.put(rows, above=(of_b > of_a).sum(axis=within), below=(of_b < of_a).sum(axis=within))
     found.put(
         rows,
         ratio=result.estimate,
