@@ -181,8 +181,8 @@ def _in_blocks(design: Design) -> pl.DataFrame:
     a, changes = pl.col("side") == 0, pl.col("side") != pl.col("side").shift()
     launches = (
         _timed(design)
-        .filter(pl.col("started_at").is_not_null().all().over("pair"))
-        .sort("pair", "launch", "started_at", maintain_order=True)
+        .filter(pl.col("at").is_not_null().all().over("pair"))
+        .sort("pair", "launch", "at", maintain_order=True)
         .group_by("pair", "launch", maintain_order=True)
         .agg(
             a=a.sum().cast(pl.Int64),
@@ -221,13 +221,13 @@ _RARE: Final = 0.01
 
 def _timed(design: Design) -> pl.DataFrame:
     """Return the runs of pairs of which both groups have several, with their times, unless groups share one."""
-    shared = pl.col("side").n_unique().over("pair", "launch", "started_at") > 1
-    times = design.members.select("run_id", "started_at").unique("run_id")
+    shared = pl.col("side").n_unique().over("pair", "launch", "at") > 1
+    times = design.of(_times).select("run_id", at=pl.coalesce("start", "end"))
     units = design.units.with_columns(size=pl.len().over("pair", "side"))
     return (
         units.filter(pl.col("size").min().over("pair") > 1)
         .join(times, on="run_id", maintain_order="left")
-        .with_columns(started_at=pl.when(~shared).then("started_at"))
+        .with_columns(at=pl.when(~shared).then("at"))
     )
 
 
@@ -560,7 +560,7 @@ def _mixed(design: Design) -> pl.DataFrame:
 )
 def _untimed(design: Design) -> pl.DataFrame:
     """Find pairs of groups of several runs whose order nothing tells: neither times nor rounds."""
-    unknown = pl.col("started_at").is_null() & pl.col("round").is_null()
+    unknown = pl.col("at").is_null() & pl.col("round").is_null()
     return _timed(design).filter(unknown).select("pair").unique(maintain_order=True)
 
 

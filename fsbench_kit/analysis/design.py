@@ -86,7 +86,7 @@ class Design:
     def members(self) -> pl.DataFrame:
         """The runs of each set: columns ``set``, ``level``, ``run_id``, ``host``, ``launch``, ``round``."""
         places, sizes = self.groups.places(self._of_set)
-        columns = ("level", "run_id", "host", "launch", "round", "started_at")
+        columns = ("level", "run_id", "host", "launch", "round")
         runs = self.groups.measurements.select(columns)[places]
         numbers = pl.Series("set", np.repeat(np.arange(sizes.size), sizes))
         return runs.insert_column(0, numbers).unique(["set", "run_id"], maintain_order=True)

@@ -37,16 +37,24 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
         Columns ``run_id``, ``key``, ``value``, ``origin``.
     """
     # Origins are an Enum in the order of their strength, so that the least one is the strongest.
-    strongest = settings.filter(pl.col("origin") == pl.col("origin").min().over("run_id", "key"))
-    return strongest.group_by("run_id", "key", maintain_order=True).agg(
-        pl.col("value").unique(maintain_order=True).str.join(" | "),
-        pl.col("origin").first(),
+    strongest = settings.select("run_id", "key", "value", "origin").filter(
+        pl.col("origin") == pl.col("origin").min().over("run_id", "key")
     )
+    several = strongest.select(pl.struct("run_id", "key").is_duplicated()).to_series()
+    if not several.any():
+        return strongest
+    joined = (
+        strongest.filter(several)
+        .group_by("run_id", "key", maintain_order=True)
+        .agg(pl.col("value").unique(maintain_order=True).str.join(" | "), pl.col("origin").first())
+    )
+    return pl.concat([strongest.filter(~several), joined])
 
 
 def wide(settings: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
     """Return one row for each run with a column for each of some keys; unknown is null."""
-    return _columns(effective(settings), keys)
+    wanted = list(keys)
+    return _columns(effective(settings.filter(pl.col("key").is_in(wanted))), wanted)
 
 
 def _columns(effective: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:

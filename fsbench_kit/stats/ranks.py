@@ -204,13 +204,19 @@ def few_alternations_p(n_a: int, n_b: int, alternations: int) -> float:
 
     Notes
     -----
-    Wald, A. and Wolfowitz, J. (1940), Ann. Math. Statist. 11, 147-162; exact.
+    Wald, A. and Wolfowitz, J. (1940), Ann. Math. Statist. 11, 147-162; exact up to `EXACT_UP_TO` runs, and by its
+    normal limit beyond.
 
     Examples
     --------
     >>> few_alternations_p(2, 2, 2)
     0.3333333333333333
     """
+    n = n_a + n_b
+    if n > EXACT_UP_TO:
+        twice = 2 * n_a * n_b
+        variance = twice * (twice - n) / (n**2 * (n - 1))
+        return float(special.ndtr((alternations + 0.5 - 1 - twice / n) / variance**0.5))
     orders = 0
     for count in range(2, alternations + 1):
         half, odd = divmod(count, 2)
@@ -218,4 +224,4 @@ def few_alternations_p(n_a: int, n_b: int, alternations: int) -> float:
             orders += comb(n_a - 1, half) * comb(n_b - 1, half - 1) + comb(n_a - 1, half - 1) * comb(n_b - 1, half)
         else:
             orders += 2 * comb(n_a - 1, half - 1) * comb(n_b - 1, half - 1)
-    return orders / comb(n_a + n_b, n_a)
+    return orders / comb(n, n_a)

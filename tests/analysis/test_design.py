@@ -601,3 +601,16 @@ def test_a_further_cell_is_predicted_by_how_cells_differ() -> None:
     reach = scipy.stats.t.ppf(0.975, 11) * effects.std(ddof=1)
     assert math.log(found["prediction_high"] / found["ratio"]) == pytest.approx(reach, rel=0.05)
     assert found["prediction_low"] < found["ci_low"] < found["ci_high"] < found["prediction_high"]
+
+
+def test_the_end_of_a_run_and_its_duration_tell_the_order_too() -> None:
+    logs = [
+        replace(
+            run(name, 1000 + place, place),
+            started_at=None,
+            ended_at=START + timedelta(minutes=place),
+            duration=9.0,
+        )
+        for place, name in enumerate(["ext4"] * 5 + ["xfs"] * 5)
+    ]
+    assert row(logs)["reasons"] == ["BLOCKED_ORDER"]

@@ -140,3 +140,11 @@ def test_alternations_are_counted_over_all_orders() -> None:
 def test_alternations_of_a_table() -> None:
     # Swed and Eisenhart (1943): with 10 and 10, six stretches or fewer have 1.9 %
     assert few_alternations_p(10, 10, 6) == pytest.approx(0.019, abs=5e-4)
+
+
+def test_many_alternations_have_their_normal_limit() -> None:
+    exact = few_alternations_p(50, 50, 40)
+    assert few_alternations_p(51, 50, 40) == pytest.approx(exact, rel=0.2)
+    order = np.random.default_rng(1).permuted(np.tile(np.arange(200) % 2, (20_000, 1)), axis=1)
+    counts = 1 + (np.diff(order, axis=1) != 0).sum(axis=1)
+    assert few_alternations_p(100, 100, 90) == pytest.approx((counts <= 90).mean(), abs=0.01)
