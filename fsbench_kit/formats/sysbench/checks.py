@@ -45,7 +45,7 @@ _IDLE_SHARE: Final = 0.5
 """A thread is called idle where it provably made requests for less than this share of the threads' mean time."""
 
 
-def checks(run: Run, *, is_interim: bool = False) -> Iterator[Finding]:
+def checks(run: Run, *, is_interim: bool = False, lacks_bins: bool = False) -> Iterator[Finding]:
     """Hold the figures of a run against each other, and say where a thread was idle.
 
     Parameters
@@ -54,6 +54,8 @@ def checks(run: Run, *, is_interim: bool = False) -> Iterator[Finding]:
         What was read of the log; see `fsbench_kit.formats.findings`.
     is_interim
         Whether its report counts from another one on, at a checkpoint.
+    lacks_bins
+        Whether some of its histogram was not understood.
     """
     figures: dict[str, Measurement] = {}
     threads: dict[str, list[Measurement]] = {}
@@ -65,7 +67,7 @@ def checks(run: Run, *, is_interim: bool = False) -> Iterator[Finding]:
                 figures.setdefault(item.how.name, item)
     settings = {item.key: item.value for item in run.settings}
     known, holds = _intervals(figures, settings, threads)
-    if run.bins:
+    if run.bins and not lacks_bins:
         counted = sum(each.count or 0 for each in run.bins)
         known["histogram"] = Interval(counted, counted)
     slack = _WHILE_REPORTING if is_interim else 0

@@ -213,15 +213,14 @@ class FigureReader:
         value = self.setting(key)
         return int(value) if value is not None and value.isdecimal() else None
 
-    def measurements(self) -> Sequence[Measurement]:
-        """Return the figures of the last report, without latencies where there was no request."""
+    def settle(self) -> None:
+        """Take latencies for missing where there was no request."""
         report = self.report
         events = report.figures.get("events")
         if events is not None and events.value == 0:
             latencies = enumerate(report.measurements)
             of_none = [number for number, m in latencies if m.metric == "latency" and m.scope == "all"]
             report.run.amend(of_none, is_missing=True)
-        return report.measurements
 
     def _read_setting(self, token: Token, group: str, text: str) -> None:
         key, convert = _SETTINGS[group]

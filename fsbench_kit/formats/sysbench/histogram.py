@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.model.records import Bin
+from fsbench_kit.formats.builder import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fsbench_kit.formats.builder import RunBuilder
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.model.records import Diagnostic
 
@@ -24,24 +25,24 @@ _PRINTED: Final = {
 """A middle as the histogram prints it -> the buckets that print so."""
 
 
-def histogram(buckets: Sequence[Token]) -> Iterator[Bin | Diagnostic]:
-    """Yield the bins, in which buckets that print alike are one, and the lines that are of no bucket."""
+def add_histogram(run: RunBuilder, buckets: Sequence[Token]) -> Iterator[Diagnostic]:
+    """Add the bins, in which buckets that print alike are one, and yield the lines that are of no bucket."""
     counts: dict[str, int] = {}
-    lines: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for token in buckets:
         printed = token["bucket"] or ""
         if printed in _PRINTED:
             counts[printed] = counts.get(printed, 0) + int(token["count"] or "")
-            lines.setdefault(printed, token.line)
+            positions.setdefault(printed, token.start)
         else:
             yield token.diagnostic("UNREAD_FIGURE", "sysbench has no such bucket.")
-    for printed, count in counts.items():
-        first, last = _PRINTED[printed][0], _PRINTED[printed][-1]
-        yield Bin(
-            operation="all",
-            metric="latency",
-            low=_MIDDLES[first] / HALF_BUCKET / 1e3 if first > 0 else None,
-            high=_MIDDLES[last] * HALF_BUCKET / 1e3 if last < _BUCKETS - 1 else None,
-            count=count,
-            line=lines[printed],
+    if counts:
+        ends = [(_PRINTED[printed][0], _PRINTED[printed][-1]) for printed in counts]
+        run.add_bins(
+            Place("all"),
+            "latency",
+            [_MIDDLES[first] / HALF_BUCKET / 1e3 if first > 0 else None for first, _ in ends],
+            [_MIDDLES[last] * HALF_BUCKET / 1e3 if last < _BUCKETS - 1 else None for _, last in ends],
+            counts=list(counts.values()),
+            positions=list(positions.values()),
         )

@@ -15,7 +15,7 @@ from fsbench_kit.formats.sysbench import series
 from fsbench_kit.formats.sysbench.checks import checks
 from fsbench_kit.formats.sysbench.command import COMMAND, TOOL
 from fsbench_kit.formats.sysbench.figures import RATIO, FigureReader, Report, decimal
-from fsbench_kit.formats.sysbench.histogram import histogram
+from fsbench_kit.formats.sysbench.histogram import add_histogram
 from fsbench_kit.formats.sysbench.phrases import (
     LEXER,
     ONLY_FILEIO,
@@ -26,13 +26,12 @@ from fsbench_kit.formats.sysbench.phrases import (
     SKIPPED,
     UNDER_A_HEADING,
 )
-from fsbench_kit.model.records import Bin, Diagnostic, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record, Setting
+    from fsbench_kit.model.records import Diagnostic, Record, Setting
 
 SIGN: Final = (
     r"ysbench\W*v?\d|following\W*options:|doing\W*(?:sequential|random)|\]\W*reads:|operations\W*performed"
@@ -60,7 +59,8 @@ signatures: Final = Signatures(
 
 def parse(text: Text) -> Iterator[Record]:
     """Yield the runs of a text with their figures, settings and series, and what is to be said about them."""
-    text, repairs = _repaired(text)
+    # Neighbouring buckets of a histogram can print alike.
+    text, repairs = without_repeats(text, lambda line: _BUCKET.fullmatch(line) is not None)
     yield from repairs
     log: _OpenLog | None = None
     for token in LEXER.tokens(text):
@@ -103,13 +103,6 @@ CLEAN: Final = Clean(
 
 _BUCKET: Final = re.compile(r"[\d.]+\s*\|[\s*]*\d+")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
-
-
-def _repaired(text: Text) -> tuple[Text, list[Diagnostic]]:
-    """Return a text without lines that stand twice, and what was done to it."""
-    # Neighbouring buckets of a histogram can print alike.
-    text, repairs = without_repeats(text, lambda line: _BUCKET.fullmatch(line) is not None)
-    return text, repairs
 
 
 @dataclass
@@ -265,20 +258,18 @@ class _OpenLog:
         figures = report.figures
         total_time = figures.get("total_time")
         finished = bool(report.measurements)
-        buckets = list(histogram(self.buckets))
-        self.diagnostics += (record for record in buckets if isinstance(record, Diagnostic))
-        run = Run(
-            tool=TOOL.name,
+        strange = list(add_histogram(report.run, self.buckets))
+        self.diagnostics += strange
+        report.run.settings += self._settings()
+        self.reader.settle()
+        run = report.run.build(
+            TOOL.name,
+            self.first.start,
+            self.last.end,
             tool_version=self.reader.version,
-            start=text.byte(self.first.start),
-            end=text.byte(self.last.end),
-            line=self.first.line,
             host=self.command["host"] if self.command is not None else None,
             duration=total_time.value if total_time is not None else None,
             status="failed" if self.phrases & {"fatal", "unfinished"} else "ok" if finished else "partial",
-            settings=tuple(self._settings()),
-            measurements=tuple(self.reader.measurements()),
-            bins=tuple(record for record in buckets if isinstance(record, Bin)),
         )
         yield run
         yield from series.of_intervals(self.intervals)
@@ -294,7 +285,7 @@ class _OpenLog:
             yield token.diagnostic(
                 "UNREAD_FIGURE", "Nothing tells whether these are figures of reads or of writes."
             )
-        yield from diagnostics(checks(run, is_interim=bool(self.interim)), text)
+        yield from diagnostics(checks(run, is_interim=bool(self.interim), lacks_bins=bool(strange)), text)
 
     def _settings(self) -> Iterator[Setting]:
         """Yield the settings; a command without a prompt, and apart from the log, is what somebody says ran."""
