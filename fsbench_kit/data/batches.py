@@ -211,7 +211,10 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
         runs=_typed(runs, RUNS),
         **belonging,
         too_large=pl.DataFrame(schema=BELONGING["too_large"]),
-        diagnostics=pl.DataFrame(schema=DIAGNOSTICS),
+        diagnostics=_typed(
+            logs.diagnostics.with_columns(pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])),
+            DIAGNOSTICS,
+        ),
     )
 
 
