@@ -163,16 +163,16 @@ def test_the_dataset_before_stays_until_the_new_one_is_whole(tmp_path: Path) -> 
 
 
 def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from fsbench_kit.data import reading
+    from fsbench_kit.data import batches
 
-    read_log = reading.read_log
+    opened = batches.opened
 
-    def broken(path: Path) -> Any:
-        if path.name == "00002.txt":
+    def broken(path: Path | str, **options: Any) -> Any:
+        if Path(path).name == "00002.txt":
             raise ZeroDivisionError("division by zero")
-        return read_log(path)
+        return opened(path, **options)
 
-    monkeypatch.setattr(reading, "read_log", broken)
+    monkeypatch.setattr(batches, "opened", broken)
     _time_logs(tmp_path / "logs", 5)
     data = fsb.ingest(tmp_path / "logs", to=tmp_path / "frames").collect()
     assert [Path(source).name for source in data.runs["source"]] == [f"0000{n}.txt" for n in (0, 1, 3, 4)]
@@ -220,10 +220,12 @@ def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **streams) as process:  # type: ignore[call-overload]
         _wait_for(lambda: any(frames.glob("unfinished/*.done")), process)
+        os.kill(process.pid, signal.SIGSTOP)  # it could be finished before the next one says its word
         refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert refused.stderr == "fsbench: frames: another process writes this dataset\n"
         children = _children(process.pid)
         os.kill(process.pid, how)
+        os.kill(process.pid, signal.SIGCONT)
         _, said = process.communicate()
     assert process.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
     assert ("The same command goes on" in said) == (how == signal.SIGINT)
