@@ -146,8 +146,8 @@ class Report:
     ----------
     run
         What they are kept in.
-    figures
-        The first print of each figure, by the names in `_FIGURES`.
+    numbers, measured
+        Which measurement the first print of each figure is, by the names in `_FIGURES`; and what figures are of.
     first
         The phrase of the first of them.
     """
@@ -156,13 +156,19 @@ class Report:
         self.checkpoint = checkpoint
         self.phrases: set[str] = set()
         self.run = RunBuilder(text)
-        self.figures: dict[str, Measurement] = {}
+        self.numbers: dict[str, int] = {}
+        self.measured: set[tuple[str, str, str]] = set()
         self.first: Token | None = None
 
     @property
     def measurements(self) -> Sequence[Measurement]:
         """All that were read."""
         return self.run.measurements
+
+    @property
+    def figures(self) -> dict[str, Measurement]:
+        """The first print of each figure, by its name."""
+        return {name: self.measurements[number] for name, number in self.numbers.items()}
 
 
 class FigureReader:
@@ -203,11 +209,6 @@ class FigureReader:
         """Return a setting by the log's own words, or else by the command, which stands before them."""
         return next((s.value for s in reversed(self.settings) if s.key == key), None)
 
-    @property
-    def in_force(self) -> dict[str, str]:
-        """The settings by the log's own words, or else by the command."""
-        return {item.key: item.value for item in self.settings}
-
     def known(self, key: str) -> int | None:
         """Return a setting that is a number."""
         value = self.setting(key)
@@ -241,24 +242,23 @@ class FigureReader:
         if figure is None:
             self.undirected.append(token)
             return
-        report, earlier = self.report, self.report.figures.get(name)
-        if earlier is None:
-            of = figure.operation, figure.metric, figure.statistic
-            again = any(
-                of == (m.operation, m.metric, m.statistic) and m.scope == "all" for m in report.measurements
-            )
+        report, of = self.report, (figure.operation, figure.metric, figure.statistic)
+        if name in report.numbers:
+            again = report.measurements[report.numbers[name]].text == token[name]
         else:
-            again = earlier.text == token[name]
-        self._add(token, name, figure, primary=not again)
-        report.figures.setdefault(name, report.measurements[-1])
+            again = of in report.measured
+        number = self._add(token, name, figure, primary=not again)
+        if number is not None:
+            report.numbers.setdefault(name, number)
+            report.measured.add(of)
         report.first = report.first or token
 
     def _read_thread(self, token: Token) -> None:
         is_idle = int(token["one_events"] or "") == 0
         for name, figure in _THREAD_FIGURES.items():
-            self._add(token, name, figure, scope="thread", part=token["thread"])
-            if is_idle and figure.metric == "latency":
-                self.report.run.amend([len(self.report.measurements) - 1], is_missing=True)
+            number = self._add(token, name, figure, scope="thread", part=token["thread"])
+            if is_idle and figure.metric == "latency" and number is not None:
+                self.report.run.amend([number], is_missing=True)
 
     def _add(
         self,
@@ -269,10 +269,10 @@ class FigureReader:
         scope: Scope = "all",
         part: str | None = None,
         primary: bool = True,
-    ) -> None:
+    ) -> int | None:
         threads = self.known("threads")
         is_of_all = scope == "all" and figure.metric in {"thread_events", "thread_time"}
-        self.report.run.add(
+        return self.report.run.add(
             Place(figure.operation, scope, part, block_size=self.known("block_size"), threads=threads),
             figure.metric,
             token.printed(name),
