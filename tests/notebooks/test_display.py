@@ -59,6 +59,21 @@ def kernel(monkeypatch: pytest.MonkeyPatch, _set_up: None) -> InteractiveShell:
     return shell
 
 
+def test_charts_are_drawn_later_where_the_kernel_is_told_so(chart: alt.Chart, kernel: InteractiveShell) -> None:
+    at_once = chart._repr_mimebundle_()
+    kernel.config.merge(Config({display.DRAWN_LATER: {"on": True}}))
+    display.setup()
+    bundle = chart._repr_mimebundle_()
+    assert "image/png" not in bundle
+    notebook = {
+        "cells": [{"outputs": [{"data": bundle}, {"text": "no chart"}]}],
+        "metadata": {"state": [dict(bundle)]},
+    }
+    display.draw(notebook)
+    assert notebook["cells"][0]["outputs"][0]["data"] == at_once
+    assert notebook["metadata"]["state"] == [at_once]
+
+
 @pytest.fixture
 def set_up_with(root: Path, kernel: InteractiveShell) -> SetUp:
     """Return a function that begins a notebook with parameters from papermill, and returns its names."""
