@@ -109,7 +109,7 @@ def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:
     level, baseline = _names(row)
     alone = ", by rounding alone" if row["method"] == "rounding alone" else ""
     if row["n_pairs"]:
-        blocks = counted(row["n_pairs"], row["over"].removesuffix("s"))
+        blocks = f"{row['n_pairs']} {row['over']}"
         count = {level: row["n_for"], baseline: row["n_against"]}.get(better or "")
         return f"{blocks}{alone}" if count is None else f"{blocks}, {count} for {better}{alone}"
     if row["n_baseline"] == row["n_candidate"]:

@@ -149,6 +149,16 @@ def test_a_large_effect_of_few_runs_is_still_found() -> None:
     assert table.filter(verdict="better")["block_size"].to_list() == [4096]
 
 
+def test_few_runs_against_more_borrow_no_spread() -> None:
+    rng = np.random.default_rng(4)
+    drawn = rng.lognormal(5, 0.05, (2, 3, 80))
+    equal, unequal = (
+        compared(cells(drawn[0].tolist(), drawn[1, :n].tolist()))["companion_method"].unique().to_list()
+        for n in (3, 2)
+    )
+    assert (equal, unequal) == (["moderated t on logs"], [None])
+
+
 # ---- margin first
 
 
