@@ -173,7 +173,7 @@ def _times(dataset: Dataset) -> pl.DataFrame:
 @confounder(
     "BLOCKED_ORDER",
     "verdict withheld",
-    "In a launch, the runs of one group came before those of the other, or nearly so, so drift cannot be told from "
+    "In a launch, the runs of one group came before those of the other, or nearly so: drift cannot be told from "
     "effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
