@@ -502,10 +502,10 @@ def _past_direct(design: Design) -> pl.DataFrame:
 @confounder(
     "CACHE_UNKNOWN",
     "footnote",
-    "Neither direct I/O nor the size of the memory is known of a group: the page cache cannot be excluded.",
+    "Nothing says that a group used direct I/O, nor how large the memory was: the page cache cannot be excluded.",
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
-    """Find operations on data whose runs tell neither of direct I/O nor of the memory, and not of the disks."""
+    """Find operations on data of which neither direct I/O, nor the memory, nor what the disks moved is known."""
     operations = design.of_groups("tool", "operation", "metric").filter(
         ~_WITH_SYNC, ~pl.col("operation").str.contains(_NO_DATA)
     )
@@ -546,7 +546,7 @@ def _mixed(design: Design) -> pl.DataFrame:
     """Say which settings differ inside both groups, and why that does not set the groups apart."""
     harmless = {
         "balanced": "The runs differ in {}, in equal shares of both groups: {}.",
-        "within units": "{} is not balanced ({}), but is so within each host or launch.",
+        "within units": "{} is not balanced ({}), but it is within each host or launch.",
         "strata": "{} is not balanced ({}): the groups were compared within each value.",
     }
     return pl.concat(

@@ -35,7 +35,7 @@ def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], fa
     kinds = {key: setting_kind(key) for key in settings["key"].unique()}
     own = {factor, *FOLLOWS.get(factor, ()), *alike}
     keys = [key for key, kind in kinds.items() if kind == "workload" and key not in own]
-    named = runs.select("run_id", key=pl.lit(_NAME), value="workload").drop_nulls()
+    named = runs.select("run_id", key=pl.lit(_NAME), value="workload").drop_nulls().filter(pl.lit(factor != _NAME))
     known = pl.concat([settings.filter(pl.col("key").is_in(keys)).select(named.columns), named])
     cells = runs.select("run_id", "level", cell=pl.struct(alike).rank("dense")).drop_nulls("level")
     values = pl.col("value").n_unique()
