@@ -17,7 +17,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, Measurement, Run, Setting
+from fsbench_kit.model.records import (
+    Bin,
+    Block,
+    Diagnostic,
+    Distributions,
+    Figure,
+    Measurement,
+    Measurements,
+    Place,
+    Run,
+    Setting,
+    What,
+)
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
@@ -353,8 +365,14 @@ def _frame_of(
     A number that is too large for its column becomes null there, and is returned beside the frame.
     """
     groups = list(of_runs)
-    records = list(chain.from_iterable(groups))
     runs = _numbers(groups)
+    figures = [group for group in groups if isinstance(group, Measurements)]
+    if figures and len(figures) == len(groups):
+        try:
+            return _figures_of(figures, runs), []
+        except (OverflowError, TypeError):  # some number is too large
+            pass
+    records = list(chain.from_iterable(groups))
     columns: dict[str, Any] = {RUN: runs}
     too_large: list[TooLarge] = []
     for column, kind in SCHEMAS[name].items():
@@ -371,6 +389,29 @@ def _frame_of(
             )
             columns[column] = pl.Series([None if _is_too_large(value) else value for value in values], dtype=kind)
     return pl.DataFrame(columns), too_large
+
+
+def _figures_of(groups: Iterable[Measurements], runs: pl.Series) -> pl.DataFrame:
+    """Return measurements that are columns already; what they share is looked at once."""
+    columns = zip(*(group.columns for group in groups), strict=True)
+    figures: Any = Figure._make(list(chain.from_iterable(column)) for column in columns)
+    known: dict[str, Any] = {RUN: runs}
+    shared: Sequence[Any]
+    for shared, names in ((figures.place, _OF_PLACE), (figures.what, _OF_WHAT)):
+        distinct = dict(zip(map(id, shared), shared, strict=True))
+        number = dict(zip(distinct, range(len(distinct)), strict=True))
+        numbers = pl.Series(list(map(number.__getitem__, map(id, shared))), dtype=pl.UInt32)
+        for name in names:
+            of_distinct = pl.Series(list(map(attrgetter(name), distinct.values())), dtype=_FIGURE[name])
+            known[name] = of_distinct.gather(numbers)
+    for name in ("value", "low", "high", "samples", "text", "line"):
+        known[name] = pl.Series(getattr(figures, name), dtype=_FIGURE[name])
+    return pl.DataFrame({name: known[name] for name in (RUN, *_FIGURE) if name in known})
+
+
+_FIGURE: Final = SCHEMAS["measurements"]
+_OF_PLACE: Final = Place._fields
+_OF_WHAT: Final = tuple(name for name in What.__slots__ if name in _FIGURE)
 
 
 def _is_too_large(value: int | None) -> bool:

@@ -35,6 +35,7 @@ from fsbench_kit.model.records import (
     How,
     Measurement,
     Origin,
+    Place,
     Run,
     Scope,
     Setting,
@@ -51,23 +52,11 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
+__all__ = ["Bounds", "Column", "Place", "RunBuilder"]
+
 Bounds = tuple[float | None, float | None]
 _T = TypeVar("_T")
 Column: TypeAlias = "Sequence[_T] | NDArray[Any]"
-
-
-class Place(NamedTuple):
-    """What measurements are of.
-
-    A place like another one, but for some of it, is ``place._replace(operation="write")``.
-    """
-
-    operation: str
-    scope: Scope = "all"
-    part: str | None = None
-    block_size: int | None = None
-    file_size: int | None = None
-    threads: int | None = None
 
 
 class _Row(NamedTuple):

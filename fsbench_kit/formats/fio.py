@@ -118,6 +118,9 @@ def bin_value(index: int) -> int:
     return (1 << (shift + _BIN_BITS)) + (index % per_octave << shift) + (1 << shift >> 1)
 
 
+LATENCY_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000")
+
+
 def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[float, float | None]:
     """Return between which latencies, in seconds, a bucket lies.
 
@@ -137,12 +140,11 @@ def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[floa
     """
     if label == ">=2000":
         return 2000 / per_second, None
-    ends = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000")
-    index = ends.index(label)
-    return (int(ends[index - 1]) if index else first) / per_second, int(label) / per_second
+    index = LATENCY_LABELS.index(label)
+    return (int(LATENCY_LABELS[index - 1]) if index else first) / per_second, int(label) / per_second
 
 
-_DEPTH_LABELS: Final = ("0", "1", "2", "4", "8", "16", "32", "64")
+DEPTH_LABELS: Final = tuple(f"{sign}{end}" for end in (0, 1, 2, 4, 8, 16, 32, 64) for sign in ("", ">="))
 
 
 def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
@@ -155,7 +157,7 @@ def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     ValueError
         If fio has no such bucket.
     """
-    if label.removeprefix(">=") not in _DEPTH_LABELS:
+    if label not in DEPTH_LABELS:
         raise ValueError(f"fio has no bucket {label}")
     if label.startswith(">="):
         end = int(label[2:])

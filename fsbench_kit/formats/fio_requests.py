@@ -8,15 +8,14 @@ reports are then those of the rates of single requests, in kB/s of 1000 whatever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from fsbench_kit.formats.checks import figures_by_part, part_of
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from fsbench_kit.formats.builder import RunBuilder
     from fsbench_kit.formats.checks import Figures, Part
     from fsbench_kit.model.records import Measurement
 
@@ -26,7 +25,21 @@ _SHORTEST: Final = 0.1
 """In s: intervals are longer, on average; fio takes 0.5 s unless told otherwise."""
 
 
-def over_requests(run: RunBuilder) -> list[Diagnostic]:
+class Amendable(Protocol):
+    """Measurements that can be changed by what the log tells later on, as those of a `RunBuilder`."""
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """The measurements, by their numbers."""
+
+    def amend(self, numbers: Iterable[int], *, metric: str, factor: float) -> None:
+        """Change what some are of, and by what their unit is larger."""
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Forget some."""
+
+
+def over_requests(run: Amendable) -> list[Diagnostic]:
     """Tell a report's figures over single requests from those over intervals.
 
     Bandwidths become ``request_bandwidth``; what is said of IOPS then says nothing, and is left out.
@@ -52,7 +65,7 @@ def over_requests(run: RunBuilder) -> list[Diagnostic]:
     ]
 
 
-def _sampled(run: RunBuilder) -> Iterator[tuple[tuple[Part, str], Measurement]]:
+def _sampled(run: Amendable) -> Iterator[tuple[tuple[Part, str], Measurement]]:
     """Yield of what, and of which metric, there are as many samples as requests, with the mean."""
     for part, figures in figures_by_part(run.measurements).items():
         done, runtime = _done(figures), figures.get(("runtime", "value"))

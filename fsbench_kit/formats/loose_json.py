@@ -10,9 +10,42 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Object = dict[str, Any]
+
+
+MOST_DIGITS: Final = 18
+"""The counters of programs cannot hold a number that has more."""
+
+
+@dataclass(slots=True, eq=False)
+class Counts:
+    """An object that stands between two positions, and holds nothing but counts by whole numbers, as columns.
+
+    Attributes
+    ----------
+    starts
+        Where each count is printed.
+    is_read
+        Whether each count found its place.
+    """
+
+    start: int
+    end: int
+    names: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    starts: NDArray[np.intp]
+    is_read: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take none for read."""
+        self.is_read = np.zeros(len(self.names), bool)
 
 
 @dataclass(slots=True)
@@ -25,8 +58,10 @@ class Document:
         Where in the text it stands.
     content
         What it holds. Whole numbers (`bool` apart) are ordinals of its numbers.
-    texts, positions
-        Each number as printed, and where it begins.
+    chars
+        The text.
+    starts, ends
+        Where each number begins and ends.
     is_read
         Whether each number found its place, as a byte.
     is_whole
@@ -35,21 +70,29 @@ class Document:
         Numbers that stand under a key a second time, and differ from the first one, which counts.
     strange
         From where to where other programs' lines stand in it.
+    bins
+        The objects in it that are held as columns, whose numbers are not among the others.
     """
 
     start: int
     end: int
     content: Object
-    texts: list[str] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
+    chars: str
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
     is_read: bytearray = field(default_factory=bytearray)
     is_whole: bool = False
     repeated: list[int] = field(default_factory=list)
     strange: list[tuple[int, int]] = field(default_factory=list)
+    bins: list[Counts] = field(default_factory=list)
 
     def text(self, value: object) -> str:
         """Return a string, or a number as it is printed."""
-        return self.texts[value] if is_number(value) else value if isinstance(value, str) else ""
+        return self.number(value) if is_number(value) else value if isinstance(value, str) else ""
+
+    def number(self, number: int) -> str:
+        """Return a number as it is printed."""
+        return self.chars[self.starts[number] : self.ends[number]]
 
 
 def is_number(value: object) -> TypeGuard[int]:
@@ -95,7 +138,7 @@ class _Decoder:
         self.chars = chars
         self.first = first
         self.position = start + 1
-        self.decoded = Document(start, start + 1, {})
+        self.decoded = Document(start, start + 1, {}, chars)
         self.open: list[Object | list[Any]] = [self.decoded.content]
         self.keys: list[str | None] = [None]
         self.held: list[Any] = []  # the value that waits for what follows it
@@ -175,16 +218,16 @@ class _Decoder:
         first = inside.get(key)
         if is_number(first) and is_number(value):
             self.decoded.is_read[value - self.first] = True
-            if self.decoded.texts[value - self.first] != self.decoded.texts[first - self.first]:
+            if self.decoded.number(value - self.first) != self.decoded.number(first - self.first):
                 self.decoded.repeated.append(value)
         else:
             inside[key] = value
 
     def _number(self, held: _Held) -> int:
-        self.decoded.texts.append(held.text)
-        self.decoded.positions.append(held.position)
+        self.decoded.starts.append(held.position)
+        self.decoded.ends.append(held.position + len(held.text))
         self.decoded.is_read.append(False)
-        return self.first + len(self.decoded.texts) - 1
+        return self.first + len(self.decoded.starts) - 1
 
     def _skip_strange_line(self) -> bool:
         match = _STRANGE.match(self.chars, self.position)

@@ -6,11 +6,13 @@ counted from 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, groupby
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -116,6 +118,135 @@ class Measurement:
     file_size: int | None = None
     threads: int | None = None
     primary: bool = True
+
+
+class Place(NamedTuple):
+    """What measurements are of.
+
+    A place like another one, but for some of it, is ``place._replace(operation="write")``.
+    """
+
+    operation: str
+    scope: Scope = "all"
+    part: str | None = None
+    block_size: int | None = None
+    file_size: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class What:
+    """Which figure of its place a measurement is, and how it is known; see `Measurement`."""
+
+    metric: str
+    statistic: str = "value"
+    unit: str = "1"
+    state: State = "measured"
+    primary: bool = True
+    how: How | None = None
+    key: tuple[str, str] = field(init=False, compare=False, repr=False)
+    rank: float | None = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Note the rank that a percentile has."""
+        object.__setattr__(self, "key", (self.metric, self.statistic))
+        match = _PERCENTILE.fullmatch(self.statistic)
+        object.__setattr__(self, "rank", float(match[1]) if match is not None else None)
+
+
+_PERCENTILE: Final = re.compile(r"p(\d+(?:\.\d+)?)")
+
+what: Final = lru_cache(maxsize=2**12)(What)
+"""`What`, made once for all measurements that share it."""
+
+
+class Figure(NamedTuple):
+    """A row of `Measurements`."""
+
+    place: Place
+    what: What
+    value: float | None
+    low: float | None
+    high: float | None
+    samples: int | None
+    text: str
+    line: int | None
+    start: int | None
+
+    def measurement(self) -> Measurement:
+        """Return it as a record of its own."""
+        place, what, value, low, high, samples, text, line, start = self
+        return Measurement(
+            operation=place.operation,
+            metric=what.metric,
+            statistic=what.statistic,
+            value=value,
+            unit=what.unit,
+            state=what.state,
+            low=low,
+            high=high,
+            samples=samples,
+            text=text,
+            line=line,
+            start=start,
+            scope=place.scope,
+            part=place.part,
+            block_size=place.block_size,
+            file_size=place.file_size,
+            threads=place.threads,
+            primary=what.primary,
+            how=what.how,
+        )
+
+
+class Measurements(Sequence[Measurement]):
+    """The measurements of a run: a sequence of `Measurement` that is held as columns, those of `Figure`."""
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: Iterable[Sequence[Any]] = ()) -> None:
+        self.columns = tuple(columns) or ((),) * len(Figure._fields)
+
+    @classmethod
+    def of(cls, measurements: Iterable[Measurement]) -> Measurements:
+        """Return measurements as columns, unless they are held so already."""
+        if isinstance(measurements, Measurements):
+            return measurements
+        return cls(zip(*map(_figure, measurements), strict=True))
+
+    def figures(self) -> Iterator[Figure]:
+        """Yield them as rows, which costs a tenth of making each a `Measurement`."""
+        return map(Figure._make, zip(*self.columns, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __iter__(self) -> Iterator[Measurement]:
+        return (figure.measurement() for figure in self.figures())
+
+    @overload
+    def __getitem__(self, index: int) -> Measurement: ...
+    @overload
+    def __getitem__(self, index: slice) -> Measurements: ...
+    def __getitem__(self, index: int | slice) -> Measurement | Measurements:
+        if isinstance(index, slice):
+            return Measurements(column[index] for column in self.columns)
+        return Figure._make(column[index] for column in self.columns).measurement()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Measurements({list(self)!r})"
+
+
+def _figure(item: Measurement) -> Figure:
+    place = Place(item.operation, item.scope, item.part, item.block_size, item.file_size, item.threads)
+    kind = what(item.metric, item.statistic, item.unit, item.state, item.primary, item.how)
+    return Figure(place, kind, item.value, item.low, item.high, item.samples, item.text, item.line, item.start)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +416,7 @@ class Run:
     exit_code: int | None = None
     identity: tuple[tuple[str, str], ...] = ()
     settings: tuple[Setting, ...] = ()
-    measurements: tuple[Measurement, ...] = ()
+    measurements: Sequence[Measurement] = ()
     bins: Sequence[Bin] = ()
 
 

@@ -145,21 +145,25 @@ def _plain_quantity(whole: str, fraction: str, unit: str, rounding: Rounding) ->
     The quotient of two of these is rounded once, as that of decimal numbers is, and found in a tenth of the time.
     """
     base, factor, divisor = _RATIOS[unit]
-    divisor *= 10 ** len(fraction)
-    number = int(whole + fraction)
+    value, low, high = amount(int(whole + fraction), factor, divisor * 10 ** len(fraction), rounding)
+    return Quantity(value, base, low, high)
+
+
+def amount(number: int, factor: int, divisor: int, rounding: Rounding) -> tuple[float, float | None, float | None]:
+    """Return the value and the bounds of a whole number of units that are a fraction of their base unit."""
     value = number * factor / divisor
     match rounding:
         case "exact":
-            return Quantity(value, base, value, value)
+            return value, value, value
         case "down":
-            return Quantity(value, base, value, (number + 1) * factor / divisor)
+            return value, value, (number + 1) * factor / divisor
         case "up":
-            return Quantity(value, base, max(number - 1, 0) * factor / divisor, value)
+            return value, max(number - 1, 0) * factor / divisor, value
         case "nearest":
             low, high = max(2 * number - 1, 0), 2 * number + 1
-            return Quantity(value, base, low * factor / (2 * divisor), high * factor / (2 * divisor))
+            return value, low * factor / (2 * divisor), high * factor / (2 * divisor)
         case "unknown":
-            return Quantity(value, base, None, None)
+            return value, None, None
 
 
 def exact_factor(unit: str) -> tuple[int, int]:

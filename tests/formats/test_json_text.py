@@ -15,6 +15,10 @@ ODD = {
 }
 
 
+def numbers(document: loose_json.Document) -> list[str]:
+    return list(map(document.number, range(len(document.starts))))
+
+
 @pytest.mark.parametrize("is_ascii", [True, False])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_both_decoders_find_the_same_numbers_at_the_same_places(indent: int | None, is_ascii: bool) -> None:
@@ -22,9 +26,7 @@ def test_both_decoders_find_the_same_numbers_at_the_same_places(indent: int | No
     start = chars.index("{", 6)
     strict, loose = decode(chars, start), loose_json.decode(chars, start)
     assert strict == loose
-    assert strict.texts == ["2", "3.5", "-4e-07", "0", "10.0"]
-    for text, position in zip(strict.texts, strict.positions, strict=True):
-        assert chars.startswith(text, position)
+    assert numbers(strict) == ["2", "3.5", "-4e-07", "0", "10.0"]
     assert decode(chars, start, 7).content["a\\"]["1"] == 7
 
 
@@ -38,4 +40,4 @@ def test_both_decoders_find_the_same_numbers_at_the_same_places(indent: int | No
     ],
 )
 def test_what_is_no_json_goes_to_the_tolerant_decoder(chars: str, texts: list[str]) -> None:
-    assert decode(chars, 0).texts == texts
+    assert numbers(decode(chars, 0)) == texts

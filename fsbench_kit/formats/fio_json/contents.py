@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.loose_json import Object, is_number
+from fsbench_kit.formats.loose_json import MOST_DIGITS, Object, is_number
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.loose_json import Document
-
-MOST_DIGITS: Final = 18
-"""fio's counters cannot hold a number that has more."""
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
 
@@ -73,13 +70,13 @@ class Report:
 
     def count(self, value: object) -> int | None:
         """Return a whole number, unless fio's own counters could not hold it."""
-        text = self.document.texts[value] if is_number(value) else ""
+        text = self.document.number(value) if is_number(value) else ""
         return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
     def is_work(self, block: Object) -> bool:
         """Whether a block holds anything but zeros."""
-        texts = self.document.texts
-        return any(texts[value].strip("-0.") for value in block.values() if is_number(value))
+        number = self.document.number
+        return any(number(value).strip("-0.") for value in block.values() if is_number(value))
 
     def has_requests(self, direction: Object) -> bool:
         """Whether there were requests in a direction."""

@@ -55,23 +55,25 @@ _BETWEEN_JOBS: Final = re.compile(r"\s*,\s*(?=\{)")
 
 def _bare_jobs(chars: str, first: Document) -> Document:
     """Collect jobs that follow each other without the document around them."""
-    jobs, numbers = [first], len(first.texts)
+    jobs, numbers = [first], len(first.starts)
     while jobs[-1].is_whole and (comma := _BETWEEN_JOBS.match(chars, jobs[-1].end)):
         job = decode(chars, comma.end(), numbers)
         if not _is_job(job.content):
             break
         jobs.append(job)
-        numbers += len(job.texts)
+        numbers += len(job.starts)
     return Document(
         first.start,
         jobs[-1].end,
         {"jobs": [job.content for job in jobs]},
-        texts=[text for job in jobs for text in job.texts],
-        positions=[position for job in jobs for position in job.positions],
+        chars,
+        starts=[start for job in jobs for start in job.starts],
+        ends=[end for job in jobs for end in job.ends],
         is_read=bytearray().join(job.is_read for job in jobs),
         is_whole=jobs[-1].is_whole,
         repeated=[number for job in jobs for number in job.repeated],
         strange=[span for job in jobs for span in job.strange],
+        bins=[bins for job in jobs for bins in job.bins],
     )
 
 

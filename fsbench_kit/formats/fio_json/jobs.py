@@ -2,28 +2,99 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.fio import DEPTHS, depth_bounds, latency_bounds, uncut_share
+from fsbench_kit.formats.fio import (
+    DEPTH_LABELS,
+    DEPTHS,
+    LATENCY_LABELS,
+    depth_bounds,
+    latency_bounds,
+    uncut_share,
+)
 from fsbench_kit.formats.fio_json.contents import DIRECTIONS, object_, objects
+from fsbench_kit.formats.fio_json.figures import printed
 from fsbench_kit.formats.fio_json.latencies import read_latency
 from fsbench_kit.formats.fio_json.settings import block_sizes
 from fsbench_kit.formats.loose_json import is_number
+from fsbench_kit.model.records import what
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from fsbench_kit.formats.builder import Bounds, Place
-    from fsbench_kit.formats.fio_json.figures import Figures
+    from fsbench_kit.formats.fio_json.figures import Figures, Print
     from fsbench_kit.formats.loose_json import Object
 
-_RATE_UNITS: Final = {"bandwidth": "KiB/s", "iops": "1/s"}
-_DEPTH_KEYS: Final = {
-    "iodepth_level": DEPTHS["IO depths"],
-    "iodepth_submit": DEPTHS["submit"],
-    "iodepth_complete": DEPTHS["complete"],
+_OF_JOB: Final = (
+    printed("usr_cpu", "cpu_user", unit="%"),
+    printed("sys_cpu", "cpu_system", unit="%"),
+    printed("ctx", "context_switches"),
+    printed("majf", "major_faults"),
+    printed("minf", "minor_faults"),
+    printed("total_err", "errors"),
+    printed("zone_resets", "zone_resets"),
+)
+_OPERATIONS: Final = printed("total_ios", "operations")
+_BYTES: Final = (
+    printed("io_bytes", "bytes", unit="B"),
+    printed("io_kbytes", "bytes", unit="KiB", rounding="down", primary=False),
+)
+_RATES: Final = {
+    (is_old, has_bytes): (
+        printed("iops", "iops", unit="1/s", whole="down"),
+        printed("bw_bytes", "bandwidth", unit="B/s", rounding="down"),
+        printed("bw", "bandwidth", unit="KiB/s", rounding="down", primary=not has_bytes),
+        *((printed("io_bytes", "bytes", unit="KiB", rounding="down"),) if is_old else _BYTES),
+        printed("runtime", "runtime", unit="ms"),
+        _OPERATIONS,
+        printed("short_ios", "short_operations"),
+        printed("drop_ios", "dropped_operations"),
+    )
+    for is_old in (True, False)
+    for has_bytes in (True, False)
+}
+"""The rates of a direction, by whether bytes are in KiB only, and whether bandwidth is also printed in B/s."""
+
+
+def _over_intervals(metric: str, unit: str, keys: Sequence[str]) -> tuple[Print, ...]:
+    statistics = zip(keys, ("min", "max", "mean", "stdev"), strict=True)
+    return tuple(printed(key, metric, statistic, unit=unit, whole="down") for key, statistic in statistics)
+
+
+_INTERVALS: Final = {
+    "bw": _over_intervals("bandwidth", "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev")),
+    "iops": _over_intervals("iops", "1/s", ("iops_min", "iops_max", "iops_mean", "iops_stddev")),
+}
+_SECOND_MEANS: Final = {
+    "bw": printed("bw_agg", "bandwidth", "mean", unit="KiB/s", whole="down", primary=False),
+    "iops": printed("iops_agg", "iops", "mean", unit="1/s", whole="down", primary=False),
+}
+_SHARE: Final = what("group_share", unit="1")
+_STEADY: Final = {
+    "bw": printed("bw_mean", "bandwidth", "steady_mean", unit="B/s", rounding="down"),
+    "iops": printed("iops_mean", "iops", "steady_mean", unit="1/s", rounding="down"),
+    "lat": printed("lat_mean", "latency", "steady_mean", unit="ns", rounding="down"),
+}
+_DEPTHS: Final = {
+    key: (metric, {label: depth_bounds(metric, label) for label in DEPTH_LABELS})
+    for key, metric in (
+        ("iodepth_level", DEPTHS["IO depths"]),
+        ("iodepth_submit", DEPTHS["submit"]),
+        ("iodepth_complete", DEPTHS["complete"]),
+    )
+}
+_LATENCIES: Final = {
+    (key, is_old): {
+        label: latency_bounds(label, per_second, first=first if is_old else least) for label in LATENCY_LABELS
+    }
+    for key, per_second, first, least in (
+        ("latency_ns", 10**9, 0, 0),
+        ("latency_us", 10**6, 0, 1),
+        ("latency_ms", 10**3, 1, 1),
+    )
+    for is_old in (True, False)
 }
 
 
@@ -35,53 +106,31 @@ def read_job(figures: Figures, job: Object, place: Place, options: Mapping[str, 
         _read_direction(figures, object_(job.get(operation)), of_direction)
     sync = object_(job.get("sync"))
     if figures.report.is_work(sync):
-        figures.add(place._replace(operation="sync"), sync, "total_ios", "operations")
+        figures.add(place._replace(operation="sync"), sync, (_OPERATIONS,))
         read_latency(figures, object_(sync.get("lat_ns")), place._replace(operation="sync"), "sync")
-    figures.add(place, job, "usr_cpu", "cpu_user", unit="%")
-    figures.add(place, job, "sys_cpu", "cpu_system", unit="%")
-    figures.add(place, job, "ctx", "context_switches")
-    figures.add(place, job, "majf", "major_faults")
-    figures.add(place, job, "minf", "minor_faults")
-    figures.add(place, job, "total_err", "errors")
-    figures.add(place, job, "zone_resets", "zone_resets")
+    figures.add(place, job, _OF_JOB)
     _read_steady_state(figures, object_(job.get("steadystate")), place)
-    for key, metric in _DEPTH_KEYS.items():
-        _read_shares(figures, place, metric, object_(job.get(key)), partial(depth_bounds, metric))
-    for key, per_second in (("latency_ns", 10**9), ("latency_us", 10**6), ("latency_ms", 10**3)):
-        first = 0 if key == "latency_ns" or (key == "latency_us" and figures.report.is_old) else 1
+    for key, (metric, bounds) in _DEPTHS.items():
+        _read_shares(figures, place, metric, object_(job.get(key)), bounds)
+    for key in ("latency_ns", "latency_us", "latency_ms"):
         shares = object_(job.get(key)).items()
         buckets = {label: share for label, share in shares if figures.report.text(share).strip("-0.")}
-        bounds = partial(latency_bounds, per_second=per_second, first=first)
-        _read_shares(figures, place, "completion_latency", buckets, bounds)
+        _read_shares(figures, place, "completion_latency", buckets, _LATENCIES[key, figures.report.is_old])
 
 
 def _read_direction(figures: Figures, block: Object, place: Place) -> None:
     report = figures.report
     if report.has_requests(block):
-        _read_rates(figures, block, place)
+        has_kib_only = report.is_old and "io_kbytes" not in block
+        figures.add(place, block, _RATES[has_kib_only, "bw_bytes" in block])
     else:
         report.mark(block.get("runtime"))  # for how long nothing was done
     for kind in ("slat", "clat", "lat"):
         read_latency(figures, object_(block.get(f"{kind}_ns", block.get(kind))), place, kind)
-    _read_intervals(figures, block, place, "bandwidth", ("bw_min", "bw_max", "bw_mean", "bw_dev"))
-    _read_intervals(figures, block, place, "iops", ("iops_min", "iops_max", "iops_mean", "iops_stddev"))
+    for name, prints in _INTERVALS.items():
+        _read_intervals(figures, block, place, name, prints)
     for priority in objects(block.get("prios")):
         _read_priority(figures, priority, place)
-
-
-def _read_rates(figures: Figures, block: Object, place: Place) -> None:
-    figures.add(place, block, "iops", "iops", unit="1/s", whole="down")
-    figures.add(place, block, "bw_bytes", "bandwidth", unit="B/s", rounding="down")
-    figures.add(place, block, "bw", "bandwidth", unit="KiB/s", rounding="down", primary="bw_bytes" not in block)
-    if figures.report.is_old and "io_kbytes" not in block:
-        figures.add(place, block, "io_bytes", "bytes", unit="KiB", rounding="down")
-    else:
-        figures.add(place, block, "io_bytes", "bytes", unit="B")
-        figures.add(place, block, "io_kbytes", "bytes", unit="KiB", rounding="down", primary=False)
-    figures.add(place, block, "runtime", "runtime", unit="ms")
-    figures.add(place, block, "total_ios", "operations")
-    figures.add(place, block, "short_ios", "short_operations")
-    figures.add(place, block, "drop_ios", "dropped_operations")
 
 
 def _read_priority(figures: Figures, block: Object, place: Place) -> None:
@@ -95,39 +144,38 @@ def _read_priority(figures: Figures, block: Object, place: Place) -> None:
         read_latency(figures, object_(block.get(f"{kind}_ns")), place, kind)
 
 
-def _read_intervals(
-    figures: Figures, block: Object, place: Place, metric: str, keys: tuple[str, str, str, str]
-) -> None:
+def _read_intervals(figures: Figures, block: Object, place: Place, name: str, prints: Sequence[Print]) -> None:
     """Read the statistics over intervals, if there were any."""
-    report, unit = figures.report, _RATE_UNITS[metric]
-    prefix = keys[0].removesuffix("min")
-    if not report.is_work({key: block.get(key) for key in (*keys, f"{prefix}samples")}):
+    report, samples_key = figures.report, f"{name}_samples"
+    if not report.is_work({key: block.get(key) for key in (*(each.key for each in prints), samples_key)}):
         return
-    if not (report.document.is_whole or report.is_old or f"{prefix}samples" in block):
+    if not (report.document.is_whole or report.is_old or samples_key in block):
         return  # cut off before it tells whether these are over intervals
-    samples = report.count(block.get(f"{prefix}samples"))
-    for key, statistic in zip(keys, ("min", "max", "mean", "stdev"), strict=True):
-        figures.add(place, block, key, metric, statistic, unit=unit, whole="down", samples=samples)
+    samples = report.count(block.get(samples_key))
+    figures.add(place, block, prints, samples)
+    number = block.get(f"{name}_agg")
+    if not is_number(number):
+        return
     if report.is_old and report.text(block.get("bw_agg")) == report.text(block.get("bw_mean")):
-        figures.add(place, block, f"{prefix}agg", metric, "mean", unit=unit, samples=samples, primary=False)
-    else:
-        share = figures.amount(block, f"{prefix}agg", "%")
-        bounds = uncut_share(share, figures.amount(block, f"{prefix}mean", unit, whole="down"))
-        figures.add(place, block, f"{prefix}agg", "group_share", unit="%", bounds=bounds)
+        figures.add(place, block, (_SECOND_MEANS[name],), samples)
+    elif (share := figures.amount(block, f"{name}_agg", "%")) is not None:
+        mean = figures.amount(block, f"{name}_mean", prints[0].unit, whole="down")
+        bounds = uncut_share(share, mean) or (share.low, share.high)
+        figures.add_bounded(place, _SHARE, number, share.value, bounds)
 
 
 def _read_steady_state(figures: Figures, block: Object, place: Place) -> None:
     """Read the means over the last intervals, one second each, and those intervals as series."""
     report = figures.report
     data = object_(block.get("data"))
-    for key, metric, unit in (("bw", "bandwidth", "B/s"), ("iops", "iops", "1/s"), ("lat", "latency", "ns")):
-        figures.add(place, data, f"{key}_mean", metric, "steady_mean", unit=unit, rounding="down")
+    for key, mean in _STEADY.items():
+        figures.add(place, data, (mean,))
         points = data.get("lat_ns" if key == "lat" else key)
         numbers = filter(is_number, points) if isinstance(points, list) else ()
         known = [
             (second, number, value)
             for second, number in enumerate(numbers, 1)
-            if (value := _value(report.text(number), unit)) is not None
+            if (value := _value(report.text(number), mean.unit)) is not None
         ]
         if not known:
             continue
@@ -135,11 +183,11 @@ def _read_steady_state(figures: Figures, block: Object, place: Place) -> None:
             report.mark(number)
         figures.run.add_series(
             place,
-            metric,
+            mean.what.metric,
             "steady",
             times=[float(second) for second, _, _ in known],
             values=[value for _, _, value in known],
-            lines=[figures.text.line(report.document.positions[number]) for _, number, _ in known],
+            lines=[figures.text.line(report.document.starts[number]) for _, number, _ in known],
         )
     for number in block.values():
         report.mark(number)  # how the search went; what it found is kept
@@ -153,19 +201,15 @@ def _value(text: str, unit: str) -> float | None:
         return None
 
 
-def _read_shares(
-    figures: Figures, place: Place, metric: str, block: Object, bounds: Callable[[str], Bounds]
-) -> None:
+def _read_shares(figures: Figures, place: Place, metric: str, block: Object, bounds: Mapping[str, Bounds]) -> None:
     known = []
     for label, number in block.items():
-        if not is_number(number):
-            continue
-        try:
-            known.append((*bounds(label), quantity(figures.report.text(number), "%").value, number))
-        except ValueError:
-            continue  # it is named with the numbers that were not read
-        figures.report.mark(number)
+        if label in bounds and is_number(number):
+            try:
+                known.append((*bounds[label], quantity(figures.report.text(number), "%").value, number))
+            except ValueError:
+                continue  # it is named with the numbers that were not read
+            figures.report.mark(number)
     if known:
         lows, highs, shares, numbers = zip(*known, strict=True)
-        positions = [figures.report.document.positions[number] for number in numbers]
-        figures.run.add_bins(place, metric, lows, highs, shares=shares, positions=positions)
+        figures.add_bins(place, metric, lows, highs, figures.places(numbers), shares=shares)

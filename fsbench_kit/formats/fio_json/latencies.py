@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from fsbench_kit.formats.fio import LAST_BIN, LATENCIES, bin_value, bin_widths, has_bin, percentile_bounds
-from fsbench_kit.formats.fio_json.contents import MOST_DIGITS, object_
+from fsbench_kit.formats.fio_json.contents import object_
+from fsbench_kit.formats.fio_json.figures import printed
 from fsbench_kit.formats.lexer import Printed
-from fsbench_kit.formats.loose_json import is_number
+from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, is_number
+from fsbench_kit.model.records import what
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from fsbench_kit.formats.builder import Bounds, Place
     from fsbench_kit.formats.fio_json.figures import Figures
     from fsbench_kit.formats.loose_json import Object
-    from fsbench_kit.model.units import Rounding
+    from fsbench_kit.model.records import What
 
 _RANKS: Final = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """The percentiles that fio prints if none are asked for."""
+
+_STATISTICS: Final = {
+    # µs were cut from a finer clock, ns are the clock's own
+    (kind, is_old): tuple(
+        printed(key, metric, statistic, unit="us" if is_old else "ns", whole="down" if is_old else "exact")
+        for key, statistic in (("min", "min"), ("max", "max"), ("mean", "mean"), ("stddev", "stdev"))
+    )
+    for kind, metric in LATENCIES.items()
+    for is_old in (True, False)
+}
 
 
 def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> None:
@@ -32,29 +44,29 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
     report = figures.report
     if not report.is_work(block):
         return
-    metric, unit = LATENCIES[kind], "us" if report.is_old else "ns"
-    samples = report.count(block.get("N"))
-    for key, statistic in (("min", "min"), ("max", "max"), ("mean", "mean"), ("stddev", "stdev")):
-        # µs were cut from a finer clock, ns are the clock's own
-        whole: Rounding = "down" if report.is_old else "exact"
-        figures.add(place, block, key, metric, statistic, unit=unit, whole=whole, samples=samples)
+    metric, requests = LATENCIES[kind], report.count(block.get("N"))
+    figures.add(place, block, _STATISTICS[kind, report.is_old], requests)
+    is_printed: dict[float, bool] = {}
     wrong: list[int] = []
     for name, number in object_(block.get("percentile")).items():
-        value, rank = report.count(number), _rank(name)
-        if value is None or rank is None:
+        rank = _rank(name)
+        if rank is None or not is_number(number):
             continue
-        bounds = _bin_bounds(value, is_old=report.is_old)
-        if bounds is not None:
-            report.mark(number)
-            _add_percentile(figures, place, figures.printed(number), metric, rank, bounds=bounds)
-        else:
+        value = report.count(number)
+        bounds = _bin_bounds(value, is_old=report.is_old) if value is not None else None
+        is_printed[rank] = bounds is not None
+        if value is not None and bounds is not None:
+            known = _percentile(metric, rank, is_open=None in bounds)
+            figures.add_bounded(place, known, number, _value(value, bounds, is_old=report.is_old), bounds)
+        elif value is not None:
             wrong.append(number)
             text = report.text(number)
             message = f"{text} is no value of p{rank:g} that fio can print."
-            figures.contradict("UNREAD_FIGURE", message, number, f"{name}: {text}")
-    _read_bins(figures, block, place, metric)
+            position = report.document.starts[number]
+            figures.contradict("UNREAD_FIGURE", message, position, f"{name}: {text}")
+    _read_bins(figures, block, place, metric, is_printed or dict.fromkeys(_RANKS, False))
     for number in wrong:
-        report.mark(number)  # it was named, and its bins had to tell it first
+        report.mark(number)  # it was named
 
 
 @lru_cache(maxsize=2**10)
@@ -69,128 +81,125 @@ def _bin_bounds(value: int, *, is_old: bool) -> Bounds | None:
     """Return the bounds of the bin that has a value in its middle, if there is one; fio 2.x has printed others."""
     if not is_old and not has_bin(value, value):
         return None
-    per_second = 10**6 if is_old else 10**9
+    per_second = _PER_SECOND[is_old]
     low, high = percentile_bounds(value, value)
     return low / per_second, high / per_second if high is not None else None
 
 
-def _add_percentile(
-    figures: Figures,
-    place: Place,
-    printed: Printed,
-    metric: str,
-    rank: float,
-    *,
-    bounds: Bounds,
-    primary: bool = True,
-) -> None:
-    statistic, unit = f"p{rank:g}", "us" if figures.report.is_old else "ns"
-    figures.run.add(place, metric, printed, statistic, unit=unit, rounding="exact", bounds=bounds, primary=primary)
+_PER_SECOND: Final = {True: 10**6, False: 10**9}
+
+
+@lru_cache(maxsize=2**10)
+def _percentile(metric: str, rank: float, *, is_open: bool, primary: bool = True) -> What:
+    return what(metric, f"p{rank:g}", "s", "censored" if is_open else "measured", primary)
 
 
 class _Bins(NamedTuple):
-    """The bins of a block as columns: their middles, their counts, and which numbers of the document these are."""
+    """The bins of a block as columns: their middles and widths, their counts, and where these are printed."""
 
     values: NDArray[np.int64]
+    widths: NDArray[np.int64]
     counts: NDArray[np.int64]
-    numbers: NDArray[np.intp]
-
-    def where(self, which: NDArray[Any]) -> _Bins:
-        """Return some of the bins, in an order."""
-        return _Bins(*(column[which] for column in self))
+    places: NDArray[np.intp]
 
 
-def _read_bins(figures: Figures, block: Object, place: Place, metric: str) -> None:
-    """Read the bins, and the percentiles that they make: figures of their own where fio printed none."""
-    report = figures.report
-    named, requests = object_(block.get("bins")), report.count(block.get("N"))
-    if not named:
+def _read_bins(figures: Figures, block: Object, place: Place, metric: str, ranks: dict[float, bool]) -> None:
+    """Read the bins, and the percentiles that they make: figures of their own where fio printed none.
+
+    `ranks` tells of each percentile whether it was read as it is printed.
+    """
+    report, named = figures.report, block.get("bins")
+    requests = report.count(block.get("N"))
+    numbers: Sequence[int] = ()
+    if isinstance(named, Counts):
+        counts = named
+    elif isinstance(named, dict) and named:
+        counts, numbers = _counts(figures, named)
+    else:
         return
-    bins = _bins(figures, named)
-    widths = bin_widths(bins.values)
-    are_bins = (bins.values % widths == widths // 2) | report.is_old
+    widths = bin_widths(counts.names)
+    are_bins = (counts.names % widths == widths // 2) | report.is_old
     if requests is not None:
-        are_bins &= bins.counts <= requests  # others are named with the numbers that were not read
-    figures.mark(bins.numbers[are_bins])
-    bins = bins.where(are_bins & (bins.counts > 0))
-    if not len(bins.values):
+        are_bins &= counts.counts <= requests  # others are named with the numbers that were not read
+    counts.is_read = are_bins
+    for index in np.flatnonzero(are_bins).tolist() if numbers else ():
+        report.mark(numbers[index])
+    known = np.flatnonzero(are_bins & (counts.counts > 0))
+    if not len(known):
         return
+    bins = _Bins(*(column[known] for column in (counts.names, widths, counts.counts, counts.starts)))
     _add_bins(figures, place, metric, bins)
     total = int(bins.counts.sum())
     if total == requests:
-        _add_percentiles_of_bins(figures, place, metric, bins, object_(block.get("percentile")))
-    elif requests is not None and all(
-        report.document.is_read[number] for number in named.values() if is_number(number)
-    ):
+        _add_percentiles_of_bins(figures, place, metric, bins, ranks)
+    elif requests is not None and are_bins.all() and (not numbers or _are_read(figures, named)):
         message = f"The bins count {total} requests of {place.operation}, and N is {requests}."
-        figures.contradict("FIGURES_DISAGREE", message, int(bins.numbers[0]))
+        figures.contradict("FIGURES_DISAGREE", message, int(bins.places[0]))
+
+
+def _are_read(figures: Figures, named: object) -> bool:
+    is_read = figures.report.document.is_read
+    return all(is_read[number] for number in object_(named).values() if is_number(number))
 
 
 def _add_bins(figures: Figures, place: Place, metric: str, bins: _Bins) -> None:
-    per_second = 10**6 if figures.report.is_old else 10**9
-    widths = bin_widths(bins.values)
-    starts = bins.values - bins.values % widths
-    highs = (starts + np.where(widths > 1, widths, 0)) / per_second
+    per_second = _PER_SECOND[figures.report.is_old]
+    starts = bins.values - bins.values % bins.widths
+    highs = (starts + np.where(bins.widths > 1, bins.widths, 0)) / per_second
     highs[bins.values >= LAST_BIN] = np.nan
-    lows, positions = starts / per_second, figures.places(bins.numbers)
-    figures.run.add_bins(place, metric, lows, highs, counts=bins.counts, positions=positions)
+    figures.add_bins(place, metric, starts / per_second, highs, bins.places, counts=bins.counts)
 
 
 def _add_percentiles_of_bins(
-    figures: Figures, place: Place, metric: str, bins: _Bins, percentiles: Object
+    figures: Figures, place: Place, metric: str, bins: _Bins, ranks: dict[float, bool]
 ) -> None:
-    document = figures.report.document
-    printed = {
-        rank: bool(document.is_read[number])
-        for key, number in percentiles.items()
-        if is_number(number) and (rank := _rank(key)) is not None
-    } or dict.fromkeys(_RANKS, False)
-    found = bins.where(np.argsort(bins.values, kind="stable"))
-    found = found.where(_at_ranks(found.counts, list(printed)))
-    for (rank, is_read), value, number in zip(
-        printed.items(), found.values.tolist(), found.numbers.tolist(), strict=True
+    is_old = figures.report.is_old
+    order = np.argsort(bins.values, kind="stable")
+    found = order[_at_ranks(bins.counts[order], ranks)]
+    for (rank, is_printed), value, position in zip(
+        ranks.items(), bins.values[found].tolist(), bins.places[found].tolist(), strict=True
     ):
-        bounds = _bin_bounds(value, is_old=figures.report.is_old)
+        bounds = _bin_bounds(value, is_old=is_old)
         if bounds is not None:
-            text = Printed(str(value), document.positions[number])
-            _add_percentile(figures, place, text, metric, rank, bounds=bounds, primary=not is_read)
+            known = _percentile(metric, rank, is_open=None in bounds, primary=not is_printed)
+            text = Printed(str(value), position)
+            figures.add_found(place, known, text, _value(value, bounds, is_old=is_old), bounds)
 
 
-def _at_ranks(counts: NDArray[np.int64], ranks: Sequence[float]) -> NDArray[np.intp]:
+def _value(value: int, bounds: Bounds, *, is_old: bool) -> float | None:
+    return value / _PER_SECOND[is_old] if None not in bounds else None
+
+
+def _at_ranks(counts: NDArray[np.int64], ranks: Iterable[float]) -> NDArray[np.intp]:
     """Return which bins hold the requests of some ranks, as fio finds them: those that reach the share."""
     total = int(counts.sum())
-    shares = (float(rank).as_integer_ratio() for rank in ranks)
-    wanted = [-(-share * total // (100 * of)) for share, of in shares]  # rounded up, in whole numbers
+    wanted = [-(-share * total // of) for share, of in map(_ratio, ranks)]  # rounded up, in whole numbers
     return np.searchsorted(np.cumsum(counts), wanted)
 
 
-def _bins(figures: Figures, named: Object) -> _Bins:
-    texts = figures.report.document.texts
-    names, numbers = list(named), list(named.values())
-    values = counts = None
-    if set(map(type, numbers)) == {int} and numbers[-1] - numbers[0] == len(numbers) - 1:
-        # Nothing but numbers, one after the other.
-        values, counts = _whole(names), _whole(texts[numbers[0] : numbers[-1] + 1])
-    if values is None or counts is None:
-        names = [name for name, number in named.items() if is_number(number) and _are_whole(name, texts[number])]
-        numbers = [named[name] for name in names]
-        values = np.array(list(map(int, names)), np.int64)
-        counts = np.array([int(texts[number]) for number in numbers], np.int64)
+@lru_cache(maxsize=2**10)
+def _ratio(rank: float) -> tuple[int, int]:
+    share, of = float(rank).as_integer_ratio()
+    return share, 100 * of
+
+
+def _counts(figures: Figures, named: Object) -> tuple[Counts, list[int]]:
+    """Return bins as columns, and which numbers of the document the counts are."""
+    document = figures.report.document
+    known = {
+        name: number
+        for name, number in named.items()
+        if is_number(number) and _are_whole(name, document.number(number))
+    }
+    names, numbers = list(map(int, known)), list(known.values())
     if "FIO_IO_U_PLAT_BITS" in named:  # up to fio 3.0 bins go by their index
-        values = np.array([bin_value(min(index, _MOST_BINS)) for index in values.tolist()], np.int64)
-    return _Bins(values, counts, np.array(numbers, np.intp))
+        names = [bin_value(min(index, _MOST_BINS)) for index in names]
+    counts = [int(document.number(number)) for number in numbers]
+    columns = [np.array(column, np.int64) for column in (names, counts, figures.places(numbers))]
+    return Counts(document.start, document.end, *columns), numbers
 
 
 _MOST_BINS: Final = 2**12
-
-
-def _whole(words: Sequence[str]) -> NDArray[np.int64] | None:
-    """Return whole numbers that fio's counters can hold, or ``None`` where one of the words is none."""
-    together = "".join(words)
-    if not (together.isascii() and together.isdecimal() and all(words)):
-        return None
-    numbers = np.fromstring(" ".join(words), np.int64, sep=" ")
-    return numbers if numbers.max() < 10**MOST_DIGITS else None
 
 
 def _are_whole(*words: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -40,7 +41,7 @@ def records(text: Text, reports: Sequence[Report]) -> Iterator[Record]:
         yield from reader.leftovers()
     if interim:
         yield from series_so_far(
-            [item for item in reader.run.measurements if item.part is not None] for reader in (*interim, result)
+            [item for item in reader.measurements if item.part is not None] for reader in (*interim, result)
         )
 
 
@@ -49,8 +50,8 @@ class Reader:
 
     Attributes
     ----------
-    run
-        Its figures and settings.
+    measurements
+        Its figures.
     depths
         How many requests each part may have in flight.
     wholes
@@ -62,17 +63,18 @@ class Reader:
     def __init__(self, text: Text, report: Report) -> None:
         self.text, self.report = text, report
         self.figures = Figures(text, report)
-        self.run = self.figures.run
+        run = self.figures.run
         self.depths: dict[str | None, int] = {}
         self.wholes: dict[Part, list[Part]] = {}
         self.failures: list[str] = []
         self._read_jobs()
         for key, value, name in settings(report):
-            self.run.set(key, value, report.document.start, scope="job" if name is not None else "all", part=name)
+            run.set(key, value, report.document.start, scope="job" if name is not None else "all", part=name)
         for disk in objects(report.content.get("disk_util")):
             read_disk(self.figures, disk)
         read_idleness(self.figures, object_(report.content.get("cpu_idleness")))
-        self.over_requests = over_requests(self.run)
+        self.over_requests = over_requests(self.figures)
+        self.measurements = list(self.figures.measurements)
 
     def _read_jobs(self) -> None:
         report = self.report
@@ -119,10 +121,10 @@ class Reader:
 
     def records(self, start: int) -> Iterator[Record]:
         """Yield the run, which has been told of since a position, and the diagnostics."""
-        document, measurements = self.report.document, self.run.measurements
+        document, measurements, builder = self.report.document, self.measurements, self.figures.run
         if measurements or self.failures:
             runtimes = [item.value for item in measurements if item.metric == "runtime" and item.value is not None]
-            yield from self.run.records(
+            run = builder.build(
                 TOOL.name,
                 start,
                 document.end,
@@ -132,6 +134,8 @@ class Reader:
                 duration=max(runtimes, default=None),
                 status="failed" if self.failures else "ok" if document.is_whole else "partial",
             )
+            yield replace(run, measurements=self.figures.measurements, bins=self.figures.bins)
+            yield from builder.series
         else:
             yield self.diagnostic("INCOMPLETE_LOG", "The document holds no figures.")
         for failure in self.failures:
@@ -140,8 +144,8 @@ class Reader:
         for stretch in document.strange:
             yield from beside(self.text, *stretch)
         for number in document.repeated:
-            message = f"A figure is printed twice, the second time as {document.texts[number]}."
-            yield self.diagnostic("DUPLICATE_FIGURE", message, document.positions[number])
+            message = f"A figure is printed twice, the second time as {document.number(number)}."
+            yield self.diagnostic("DUPLICATE_FIGURE", message, document.starts[number])
         yield from self.figures.contradictions
         yield from self.over_requests
         yield from diagnostics(cross_checks(measurements, self.depths))
@@ -168,29 +172,37 @@ class Reader:
 
     def leftovers(self) -> Iterator[Diagnostic]:
         """Name the numbers that were not read, but for zeros and what is no figure."""
-        document = self.report.document
-        lost: dict[str, int] = {}
-        broken: dict[str, int] = {}
-        for number in np.flatnonzero(np.frombuffer(document.is_read, bool) == 0).tolist():
-            if not document.texts[number].strip("-0."):
-                continue
-            position = document.positions[number]
-            before = self.text.chars[max(document.start, position - 200) : position]
-            match = _KEY_BEFORE.search(before)
-            key = match[1] if match is not None else "?"
-            if not is_amount(document.texts[number]):
-                broken.setdefault(key, number)
+        lost: dict[str, tuple[int, str]] = {}
+        broken: dict[str, tuple[int, str]] = {}
+        for position, key, text in sorted([*self._unread_numbers(), *self._unread_counts()]):
+            if not is_amount(text):
+                broken.setdefault(key, (position, text))
             elif key not in _NO_FIGURES:
-                lost.setdefault(key, number)
+                lost.setdefault(key, (position, text))
         for numbers, words in (
             (lost, "There is no place for the figures"),
             (broken, "These values are not numbers:"),
         ):
             if numbers:
-                first = document.positions[next(iter(numbers.values()))]
-                excerpt = ", ".join(f"{key}: {document.texts[number]}" for key, number in numbers.items())
+                (first, _), *_ = numbers.values()
+                excerpt = ", ".join(f"{key}: {text}" for key, (_, text) in numbers.items())
                 message = f"{words} {', '.join(numbers)}."
                 yield self.figures.diagnostic("UNREAD_FIGURE", message, first, excerpt[:_EXCERPT])
+
+    def _unread_numbers(self) -> Iterator[tuple[int, str, str]]:
+        """Yield positions, keys and texts of numbers that are not 0 and were not read."""
+        document = self.report.document
+        for number in np.flatnonzero(np.frombuffer(document.is_read, bool) == 0).tolist():
+            text, position = document.number(number), document.starts[number]
+            if text.strip("-0."):
+                match = _KEY_BEFORE.search(document.chars, max(document.start, position - 200), position)
+                yield position, match[1] if match is not None else "?", text
+
+    def _unread_counts(self) -> Iterator[tuple[int, str, str]]:
+        for counts in self.report.document.bins:
+            lost = np.flatnonzero(~counts.is_read & (counts.counts > 0))
+            columns = (column[lost].tolist() for column in (counts.starts, counts.names, counts.counts))
+            yield from ((start, str(name), str(count)) for start, name, count in zip(*columns, strict=True))
 
 
 _EXCERPT: Final = 120

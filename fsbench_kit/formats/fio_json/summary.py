@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.builder import Place
+from fsbench_kit.formats.fio_json.figures import printed
 
 if TYPE_CHECKING:
-    from fsbench_kit.formats.fio_json.figures import Figures
+    from fsbench_kit.formats.fio_json.figures import Figures, Print
     from fsbench_kit.formats.loose_json import Object
     from fsbench_kit.model.units import Rounding
+
+
+def _of_disk(prefix: str, statistic: str, most: str, rounding: Rounding) -> dict[str, tuple[Print, ...]]:
+    """Return how the figures of each operation of a disk are printed."""
+    prints = {
+        operation: tuple(
+            printed(f"{prefix}{operation}_{name}", metric, statistic, unit=unit, rounding=rounding)
+            for name, metric, unit in (
+                ("ios", "disk_ios", ""),
+                ("sectors", "disk_sectors", ""),
+                ("merges", "disk_merges", ""),
+                ("merge", "disk_merges", ""),  # fio's own slip, in aggr_write_merge
+                ("ticks", "disk_ticks", "ms"),
+            )
+        )
+        for operation in ("read", "write")
+    }
+    of_all = (
+        printed(f"{prefix}in_queue", "disk_queue_time", statistic, unit="ms", rounding=rounding),
+        printed(f"{prefix}util", "disk_utilisation", most, unit="%"),
+    )
+    return prints | {"all": of_all}
+
+
+_DISK: Final = _of_disk("", "value", "value", "exact")
+_MEMBERS: Final = _of_disk("aggr_", "mean", "max", "down")
+_IDLE_UNIT: Final = (
+    printed("unit_mean", "idle_unit_time", "mean", unit="us"),
+    printed("unit_stddev", "idle_unit_time", "stdev", unit="us"),
+)
 
 
 def read_disk(figures: Figures, disk: Object) -> None:
     """Read a disk, and the means over the disks of which it is made."""
     name = figures.report.text(disk.get("name"))
-    _read_disk(figures, disk, "", name, statistic="value", most="value", rounding="exact")
-    _read_disk(figures, disk, "aggr_", f"{name}/members", statistic="mean", most="max", rounding="down")
-
-
-def _read_disk(
-    figures: Figures, disk: Object, prefix: str, part: str, *, statistic: str, most: str, rounding: Rounding
-) -> None:
-    for operation in ("read", "write"):
-        place = Place(operation, scope="disk", part=part)
-        for name, metric, unit in (
-            ("ios", "disk_ios", ""),
-            ("sectors", "disk_sectors", ""),
-            ("merges", "disk_merges", ""),
-            ("merge", "disk_merges", ""),  # fio's own slip, in aggr_write_merge
-            ("ticks", "disk_ticks", "ms"),
-        ):
-            key = f"{prefix}{operation}_{name}"
-            figures.add(place, disk, key, metric, statistic, unit=unit, rounding=rounding)
-    place = Place("all", scope="disk", part=part)
-    figures.add(place, disk, f"{prefix}in_queue", "disk_queue_time", statistic, unit="ms", rounding=rounding)
-    figures.add(place, disk, f"{prefix}util", "disk_utilisation", most, unit="%")
+    for part, of_disk in ((name, _DISK), (f"{name}/members", _MEMBERS)):
+        for operation, prints in of_disk.items():
+            figures.add(Place(operation, scope="disk", part=part), disk, prints)
 
 
 def read_idleness(figures: Figures, block: Object) -> None:
@@ -43,6 +56,5 @@ def read_idleness(figures: Figures, block: Object) -> None:
     for key in block:
         if key == "system" or key.startswith("cpu-"):
             place = Place("all", part=None if key == "system" else key)
-            figures.add(place, block, key, "cpu_idle", unit="%")
-    figures.add(Place("all"), block, "unit_mean", "idle_unit_time", "mean", unit="us")
-    figures.add(Place("all"), block, "unit_stddev", "idle_unit_time", "stdev", unit="us")
+            figures.add(place, block, (printed(key, "cpu_idle", unit="%"),))
+    figures.add(Place("all"), block, _IDLE_UNIT)
