@@ -14,7 +14,7 @@ from fsbench_kit.documents.encoding import Content, as_text, decode, encoding_of
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.documents.search import WINDOW, around_logs
 from fsbench_kit.documents.segments import segments
-from fsbench_kit.formats import known_logs, name
+from fsbench_kit.formats import FORMATS, known_logs, name
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Run
 from fsbench_kit.model.vocabulary import DIAGNOSTICS
@@ -116,6 +116,12 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
 
 
 def _records(decoded: Text) -> Iterator[Record]:
+    for log_format in FORMATS:
+        undamaged = getattr(log_format, "undamaged", None)
+        if undamaged is not None and (records := undamaged(decoded)) is not None:
+            own = name(log_format)
+            yield from (replace(each, format=own) if isinstance(each, Run) else each for each in records)
+            return
     text, repairs = repair(decoded)
     given = list(commands(text))
     found = list(segments(text, given))

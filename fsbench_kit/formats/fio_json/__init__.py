@@ -38,8 +38,10 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import beside
 from fsbench_kit.formats.fio_command import TOOL
+from fsbench_kit.formats.fio_json.contents import Report
 from fsbench_kit.formats.fio_json.documents import MARKS, reports, runs
 from fsbench_kit.formats.fio_json.reader import records
+from fsbench_kit.formats.json_text import strictly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Record
 
-__all__ = ["SIGN", "TOOL", "parse", "signatures"]
+__all__ = ["SIGN", "TOOL", "parse", "signatures", "undamaged"]
 
 SIGN: Final = "fio version|client_stats|jobname"
 
@@ -72,6 +74,31 @@ def parse(text: Text) -> Iterator[Record]:
         yield from records(text, of_run)
     yield from _beside(text, end, len(text.chars))
 
+
+def undamaged(text: Text) -> list[Record] | None:
+    """Return what a text says, if it is documents of fio and nothing else, from its first character to its last.
+
+    ``None`` where it may be more: something to repair, a command line, a log of another tool.
+    """
+    chars = text.chars
+    if not chars.startswith("{") or not chars.isascii() or any(sign in chars for sign in _SIGNS_OF_MORE):
+        return None
+    if "fio " in chars.replace('"fio version"', ""):
+        return None
+    found: list[Report] = []
+    end = 0
+    while end < len(chars):
+        document = strictly(chars, end)
+        if document is None or not (report := Report(document)).is_of_fio:
+            return None
+        found.append(report)
+        end = _SPACE.match(chars, document.end).end()  # type: ignore[union-attr]
+    return [record for of_run in runs(found) for record in records(text, of_run)]
+
+
+_SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", "bonnie", "iozone", "sysbench")
+"""Escapes, and the names of other tools."""
+_SPACE: Final = re.compile(r"\s*")
 
 _WRAPPING: Final = re.compile(
     r"""(?:"(?!(?:fio version|jobs|jobname|io_\w+|bw\w*|iops\w*|runtime|total_ios|min|max|mean|percentile|ctx)")"""
