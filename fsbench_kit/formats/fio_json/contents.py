@@ -8,6 +8,8 @@ from fsbench_kit.formats.loose_json import MOST_DIGITS, Object, is_number
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fsbench_kit.formats.loose_json import Document
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
@@ -25,6 +27,8 @@ def objects(value: object) -> list[Object]:
 
 def is_amount(text: str) -> bool:
     """Whether it is a number that can be held, and not NaN, Infinity or 1e999."""
+    if text.isdecimal() and len(text) <= MOST_DIGITS:
+        return True
     try:
         quantity(text)
     except ValueError:
@@ -75,13 +79,20 @@ class Report:
 
     def is_work(self, block: Object) -> bool:
         """Whether a block holds anything but zeros."""
+        return self.has_any(block, block)
+
+    def has_any(self, block: Object, keys: Iterable[str]) -> bool:
+        """Whether a block has any number but 0 under some keys."""
         number = self.document.number
-        return any(number(value).strip("-0.") for value in block.values() if is_number(value))
+        for key in keys:
+            value = block.get(key)
+            if type(value) is int and number(value).strip("-0."):
+                return True
+        return False
 
     def has_requests(self, direction: Object) -> bool:
         """Whether there were requests in a direction."""
-        telling = ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")
-        return self.is_work({key: direction[key] for key in telling if key in direction})
+        return self.has_any(direction, ("io_bytes", "io_kbytes", "total_ios", "iops", "bw"))
 
     def has_worked(self, job: Object) -> bool:
         """Whether a job made a request."""

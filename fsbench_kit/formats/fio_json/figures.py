@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.lexer import Printed
-from fsbench_kit.model.records import Bins, Diagnostic, Distributions, Measurements, What, what
+from fsbench_kit.model.records import Bins, Diagnostic, Distributions, Figure, Measurements, What, what
 from fsbench_kit.model.units import amount, exact_factor, quantity
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.builder import Bounds, Column
+    from fsbench_kit.formats.builder import Bounds
     from fsbench_kit.formats.fio_json.contents import Report
     from fsbench_kit.formats.loose_json import Object
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Place
+    from fsbench_kit.model.records import Measurement, Place
     from fsbench_kit.model.units import Quantity, Rounding
 
 
@@ -80,7 +81,9 @@ class Figures:
         self.run = RunBuilder(text)
         self.contradictions: list[Diagnostic] = []
         self._rows: list[_Row] = []
-        self._bins: list[Bins] = []
+        self._agreeing: set[int] = set()
+        self._distributions: list[_Distribution] = []
+        self._shares: list[tuple[float | None, float | None, float, int]] = []
         document = report.document
         self._chars, self._starts, self._ends = document.chars, document.starts, document.ends
         self._is_read = document.is_read
@@ -120,58 +123,102 @@ class Figures:
         """Add a figure that others tell."""
         self._rows.append((place, known, value, *bounds, None, *text))
 
+    def take_for_agreeing(self, number: int) -> None:
+        """Leave the figures from a number on out of cross-checks: they agree, and none has to do with others."""
+        self._agreeing.update(range(number, len(self._rows)))
+
+    @property
+    def number(self) -> int:
+        """How many figures were added."""
+        return len(self._rows)
+
     def add_bins(
         self,
         place: Place,
         metric: str,
-        lows: Column[float | None],
-        highs: Column[float | None],
-        positions: Column[int],
-        *,
-        counts: NDArray[np.int64] | None = None,
-        shares: Sequence[float] | None = None,
+        columns: _Columns,
     ) -> None:
-        """Add the bins of a distribution; see `fsbench_kit.model.records.Bins`."""
-        self._bins.append(
-            Bins(
-                operation=place.operation,
-                metric=metric,
-                scope=place.scope,
-                part=place.part,
-                lows=np.asarray(lows, float),  # which makes None NaN
-                highs=np.asarray(highs, float),
-                counts=counts,
-                shares=np.asarray(shares, float) if shares is not None else None,
-                lines=self.text.lines(np.asarray(positions, np.intp)),
-            )
-        )
+        """Add the bins of a distribution: their bounds, and how many values each holds."""
+        self._distributions.append((place, metric, columns))
+
+    def add_shares(
+        self, place: Place, metric: str, block: Object, bounds: Mapping[str, Bounds], *, with_zeros: bool = True
+    ) -> None:
+        """Add the shares that a block has of a distribution, by the names of its bins."""
+        first = len(self._shares)
+        for label, number in block.items():
+            if type(number) is not int or label not in bounds:
+                continue
+            position = self._starts[number]
+            text = self._chars[position : self._ends[number]]
+            try:
+                share = quantity(text, "%").value
+            except ValueError:
+                continue  # it is named with the numbers that were not read
+            if with_zeros or share:
+                self._shares.append((*bounds[label], share, position))
+                self._is_read[number] = True
+        if len(self._shares) > first:
+            self._distributions.append((place, metric, slice(first, len(self._shares))))
 
     @property
     def bins(self) -> Distributions:
         """The bins that were added."""
-        return Distributions(self._bins)
+        shares = np.array(self._shares, float).reshape(-1, 4).T  # which makes None NaN
+        lows, highs, values = shares[:3]
+        lines = self.text.lines(shares[3].astype(np.intp))
+        made = []
+        for (operation, scope, part, *_), metric, columns in self._distributions:
+            known: dict[str, Any]
+            if isinstance(columns, slice):
+                known = {
+                    "lows": lows[columns],
+                    "highs": highs[columns],
+                    "shares": values[columns],
+                    "lines": lines[columns],
+                }
+            else:
+                known = dict(zip(("lows", "highs", "lines", "counts"), columns, strict=True))
+                known["lines"] = self.text.lines(known["lines"])
+            made.append(Bins(operation=operation, metric=metric, scope=scope, part=part, **known))
+        return Distributions(made)
 
-    @property
-    def measurements(self) -> Measurements:
-        """The figures that were added."""
+    def columns(self) -> Measurements:
+        """Return the figures that were added."""
         if not self._rows:
             return Measurements()
         *columns, positions = zip(*self._rows, strict=True)
         places = np.array(positions, np.intp)
         return Measurements((*columns, self.text.lines(places).tolist(), self.text.bytes(places).tolist()))
 
+    @cached_property
+    def _checked(self) -> list[int]:
+        return [number for number in range(len(self._rows)) if number not in self._agreeing]
+
+    @cached_property
+    def measurements(self) -> list[Measurement]:
+        """The figures that cross-checks are about."""
+        rows = [self._rows[number] for number in self._checked]
+        lines = self.text.lines(np.array([row[-1] for row in rows], np.intp)).tolist()
+        return [Figure(*row[:-1], line, None).measurement() for row, line in zip(rows, lines, strict=True)]
+
     def amend(self, numbers: Iterable[int], *, metric: str, factor: float) -> None:
-        """Change what figures are of, and by what their unit is larger; see `RunBuilder.amend`."""
+        """Change what some of the `measurements` are of, and by what their unit is larger."""
+        self.__dict__.pop("measurements", None)
         for number in numbers:
-            place, known, value, low, high, *others = self._rows[number]
+            place, known, value, low, high, *others = self._rows[self._checked[number]]
             ends = (end if end is None else end * factor for end in (value, low, high))
             known = what(metric, known.statistic, known.unit, known.state, known.primary)
-            self._rows[number] = place, known, *ends, *others  # type: ignore[assignment]
+            self._rows[self._checked[number]] = place, known, *ends, *others  # type: ignore[assignment]
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget figures; those behind them get other numbers."""
-        dropped = set(numbers)
-        self._rows = [row for number, row in enumerate(self._rows) if number not in dropped]
+        """Forget some of the `measurements`; those behind them get other numbers."""
+        self.__dict__.pop("measurements", None)
+        dropped = {self._checked[number] for number in numbers}
+        kept = [number for number in range(len(self._rows)) if number not in dropped]
+        self._agreeing = {index for index, number in enumerate(kept) if number in self._agreeing}
+        self._rows = [self._rows[number] for number in kept]
+        del self._checked
 
     def amount(self, block: Object, key: str, unit: str, whole: Rounding = "exact") -> Quantity | None:
         """Return the figure that a block has under a key, if there is one, as `add` understands it."""
@@ -180,10 +227,6 @@ class Figures:
             return quantity(text, unit, rounding="nearest" if _has_fraction(text) else whole)
         except ValueError:
             return None
-
-    def places(self, numbers: Iterable[int]) -> list[int]:
-        """Return where numbers are printed."""
-        return [self._starts[number] for number in numbers]
 
     def contradict(self, code: str, message: str, position: int, excerpt: str | None = None) -> None:
         """Say that what is printed at a position cannot be right."""
@@ -204,6 +247,11 @@ class Figures:
 
 _Row = tuple["Place", What, float | None, float | None, float | None, int | None, str, int]
 """A `fsbench_kit.model.records.Figure`, with its position for its line and start."""
+
+_Columns = tuple["NDArray[np.float64]", "NDArray[np.float64]", "NDArray[np.intp]", "NDArray[np.int64]"]
+"""Lower and upper bounds of bins, where their counts are printed, and these."""
+_Distribution = tuple["Place", str, slice | _Columns]
+"""What bins are of, and their columns, or where they are among the shares."""
 
 _PLAIN: Final = 15
 """A number that is no longer is read as a whole one, and divided."""

@@ -85,7 +85,7 @@ _DEPTHS: Final = {
         ("iodepth_complete", DEPTHS["complete"]),
     )
 }
-_LATENCIES: Final = {
+_LATENCIES: Final[Mapping[tuple[str, bool], Mapping[str, Bounds]]] = {
     (key, is_old): {
         label: latency_bounds(label, per_second, first=first if is_old else least) for label in LATENCY_LABELS
     }
@@ -111,11 +111,10 @@ def read_job(figures: Figures, job: Object, place: Place, options: Mapping[str, 
     figures.add(place, job, _OF_JOB)
     _read_steady_state(figures, object_(job.get("steadystate")), place)
     for key, (metric, bounds) in _DEPTHS.items():
-        _read_shares(figures, place, metric, object_(job.get(key)), bounds)
+        figures.add_shares(place, metric, object_(job.get(key)), bounds)
     for key in ("latency_ns", "latency_us", "latency_ms"):
-        shares = object_(job.get(key)).items()
-        buckets = {label: share for label, share in shares if figures.report.text(share).strip("-0.")}
-        _read_shares(figures, place, "completion_latency", buckets, _LATENCIES[key, figures.report.is_old])
+        buckets = _LATENCIES[key, figures.report.is_old]
+        figures.add_shares(place, "completion_latency", object_(job.get(key)), buckets, with_zeros=False)
 
 
 def _read_direction(figures: Figures, block: Object, place: Place) -> None:
@@ -147,7 +146,7 @@ def _read_priority(figures: Figures, block: Object, place: Place) -> None:
 def _read_intervals(figures: Figures, block: Object, place: Place, name: str, prints: Sequence[Print]) -> None:
     """Read the statistics over intervals, if there were any."""
     report, samples_key = figures.report, f"{name}_samples"
-    if not report.is_work({key: block.get(key) for key in (*(each.key for each in prints), samples_key)}):
+    if not report.has_any(block, (*(each.key for each in prints), samples_key)):
         return
     if not (report.document.is_whole or report.is_old or samples_key in block):
         return  # cut off before it tells whether these are over intervals
@@ -199,17 +198,3 @@ def _value(text: str, unit: str) -> float | None:
         return quantity(text, unit).value
     except ValueError:
         return None
-
-
-def _read_shares(figures: Figures, place: Place, metric: str, block: Object, bounds: Mapping[str, Bounds]) -> None:
-    known = []
-    for label, number in block.items():
-        if label in bounds and is_number(number):
-            try:
-                known.append((*bounds[label], quantity(figures.report.text(number), "%").value, number))
-            except ValueError:
-                continue  # it is named with the numbers that were not read
-            figures.report.mark(number)
-    if known:
-        lows, highs, shares, numbers = zip(*known, strict=True)
-        figures.add_bins(place, metric, lows, highs, figures.places(numbers), shares=shares)

@@ -16,7 +16,7 @@ from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, is_number
 from fsbench_kit.model.records import what
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,15 +46,15 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
         return
     metric, requests = LATENCIES[kind], report.count(block.get("N"))
     figures.add(place, block, _STATISTICS[kind, report.is_old], requests)
-    is_printed: dict[float, bool] = {}
-    wrong: list[int] = []
+    first, wrong = figures.number, []
+    printed: dict[float, int | None] = {}
     for name, number in object_(block.get("percentile")).items():
         rank = _rank(name)
-        if rank is None or not is_number(number):
+        if rank is None or type(number) is not int:
             continue
         value = report.count(number)
         bounds = _bin_bounds(value, is_old=report.is_old) if value is not None else None
-        is_printed[rank] = bounds is not None
+        printed[rank] = value if bounds is not None else None
         if value is not None and bounds is not None:
             known = _percentile(metric, rank, is_open=None in bounds)
             figures.add_bounded(place, known, number, _value(value, bounds, is_old=report.is_old), bounds)
@@ -64,9 +64,19 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
             message = f"{text} is no value of p{rank:g} that fio can print."
             position = report.document.starts[number]
             figures.contradict("UNREAD_FIGURE", message, position, f"{name}: {text}")
-    _read_bins(figures, block, place, metric, is_printed or dict.fromkeys(_RANKS, False))
+    again = _read_bins(figures, block, place, metric, printed or dict.fromkeys(_RANKS))
+    if _agree(figures.number - first, printed, again):
+        figures.take_for_agreeing(first)
     for number in wrong:
         report.mark(number)  # it was named
+
+
+def _agree(number: int, printed: Mapping[float, int | None], again: Mapping[float, int]) -> bool:
+    """Whether percentiles, of which there are so many, rise with their ranks, and are what bins make."""
+    known = {rank: value for rank, value in printed.items() if value is not None}
+    differ = any(known.get(rank, value) != value for rank, value in again.items())
+    values = [value for _, value in sorted({**again, **known}.items())]
+    return not differ and number == len(known) + len(again) and values == sorted(values)
 
 
 @lru_cache(maxsize=2**10)
@@ -103,10 +113,12 @@ class _Bins(NamedTuple):
     places: NDArray[np.intp]
 
 
-def _read_bins(figures: Figures, block: Object, place: Place, metric: str, ranks: dict[float, bool]) -> None:
-    """Read the bins, and the percentiles that they make: figures of their own where fio printed none.
+def _read_bins(
+    figures: Figures, block: Object, place: Place, metric: str, printed: Mapping[float, int | None]
+) -> dict[float, int]:
+    """Read the bins, and return the percentiles that they make: figures of their own where fio printed none.
 
-    `ranks` tells of each percentile whether it was read as it is printed.
+    `printed` has the value of each percentile that is wanted, as far as it was read.
     """
     report, named = figures.report, block.get("bins")
     requests = report.count(block.get("N"))
@@ -116,7 +128,7 @@ def _read_bins(figures: Figures, block: Object, place: Place, metric: str, ranks
     elif isinstance(named, dict) and named:
         counts, numbers = _counts(figures, named)
     else:
-        return
+        return {}
     widths = bin_widths(counts.names)
     are_bins = (counts.names % widths == widths // 2) | report.is_old
     if requests is not None:
@@ -126,15 +138,16 @@ def _read_bins(figures: Figures, block: Object, place: Place, metric: str, ranks
         report.mark(numbers[index])
     known = np.flatnonzero(are_bins & (counts.counts > 0))
     if not len(known):
-        return
+        return {}
     bins = _Bins(*(column[known] for column in (counts.names, widths, counts.counts, counts.starts)))
     _add_bins(figures, place, metric, bins)
     total = int(bins.counts.sum())
     if total == requests:
-        _add_percentiles_of_bins(figures, place, metric, bins, ranks)
-    elif requests is not None and are_bins.all() and (not numbers or _are_read(figures, named)):
+        return _add_percentiles_of_bins(figures, place, metric, bins, printed)
+    if requests is not None and are_bins.all() and (not numbers or _are_read(figures, named)):
         message = f"The bins count {total} requests of {place.operation}, and N is {requests}."
         figures.contradict("FIGURES_DISAGREE", message, int(bins.places[0]))
+    return {}
 
 
 def _are_read(figures: Figures, named: object) -> bool:
@@ -147,23 +160,26 @@ def _add_bins(figures: Figures, place: Place, metric: str, bins: _Bins) -> None:
     starts = bins.values - bins.values % bins.widths
     highs = (starts + np.where(bins.widths > 1, bins.widths, 0)) / per_second
     highs[bins.values >= LAST_BIN] = np.nan
-    figures.add_bins(place, metric, starts / per_second, highs, bins.places, counts=bins.counts)
+    figures.add_bins(place, metric, (starts / per_second, highs, bins.places, bins.counts))
 
 
 def _add_percentiles_of_bins(
-    figures: Figures, place: Place, metric: str, bins: _Bins, ranks: dict[float, bool]
-) -> None:
+    figures: Figures, place: Place, metric: str, bins: _Bins, printed: Mapping[float, int | None]
+) -> dict[float, int]:
     is_old = figures.report.is_old
     order = np.argsort(bins.values, kind="stable")
-    found = order[_at_ranks(bins.counts[order], ranks)]
-    for (rank, is_printed), value, position in zip(
-        ranks.items(), bins.values[found].tolist(), bins.places[found].tolist(), strict=True
+    found = order[_at_ranks(bins.counts[order], printed)]
+    made = {}
+    for (rank, value_printed), value, position in zip(
+        printed.items(), bins.values[found].tolist(), bins.places[found].tolist(), strict=True
     ):
         bounds = _bin_bounds(value, is_old=is_old)
         if bounds is not None:
-            known = _percentile(metric, rank, is_open=None in bounds, primary=not is_printed)
+            made[rank] = value
+            known = _percentile(metric, rank, is_open=None in bounds, primary=value_printed is None)
             text = Printed(str(value), position)
             figures.add_found(place, known, text, _value(value, bounds, is_old=is_old), bounds)
+    return made
 
 
 def _value(value: int, bounds: Bounds, *, is_old: bool) -> float | None:
@@ -195,7 +211,8 @@ def _counts(figures: Figures, named: Object) -> tuple[Counts, list[int]]:
     if "FIO_IO_U_PLAT_BITS" in named:  # up to fio 3.0 bins go by their index
         names = [bin_value(min(index, _MOST_BINS)) for index in names]
     counts = [int(document.number(number)) for number in numbers]
-    columns = [np.array(column, np.int64) for column in (names, counts, figures.places(numbers))]
+    places = [document.starts[number] for number in numbers]
+    columns = [np.array(column, np.int64) for column in (names, counts, places)]
     return Counts(document.start, document.end, *columns), numbers
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,13 +21,14 @@ from fsbench_kit.formats.fio_json.jobs import read_job
 from fsbench_kit.formats.fio_json.settings import settings, threads
 from fsbench_kit.formats.fio_json.summary import read_disk, read_idleness
 from fsbench_kit.formats.fio_requests import over_requests
+from fsbench_kit.model.records import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from fsbench_kit.formats.fio_json.contents import Report
-    from fsbench_kit.formats.loose_json import Object
+    from fsbench_kit.formats.loose_json import Counts, Object
     from fsbench_kit.formats.text import Text
     from fsbench_kit.formats.totals import Part
     from fsbench_kit.model.records import Diagnostic, Record
@@ -41,7 +43,7 @@ def records(text: Text, reports: Sequence[Report]) -> Iterator[Record]:
         yield from reader.leftovers()
     if interim:
         yield from series_so_far(
-            [item for item in reader.measurements if item.part is not None] for reader in (*interim, result)
+            [item for item in reader.figures.columns() if item.part is not None] for reader in (*interim, result)
         )
 
 
@@ -50,7 +52,7 @@ class Reader:
 
     Attributes
     ----------
-    measurements
+    figures
         Its figures.
     depths
         How many requests each part may have in flight.
@@ -68,13 +70,16 @@ class Reader:
         self.wholes: dict[Part, list[Part]] = {}
         self.failures: list[str] = []
         self._read_jobs()
-        for key, value, name in settings(report):
-            run.set(key, value, report.document.start, scope="job" if name is not None else "all", part=name)
+        start = report.document.start
+        line, byte = text.line(start), text.byte(start)
+        run.settings += (
+            Setting(key=key, value=value, scope="all" if name is None else "job", part=name, line=line, start=byte)
+            for key, value, name in dict.fromkeys(settings(report))
+        )
         for disk in objects(report.content.get("disk_util")):
             read_disk(self.figures, disk)
         read_idleness(self.figures, object_(report.content.get("cpu_idleness")))
         self.over_requests = over_requests(self.figures)
-        self.measurements = list(self.figures.measurements)
 
     def _read_jobs(self) -> None:
         report = self.report
@@ -121,8 +126,9 @@ class Reader:
 
     def records(self, start: int) -> Iterator[Record]:
         """Yield the run, which has been told of since a position, and the diagnostics."""
-        document, measurements, builder = self.report.document, self.measurements, self.figures.run
-        if measurements or self.failures:
+        document, builder = self.report.document, self.figures.run
+        columns, measurements = self.figures.columns(), self.figures.measurements
+        if columns or self.failures:
             runtimes = [item.value for item in measurements if item.metric == "runtime" and item.value is not None]
             run = builder.build(
                 TOOL.name,
@@ -134,7 +140,7 @@ class Reader:
                 duration=max(runtimes, default=None),
                 status="failed" if self.failures else "ok" if document.is_whole else "partial",
             )
-            yield replace(run, measurements=self.figures.measurements, bins=self.figures.bins)
+            yield replace(run, measurements=columns, bins=self.figures.bins)
             yield from builder.series
         else:
             yield self.diagnostic("INCOMPLETE_LOG", "The document holds no figures.")
@@ -172,37 +178,51 @@ class Reader:
 
     def leftovers(self) -> Iterator[Diagnostic]:
         """Name the numbers that were not read, but for zeros and what is no figure."""
+        document = self.report.document
+        unread = [*self._unread_numbers(), *map(_unread_counts, document.bins)]
         lost: dict[str, tuple[int, str]] = {}
         broken: dict[str, tuple[int, str]] = {}
-        for position, key, text in sorted([*self._unread_numbers(), *self._unread_counts()]):
-            if not is_amount(text):
-                broken.setdefault(key, (position, text))
-            elif key not in _NO_FIGURES:
-                lost.setdefault(key, (position, text))
+        for figures in sorted(each for each in unread if each):  # by where they stand
+            for position, key, text in figures:
+                if not is_amount(text):
+                    broken.setdefault(key, (position, text))
+                elif key not in _NO_FIGURES:
+                    lost.setdefault(key, (position, text))
         for numbers, words in (
             (lost, "There is no place for the figures"),
             (broken, "These values are not numbers:"),
         ):
             if numbers:
                 (first, _), *_ = numbers.values()
-                excerpt = ", ".join(f"{key}: {text}" for key, (_, text) in numbers.items())
+                excerpt = ", ".join(f"{key}: {text}" for key, (_, text) in islice(numbers.items(), _EXCERPT))
                 message = f"{words} {', '.join(numbers)}."
                 yield self.figures.diagnostic("UNREAD_FIGURE", message, first, excerpt[:_EXCERPT])
 
-    def _unread_numbers(self) -> Iterator[tuple[int, str, str]]:
-        """Yield positions, keys and texts of numbers that are not 0 and were not read."""
+    def _unread_numbers(self) -> Iterator[list[_Unread]]:
         document = self.report.document
         for number in np.flatnonzero(np.frombuffer(document.is_read, bool) == 0).tolist():
             text, position = document.number(number), document.starts[number]
             if text.strip("-0."):
-                match = _KEY_BEFORE.search(document.chars, max(document.start, position - 200), position)
-                yield position, match[1] if match is not None else "?", text
+                yield [(position, self._key_of(position), text)]
 
-    def _unread_counts(self) -> Iterator[tuple[int, str, str]]:
-        for counts in self.report.document.bins:
-            lost = np.flatnonzero(~counts.is_read & (counts.counts > 0))
-            columns = (column[lost].tolist() for column in (counts.starts, counts.names, counts.counts))
-            yield from ((start, str(name), str(count)) for start, name, count in zip(*columns, strict=True))
+    def _key_of(self, position: int) -> str:
+        """Return the key under which a number stands; in a list, that of the list."""
+        chars = self.report.document.chars
+        end = chars.rfind('"', 0, position)
+        if chars[end + 1 : position].strip() == ":":
+            return chars[chars.rfind('"', 0, end) + 1 : end]
+        match = _KEY_BEFORE.search(chars, max(self.report.document.start, position - 200), position)
+        return match[1] if match is not None else "?"
+
+
+_Unread = tuple[int, str, str]
+"""Position, key and text of a number that is not 0 and was not read."""
+
+
+def _unread_counts(counts: Counts) -> list[_Unread]:
+    lost = np.flatnonzero(~counts.is_read & (counts.counts > 0))
+    starts, names, numbers = (column[lost].tolist() for column in (counts.starts, counts.names, counts.counts))
+    return list(zip(starts, map(str, names), map(str, numbers), strict=True))
 
 
 _EXCERPT: Final = 120
