@@ -116,12 +116,10 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
 
 
 def _records(decoded: Text) -> Iterator[Record]:
-    for log_format in FORMATS:
-        undamaged = getattr(log_format, "undamaged", None)
-        if undamaged is not None and (records := undamaged(decoded)) is not None:
-            own = name(log_format)
-            yield from (replace(each, format=own) if isinstance(each, Run) else each for each in records)
-            return
+    undamaged = _undamaged(decoded)
+    if undamaged is not None:
+        yield from undamaged
+        return
     text, repairs = repair(decoded)
     given = list(commands(text))
     found = list(segments(text, given))
@@ -143,6 +141,17 @@ def _records(decoded: Text) -> Iterator[Record]:
     yield from _said(repairs, all_runs, text)
     if not found:
         yield _no_log(text if text.chars.strip() else decoded)
+
+
+def _undamaged(decoded: Text) -> Iterator[Record] | None:
+    """Return what a text says, if a format sees at a glance that it is only its logs."""
+    for log_format in FORMATS:
+        read = getattr(log_format, "undamaged", None)
+        records = read([decoded])[0] if read is not None else None
+        if records is not None:
+            own = name(log_format)
+            return (replace(each, format=own) if isinstance(each, Run) else each for each in records)
+    return None
 
 
 def _says_no_log(record: Record) -> bool:

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import beside
@@ -44,7 +45,7 @@ from fsbench_kit.formats.fio_json.reader import records
 from fsbench_kit.formats.json_text import strictly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Record
@@ -71,16 +72,25 @@ def parse(text: Text) -> Iterator[Record]:
         for report in of_run:
             yield from _beside(text, end, report.document.start)
             end = report.document.end
-        yield from records(text, of_run)
+        yield from records([(text, of_run)])[0]
     yield from _beside(text, end, len(text.chars))
 
 
-def undamaged(text: Text) -> list[Record] | None:
-    """Return what a text says, if it is documents of fio and nothing else, from its first character to its last.
+def undamaged(texts: Sequence[Text]) -> list[list[Record] | None]:
+    """Return what each of some texts says that is documents of fio from its first character to its last.
 
     ``None`` where it may be more: something to repair, a command line, a log of another tool.
     """
-    chars = text.chars
+    found: list[list[list[Report]] | None] = []
+    for text in texts:
+        documents = _documents(text.chars)
+        found.append(None if documents is None else list(runs(documents)))
+    given = [(text, of_run) for text, of_text in zip(texts, found, strict=True) for of_run in of_text or ()]
+    made = iter(records(given))
+    return [None if of_text is None else [*chain.from_iterable(islice(made, len(of_text)))] for of_text in found]
+
+
+def _documents(chars: str) -> list[Report] | None:
     if not chars.startswith("{") or not chars.isascii() or any(sign in chars for sign in _SIGNS_OF_MORE):
         return None
     if "fio " in chars.replace('"fio version"', ""):
@@ -93,7 +103,7 @@ def undamaged(text: Text) -> list[Record] | None:
             return None
         found.append(report)
         end = _SPACE.match(chars, document.end).end()  # type: ignore[union-attr]
-    return [record for of_run in runs(found) for record in records(text, of_run)]
+    return found
 
 
 _SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", "bonnie", "iozone", "sysbench")

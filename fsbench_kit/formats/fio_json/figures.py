@@ -14,7 +14,7 @@ from fsbench_kit.model.units import amount, exact_factor, quantity
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,12 +74,15 @@ class Figures:
         Where its settings and series are collected.
     contradictions
         What was found to be wrong while they were read.
+    may_be_of_requests
+        Whether some statistics are over as many samples as there were requests.
     """
 
     def __init__(self, text: Text, report: Report) -> None:
         self.text, self.report = text, report
         self.run = RunBuilder(text)
         self.contradictions: list[Diagnostic] = []
+        self.may_be_of_requests = False
         self._rows: list[_Row] = []
         self._agreeing: set[int] = set()
         self._distributions: list[_Distribution] = []
@@ -202,6 +205,17 @@ class Figures:
         lines = self.text.lines(np.array([row[-1] for row in rows], np.intp)).tolist()
         return [Figure(*row[:-1], line, None).measurement() for row, line in zip(rows, lines, strict=True)]
 
+    @property
+    def kind(self) -> Hashable:
+        """What the `measurements` are of, and which have open ends."""
+        rows = [self._rows[number] for number in self._checked]
+        is_open = [index for index, row in enumerate(rows) if None in row[2:5]]
+        return tuple([row[0] for row in rows]), tuple([id(row[1]) for row in rows]), tuple(is_open)
+
+    def values(self, metric: str) -> list[float]:
+        """Return the figures of a metric."""
+        return [row[2] for row in self._rows if row[1].metric == metric and row[2] is not None]
+
     def amend(self, numbers: Iterable[int], *, metric: str, factor: float) -> None:
         """Change what some of the `measurements` are of, and by what their unit is larger."""
         self.__dict__.pop("measurements", None)
@@ -243,6 +257,17 @@ class Figures:
             end=self.text.byte(document.end),
             excerpt=excerpt,
         )
+
+
+def together(several: Sequence[Figures]) -> list[Measurement]:
+    """Return the measurements of reports that are of one kind, each as columns; `line` are positions."""
+    rows = [[figures._rows[number] for number in figures._checked] for figures in several]
+    made = []
+    for of_one in zip(*rows, strict=True):
+        places, kinds, *columns, _, texts, positions = zip(*of_one, strict=True)
+        ends = [None if column[0] is None else np.array(column, float) for column in columns]
+        made.append(Figure._make((places[0], kinds[0], *ends, None, list(texts), positions, None)).measurement())
+    return made
 
 
 _Row = tuple["Place", What, float | None, float | None, float | None, int | None, str, int]

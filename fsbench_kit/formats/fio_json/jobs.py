@@ -152,6 +152,8 @@ def _read_intervals(figures: Figures, block: Object, place: Place, name: str, pr
         return  # cut off before it tells whether these are over intervals
     samples = report.count(block.get(samples_key))
     figures.add(place, block, prints, samples)
+    if samples and report.count(block.get("total_ios")) in {samples, None}:
+        figures.may_be_of_requests = True
     number = block.get(f"{name}_agg")
     if not is_number(number):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -16,35 +17,71 @@ from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import beside, part_names_with_idle, report_time, series_so_far
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
-from fsbench_kit.formats.fio_json.figures import Figures
+from fsbench_kit.formats.fio_json.figures import Figures, together
 from fsbench_kit.formats.fio_json.jobs import read_job
 from fsbench_kit.formats.fio_json.settings import settings, threads
 from fsbench_kit.formats.fio_json.summary import read_disk, read_idleness
 from fsbench_kit.formats.fio_requests import over_requests
-from fsbench_kit.model.records import Setting
+from fsbench_kit.model.records import Diagnostic, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
     from datetime import datetime
 
+    from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_json.contents import Report
     from fsbench_kit.formats.loose_json import Counts, Object
     from fsbench_kit.formats.text import Text
     from fsbench_kit.formats.totals import Part
-    from fsbench_kit.model.records import Diagnostic, Record
+    from fsbench_kit.model.records import Measurement, Record
 
 
-def records(text: Text, reports: Sequence[Report]) -> Iterator[Record]:
-    """Yield the run of some reports, of which the last one is its result, its series, and the diagnostics."""
-    *interim, result = (Reader(text, report) for report in reports)
-    yield from result.records(reports[0].document.start)
+def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]:
+    """Return the records of runs, each with its text and reports, of which the last one is its result.
+
+    These are the run, its series, and the diagnostics. Runs of the same jobs are checked together.
+    """
+    readers = [[Reader(text, report) for report in reports] for text, reports in runs]
+    found = contradictions([of_run[-1] for of_run in readers])
+    return [list(_records(of_run, wrong)) for of_run, wrong in zip(readers, found, strict=True)]
+
+
+def _records(readers: Sequence[Reader], wrong: Sequence[Diagnostic]) -> Iterator[Record]:
+    *interim, result = readers
+    yield from result.records(readers[0].report.document.start, wrong)
     for reader in interim:
         yield reader.diagnostic("INTERIM_REPORT", "The run went on after this report.")
         yield from reader.leftovers()
     if interim:
         yield from series_so_far(
-            [item for item in reader.figures.columns() if item.part is not None] for reader in (*interim, result)
+            [item for item in reader.figures.columns() if item.part is not None] for reader in readers
         )
+
+
+_MANY: Final = 4
+"""So many reports are checked faster as columns than one by one."""
+
+
+def contradictions(readers: Sequence[Reader]) -> list[list[Diagnostic]]:
+    """Return what cross-checks find in some reports; those that have figures of the same are checked together."""
+    found: list[list[Diagnostic]] = [[] for _ in readers]
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for number, reader in enumerate(readers):
+        alike[reader.kind].append(number)
+    for numbers in alike.values():
+        several = [readers[number] for number in numbers]
+        if len(several) < _MANY:
+            for number, reader in zip(numbers, several, strict=True):
+                found[number] += diagnostics(reader.checks(reader.figures.measurements))
+            continue
+        for finding in several[0].checks(together([reader.figures for reader in several])):
+            for row in np.flatnonzero(np.broadcast_to(finding.fails, len(several))).tolist():
+                message, excerpt = finding.message_of(row), finding.excerpt_of(row)
+                line = several[row].text.line(finding.at.line[row])  # type: ignore[index]
+                found[numbers[row]].append(
+                    Diagnostic(code=finding.code, message=message, line=line, excerpt=excerpt)
+                )
+    return found
 
 
 class Reader:
@@ -79,7 +116,18 @@ class Reader:
         for disk in objects(report.content.get("disk_util")):
             read_disk(self.figures, disk)
         read_idleness(self.figures, object_(report.content.get("cpu_idleness")))
-        self.over_requests = over_requests(self.figures)
+        self.over_requests = over_requests(self.figures) if self.figures.may_be_of_requests else []
+
+    @property
+    def kind(self) -> Hashable:
+        """What the cross-checks depend on, but for the figures themselves."""
+        wholes = tuple((whole, tuple(parts)) for whole, parts in self.wholes.items())
+        return self.figures.kind, tuple(self.depths.items()), wholes, self.report.document.is_whole
+
+    def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
+        """Hold figures of this report, or columns of such of several reports, against each other."""
+        yield from cross_checks(measurements, self.depths)
+        yield from totals.checks(measurements, self.wholes, has_all_parts=self.report.document.is_whole)
 
     def _read_jobs(self) -> None:
         report = self.report
@@ -124,12 +172,11 @@ class Reader:
         start = self.report.document.start
         return self.figures.diagnostic(code, message, start if position is None else position)
 
-    def records(self, start: int) -> Iterator[Record]:
-        """Yield the run, which has been told of since a position, and the diagnostics."""
+    def records(self, start: int, wrong: Sequence[Diagnostic]) -> Iterator[Record]:
+        """Yield the run, which has been told of since a position, and the diagnostics with what checks found."""
         document, builder = self.report.document, self.figures.run
-        columns, measurements = self.figures.columns(), self.figures.measurements
+        columns = self.figures.columns()
         if columns or self.failures:
-            runtimes = [item.value for item in measurements if item.metric == "runtime" and item.value is not None]
             run = builder.build(
                 TOOL.name,
                 start,
@@ -137,7 +184,7 @@ class Reader:
                 tool_version=self.report.version,
                 ended_at=self._ended_at(),
                 identity=self._identity(),
-                duration=max(runtimes, default=None),
+                duration=max(self.figures.values("runtime"), default=None),
                 status="failed" if self.failures else "ok" if document.is_whole else "partial",
             )
             yield replace(run, measurements=columns, bins=self.figures.bins)
@@ -154,9 +201,7 @@ class Reader:
             yield self.diagnostic("DUPLICATE_FIGURE", message, document.starts[number])
         yield from self.figures.contradictions
         yield from self.over_requests
-        yield from diagnostics(cross_checks(measurements, self.depths))
-        wholes = totals.checks(measurements, self.wholes, has_all_parts=document.is_whole)
-        yield from diagnostics(wholes)
+        yield from wrong
         yield from self.leftovers()
 
     def _ended_at(self) -> datetime | None:
