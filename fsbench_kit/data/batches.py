@@ -17,9 +17,10 @@ import polars as pl
 
 from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
 from fsbench_kit.data.files import Stamp, opened
-from fsbench_kit.documents import read_file
+from fsbench_kit.documents import read_file, undamaged
 from fsbench_kit.formats import clean
 from fsbench_kit.formats.fio_log import HEAD_SIZE, log_of
+from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.units import MOST_DIGITS
 
@@ -115,6 +116,9 @@ def read_batch(files: Sequence[File]) -> Batch:
 _MOST: Final = 2**18
 """A file of so many bytes is no log that is read together with others."""
 
+_AT_ONCE: Final = 64
+"""So many documents of JSON are held in memory at once."""
+
 _ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
 """How log files of fio begin, mostly."""
 
@@ -124,10 +128,8 @@ _TOO_LONG: Final = b"0" * MOST_DIGITS
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether a file is text in which nothing can need repair but its words, and no JSON."""
-    return (
-        not data.translate(None, _PLAIN) and _TOO_LONG not in data.translate(_DIGITS) and not data.startswith(b"{")
-    )
+    """Whether a file is text in which nothing can need repair but its words."""
+    return not data.translate(None, _PLAIN) and _TOO_LONG not in data.translate(_DIGITS)
 
 
 class _Found:
@@ -138,6 +140,7 @@ class _Found:
         self.fio_logs: dict[int, LogFile] = {}
         self.stamps: dict[int, Stamp] = {}
         self._plain: list[tuple[int, bytes, str]] = []
+        self._json: list[tuple[int, bytes, str]] = []
 
     def add(self, number: int, file: io.BufferedReader, source: str) -> None:
         """Take in an open file of the disk."""
@@ -145,7 +148,7 @@ class _Found:
             self.stamps[number] = stamp
         data = file.read(_MOST) if file.seekable() else b""
         if data and len(data) < _MOST and not _ROW.match(data) and _is_plain(data):
-            self._plain.append((number, data, source))
+            (self._json if data.startswith(b"{") else self._plain).append((number, data, source))
         elif data and len(data) < _MOST:
             self._add_left(number, data, source)
         elif not self._is_fio_log(number, data, source):
@@ -179,9 +182,23 @@ class _Found:
         numbers = [number for number, _, _ in self._plain]
         contents = [data for _, data, _ in self._plain]
         several = [_columns(name, logs, numbers, contents) for name, logs in found.items()]
+        several += map(self._documents, range(0, len(self._json), _AT_ONCE))
         if self.records:
             several.append(Columns.of(self.records))
         return Columns.stacked(several).by_file()
+
+    def _documents(self, start: int) -> Columns:
+        """Read some of the files that may be nothing but undamaged JSON."""
+        files = self._json[start : start + _AT_ONCE]
+        found = undamaged([Text(data.decode("ascii"), source) for _, data, source in files])
+        for file, records in zip(files, found, strict=True):
+            if records is None:
+                self._add_left(*file)
+        return Columns.of(
+            FileRecords(number, records, data)
+            for (number, data, _), records in zip(files, found, strict=True)
+            if records is not None
+        )
 
 
 def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:
