@@ -469,14 +469,10 @@ def _series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
         pl.DataFrame({RUN: _numbers(groups), **columns})
         .select(pl.all().repeat_by(rows).explode())
         .with_columns(
-            pl.concat([pl.Series(name, dtype=pl.Float64), *(_floats(getattr(block, source)) for block in blocks)])
+            pl.Series(name, np.concatenate([np.array([]), *(getattr(block, source) for block in blocks)]))
             for name, source in (("time", "times"), ("value", "values"))
         )
     )
-
-
-def _floats(values: Sequence[float]) -> pl.Series:
-    return pl.Series(values).cast(pl.Float64)
 
 
 def _numbers(groups: Sequence[Sequence[object]]) -> pl.Series:

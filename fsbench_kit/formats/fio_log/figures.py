@@ -6,6 +6,7 @@ the values of as many requests as `totals.HELD`: of a longer log they are read o
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -72,8 +73,8 @@ class LogFile:
 
     Attributes
     ----------
-    rows
-        All of them, if its head was all of the file.
+    rows, sha256
+        All of them, and the file's hash, if its head was all of the file.
     """
 
     path: Path
@@ -82,6 +83,7 @@ class LogFile:
     layout: Layout | None = None
     bins: Bins | None = None
     rows: Piece | None = field(default=None, compare=False, repr=False)
+    sha256: str | None = None
 
     @property
     def kind(self) -> Kind | None:
@@ -112,6 +114,8 @@ def log_of(path: Path, open_it: Callable[[], BufferedReader], head: bytes, *, is
     head, is_whole
         Its first `HEAD_SIZE` bytes, and whether they are all of it.
     """
+    if not _has_rows(head):
+        return None
     layout, table = recognise(head, is_whole=is_whole)
     bins = recognise_histograms(head) if layout is None else None
     if layout is None and bins is None:
@@ -122,7 +126,15 @@ def log_of(path: Path, open_it: Callable[[], BufferedReader], head: bytes, *, is
     rows = None
     if is_whole and layout is not None and table is not None:
         rows = strict_piece(head, table, layout)
-    return LogFile(path, open_it, name, layout, bins, rows)
+    return LogFile(path, open_it, name, layout, bins, rows, hashlib.sha256(head).hexdigest() if is_whole else None)
+
+
+def _has_rows(head: bytes) -> bool:
+    """Whether there are commas enough for half of the lines to be rows, which have three at least."""
+    commas = head.count(b",") + 2  # the last line may be cut
+    return 2 * commas > 3 * head.count(b"\n") or 2 * commas > 3 * sum(
+        map(bool, map(bytes.strip, head.split(b"\n")))
+    )
 
 
 @dataclass(slots=True)

@@ -46,6 +46,8 @@ def run_of_logs(files: Sequence[LogFile], version: str | None) -> tuple[Run, byt
 
 
 def _sha256(log: LogFile) -> str:
+    if log.sha256 is not None:
+        return log.sha256
     with log.open() as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
