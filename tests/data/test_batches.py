@@ -123,3 +123,27 @@ def test_few_files_are_not_handed_to_an_executor(logs: Path) -> None:
     with ThreadPoolExecutor(2) as executor:
         executor.shutdown()
         assert fsb.read(logs, executor=executor).runs.height == 24
+
+
+def documents(folder: Path, number: int = 12) -> None:
+    """Write documents of fio, of which each has other digits, so that checks fail in most of them."""
+    rng = random.Random(7)
+    names = ("3.33-grouped.json", "3.33-priorities.json", "3.33-client.json", "3.33-steady-state.json")
+    for index in range(number):
+        text = (DATA / "fio_json" / names[index % len(names)]).read_text()
+        changed = re.sub(r"(?<=: )\d{4,}", lambda figure: f"{figure[0][:-1]}{rng.randrange(10)}", text)
+        (folder / f"{index:03}.json").write_text(changed)
+
+
+def test_documents_that_are_read_together_say_what_each_says_alone(tmp_path: Path) -> None:
+    documents(tmp_path)
+    first, second = (tmp_path / f"{index:03}.json" for index in (0, 1))
+    first.write_text(first.read_text()[:4000])
+    second.write_text(f"$ fio --name=load --rw=read job.fio\n{second.read_text()}")
+    together = fsb.read(tmp_path)
+    alone = [fsb.read(path) for path in sorted(tmp_path.iterdir())]
+    for name in OF_RUNS:
+        assert_frame_equal(together.frames[name], pl.concat([data.frames[name] for data in alone]))
+    said = together.diagnostics.filter(pl.col("code") != "SAME_FIGURES")
+    assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
+    assert {"INCOMPLETE_LOG", "FIGURES_DISAGREE"} <= set(said["code"])
