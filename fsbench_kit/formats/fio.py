@@ -73,14 +73,15 @@ def percentile_bounds(smallest: int, largest: int) -> tuple[int, int | None]:
     >>> percentile_bounds(2448, 2448), percentile_bounds(100, 100), percentile_bounds(17112760320, 17112760320)
     ((2432, 2464), (100, 100), (17045651456, None))
     """
-    low = smallest - smallest % _bin_width(smallest)
+    low = smallest - smallest % bin_width(smallest)
     if largest >= LAST_BIN:
         return low, None
-    width = _bin_width(largest)
+    width = bin_width(largest)
     return low, largest - largest % width + (width if width > 1 else 0)
 
 
-def _bin_width(value: int) -> int:
+def bin_width(value: int) -> int:
+    """Return the width of the bin that holds a value."""
     return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
 
 
@@ -97,12 +98,12 @@ def has_bin(smallest: int, largest: int) -> bool:
     >>> has_bin(127, 127), has_bin(3184, 3184), has_bin(3185, 3215), has_bin(3185, 3216)
     (True, True, False, True)
     """
-    width = _bin_width(smallest)
+    width = bin_width(smallest)
     start = smallest - smallest % width
     if start + width // 2 >= smallest:
         return start + width // 2 <= largest
     following = start + width
-    return following + _bin_width(following) // 2 <= largest
+    return following + bin_width(following) // 2 <= largest
 
 
 def bin_value(index: int) -> int:

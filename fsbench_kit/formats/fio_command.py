@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.command_line import (
@@ -70,6 +71,7 @@ _FLAGS: Final = frozenset(
 """Options that take no value, so that the word after one is not its own."""
 
 
+@lru_cache(maxsize=2**12)
 def job_option(name: str, value: str) -> tuple[str, str]:
     """Return the key and the canonical value of a fio job's option, as job files and fio's JSON have them.
 

@@ -54,6 +54,7 @@ class Report:
         self.is_client = not isinstance(self.content.get("jobs"), list)
         self.version = self.text(self.content.get("fio version")).removeprefix("fio-") or None
         self.is_old = self._is_old()
+        self._options: dict[int, dict[str, str]] = {}
 
     def _is_old(self) -> bool:
         if self.version is not None:
@@ -83,10 +84,12 @@ class Report:
 
     def has_any(self, block: Object, keys: Iterable[str]) -> bool:
         """Whether a block has any number but 0 under some keys."""
-        number = self.document.number
+        if not block:
+            return False
+        chars, starts, ends = self.document.chars, self.document.starts, self.document.ends
         for key in keys:
             value = block.get(key)
-            if type(value) is int and number(value).strip("-0."):
+            if type(value) is int and chars[starts[value] : ends[value]].strip("-0."):
                 return True
         return False
 
@@ -104,10 +107,12 @@ class Report:
 
     def options(self, job: Object) -> dict[str, str]:
         """Return the options of a job; those of its own go before the global ones."""
-        options = {**object_(self.content.get("global options")), **object_(job.get("job options"))}
-        for value in options.values():
-            self.mark(value)
-        return {name: self.text(value) for name, value in options.items()}
+        if id(job) not in self._options:
+            options = {**object_(self.content.get("global options")), **object_(job.get("job options"))}
+            for value in options.values():
+                self.mark(value)
+            self._options[id(job)] = {name: self.text(value) for name, value in options.items()}
+        return self._options[id(job)]
 
     def mark(self, value: object) -> None:
         """Take a number for read, if a value is one."""

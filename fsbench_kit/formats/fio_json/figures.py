@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from fsbench_kit.formats.builder import RunBuilder
-from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.model.records import Bins, Diagnostic, Distributions, Figure, Measurements, What, what
 from fsbench_kit.model.units import amount, exact_factor, quantity
 from fsbench_kit.model.vocabulary import METRICS
@@ -103,28 +102,31 @@ class Figures:
                 continue
             position = starts[number]
             text = chars[position : ends[number]]
-            digits, _, fraction = text.partition(".")
             if text.isdecimal() and len(text) <= _PLAIN:
                 value, low, high = amount(int(text), factor, divisor, whole)
-            elif fraction.isdecimal() and digits.isdecimal() and len(text) <= _PLAIN:
-                value, low, high = amount(int(digits + fraction), factor, divisor * 10 ** len(fraction), rounding)
             else:
-                try:
-                    value, _, low, high = quantity(text, unit, rounding=rounding if _has_fraction(text) else whole)
-                except ValueError:
-                    continue
+                digits, _, fraction = text.partition(".")
+                if digits.isdecimal() and fraction.isdecimal() and len(text) <= _PLAIN:
+                    parts = divisor * _POWERS[len(fraction)]
+                    value, low, high = amount(int(digits + fraction), factor, parts, rounding)
+                else:
+                    how = rounding if _has_fraction(text) else whole
+                    try:
+                        value, _, low, high = quantity(text, unit, rounding=how)
+                    except ValueError:
+                        continue
             self._rows.append((place, known, value, low, high, samples, text, position))
             is_read[number] = True
 
-    def add_bounded(self, place: Place, known: What, number: int, value: float | None, bounds: Bounds) -> None:
-        """Add a figure whose bounds its print alone does not tell."""
-        text = Printed(self.report.document.number(number), self._starts[number])
-        self.add_found(place, known, text, value, bounds)
+    def add_bounded(self, place: Place, known: What, number: int, span: Span) -> None:
+        """Add a figure whose value and bounds its print alone does not tell."""
+        position = self._starts[number]
+        self._rows.append((place, known, *span, None, self._chars[position : self._ends[number]], position))
         self._is_read[number] = True
 
-    def add_found(self, place: Place, known: What, text: Printed, value: float | None, bounds: Bounds) -> None:
-        """Add a figure that others tell."""
-        self._rows.append((place, known, value, *bounds, None, *text))
+    def add_found(self, place: Place, known: What, text: str, position: int, span: Span) -> None:
+        """Add a figure that others tell, the first of which is printed at a position."""
+        self._rows.append((place, known, *span, None, text, position))
 
     def take_for_agreeing(self, number: int) -> None:
         """Leave the figures from a number on out of cross-checks: they agree, and none has to do with others."""
@@ -248,15 +250,15 @@ class Figures:
 
     def diagnostic(self, code: str, message: str, position: int, excerpt: str | None = None) -> Diagnostic:
         """Say something about the document."""
+        start, end = self._span
+        line = self.text.line(position)
+        return Diagnostic(code=code, message=message, line=line, start=start, end=end, excerpt=excerpt)
+
+    @cached_property
+    def _span(self) -> tuple[int, int]:
+        """From which byte of the file to which one the document stands."""
         document = self.report.document
-        return Diagnostic(
-            code=code,
-            message=message,
-            line=self.text.line(position),
-            start=self.text.byte(document.start),
-            end=self.text.byte(document.end),
-            excerpt=excerpt,
-        )
+        return self.text.byte(document.start), self.text.byte(document.end)
 
 
 def together(several: Sequence[Figures]) -> list[Measurement]:
@@ -270,6 +272,8 @@ def together(several: Sequence[Figures]) -> list[Measurement]:
     return made
 
 
+Span = tuple[float | None, float | None, float | None]
+"""A value and its bounds."""
 _Row = tuple["Place", What, float | None, float | None, float | None, int | None, str, int]
 """A `fsbench_kit.model.records.Figure`, with its position for its line and start."""
 
@@ -280,6 +284,7 @@ _Distribution = tuple["Place", str, slice | _Columns]
 
 _PLAIN: Final = 15
 """A number that is no longer is read as a whole one, and divided."""
+_POWERS: Final = [10**digits for digits in range(_PLAIN)]
 
 
 def _has_fraction(number: str) -> bool:

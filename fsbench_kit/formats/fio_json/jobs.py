@@ -102,8 +102,9 @@ def read_job(figures: Figures, job: Object, place: Place, options: Mapping[str, 
     """Read what a document has of a job; `place` is that of all its operations."""
     sizes = block_sizes(options)
     for operation in DIRECTIONS:
-        of_direction = place._replace(operation=operation, block_size=sizes.get(operation))
-        _read_direction(figures, object_(job.get(operation)), of_direction)
+        if operation in job:
+            of_direction = place._replace(operation=operation, block_size=sizes.get(operation))
+            _read_direction(figures, object_(job[operation]), of_direction)
     sync = object_(job.get("sync"))
     if figures.report.is_work(sync):
         figures.add(place._replace(operation="sync"), sync, (_OPERATIONS,))
@@ -162,7 +163,7 @@ def _read_intervals(figures: Figures, block: Object, place: Place, name: str, pr
     elif (share := figures.amount(block, f"{name}_agg", "%")) is not None:
         mean = figures.amount(block, f"{name}_mean", prints[0].unit, whole="down")
         bounds = uncut_share(share, mean) or (share.low, share.high)
-        figures.add_bounded(place, _SHARE, number, share.value, bounds)
+        figures.add_bounded(place, _SHARE, number, (share.value, *bounds))
 
 
 def _read_steady_state(figures: Figures, block: Object, place: Place) -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from fsbench_kit.formats.fio import LAST_BIN, LATENCIES, bin_value, bin_widths, has_bin, percentile_bounds
+from fsbench_kit.formats.fio import LAST_BIN, LATENCIES, bin_value, bin_width, bin_widths, percentile_bounds
 from fsbench_kit.formats.fio_json.contents import object_
 from fsbench_kit.formats.fio_json.figures import printed
-from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, is_number
 from fsbench_kit.model.records import what
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.builder import Bounds, Place
-    from fsbench_kit.formats.fio_json.figures import Figures
+    from fsbench_kit.formats.builder import Place
+    from fsbench_kit.formats.fio_json.figures import Figures, Span
     from fsbench_kit.formats.loose_json import Object
     from fsbench_kit.model.records import What
 
@@ -46,18 +45,19 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
         return
     metric, requests = LATENCIES[kind], report.count(block.get("N"))
     figures.add(place, block, _STATISTICS[kind, report.is_old], requests)
-    first, wrong = figures.number, []
+    if "percentile" not in block and "bins" not in block:
+        return
+    first, wrong, is_old = figures.number, [], report.is_old
     printed: dict[float, int | None] = {}
     for name, number in object_(block.get("percentile")).items():
         rank = _rank(name)
         if rank is None or type(number) is not int:
             continue
         value = report.count(number)
-        bounds = _bin_bounds(value, is_old=report.is_old) if value is not None else None
-        printed[rank] = value if bounds is not None else None
-        if value is not None and bounds is not None:
-            known = _percentile(metric, rank, is_open=None in bounds)
-            figures.add_bounded(place, known, number, _value(value, bounds, is_old=report.is_old), bounds)
+        span = _bin_of(value, is_old) if value is not None else None
+        printed[rank] = value if span is not None else None
+        if span is not None:
+            figures.add_bounded(place, _percentile(metric, rank, span[0] is None), number, span)
         elif value is not None:
             wrong.append(number)
             text = report.text(number)
@@ -86,22 +86,28 @@ def _rank(text: str) -> float | None:
     return rank if 0 < rank <= 100 else None
 
 
-@lru_cache(maxsize=2**14)
-def _bin_bounds(value: int, *, is_old: bool) -> Bounds | None:
-    """Return the bounds of the bin that has a value in its middle, if there is one; fio 2.x has printed others."""
-    if not is_old and not has_bin(value, value):
-        return None
+def _bin_of(value: int, is_old: bool) -> Span | None:
+    """Return the bin that has a value in its middle, if there is one; fio 2.x has printed others."""
+    width = bin_width(value)
+    return _span(value, is_old) if is_old or value % width == width // 2 else None
+
+
+@lru_cache(maxsize=2**12)
+def _span(value: int, is_old: bool) -> Span:
+    """Return the middle of a bin and its bounds in s; the last one has no upper bound, and stands for no value."""
     per_second = _PER_SECOND[is_old]
     low, high = percentile_bounds(value, value)
-    return low / per_second, high / per_second if high is not None else None
+    if high is None:
+        return None, low / per_second, None
+    return value / per_second, low / per_second, high / per_second
 
 
 _PER_SECOND: Final = {True: 10**6, False: 10**9}
 
 
 @lru_cache(maxsize=2**10)
-def _percentile(metric: str, rank: float, *, is_open: bool, primary: bool = True) -> What:
-    return what(metric, f"p{rank:g}", "s", "censored" if is_open else "measured", primary)
+def _percentile(metric: str, rank: float, is_open: bool, is_primary: bool = True) -> What:
+    return what(metric, f"p{rank:g}", "s", "censored" if is_open else "measured", is_primary)
 
 
 class _Bins(NamedTuple):
@@ -173,17 +179,12 @@ def _add_percentiles_of_bins(
     for (rank, value_printed), value, position in zip(
         printed.items(), bins.values[found].tolist(), bins.places[found].tolist(), strict=True
     ):
-        bounds = _bin_bounds(value, is_old=is_old)
-        if bounds is not None:
+        span = _bin_of(value, is_old)
+        if span is not None:
             made[rank] = value
-            known = _percentile(metric, rank, is_open=None in bounds, primary=value_printed is None)
-            text = Printed(str(value), position)
-            figures.add_found(place, known, text, _value(value, bounds, is_old=is_old), bounds)
+            known = _percentile(metric, rank, span[0] is None, value_printed is None)
+            figures.add_found(place, known, str(value), position, span)
     return made
-
-
-def _value(value: int, bounds: Bounds, *, is_old: bool) -> float | None:
-    return value / _PER_SECOND[is_old] if None not in bounds else None
 
 
 def _at_ranks(counts: NDArray[np.int64], ranks: Iterable[float]) -> NDArray[np.intp]:
