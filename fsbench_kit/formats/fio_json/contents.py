@@ -75,7 +75,10 @@ class Report:
 
     def count(self, value: object) -> int | None:
         """Return a whole number, unless fio's own counters could not hold it."""
-        text = self.document.number(value) if is_number(value) else ""
+        if type(value) is not int:
+            return None
+        document = self.document
+        text = document.chars[document.starts[value] : document.ends[value]]
         return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
     def is_work(self, block: Object) -> bool:

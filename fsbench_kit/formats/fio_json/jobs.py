@@ -67,6 +67,7 @@ _INTERVALS: Final = {
     "bw": _over_intervals("bandwidth", "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev")),
     "iops": _over_intervals("iops", "1/s", ("iops_min", "iops_max", "iops_mean", "iops_stddev")),
 }
+_KEYS: Final = {name: (*(each.key for each in prints), f"{name}_samples") for name, prints in _INTERVALS.items()}
 _SECOND_MEANS: Final = {
     "bw": printed("bw_agg", "bandwidth", "mean", unit="KiB/s", whole="down", primary=False),
     "iops": printed("iops_agg", "iops", "mean", unit="1/s", whole="down", primary=False),
@@ -147,7 +148,7 @@ def _read_priority(figures: Figures, block: Object, place: Place) -> None:
 def _read_intervals(figures: Figures, block: Object, place: Place, name: str, prints: Sequence[Print]) -> None:
     """Read the statistics over intervals, if there were any."""
     report, samples_key = figures.report, f"{name}_samples"
-    if not report.has_any(block, (*(each.key for each in prints), samples_key)):
+    if not report.has_any(block, _KEYS[name]):
         return
     if not (report.document.is_whole or report.is_old or samples_key in block):
         return  # cut off before it tells whether these are over intervals

@@ -55,15 +55,16 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
             continue
         value = report.count(number)
         span = _bin_of(value, is_old) if value is not None else None
-        printed[rank] = value if span is not None else None
         if span is not None:
+            printed[rank] = value
             figures.add_bounded(place, _percentile(metric, rank, span[0] is None), number, span)
-        elif value is not None:
+            continue
+        printed[rank] = None
+        if value is not None:
             wrong.append(number)
             text = report.text(number)
             message = f"{text} is no value of p{rank:g} that fio can print."
-            position = report.document.starts[number]
-            figures.contradict("UNREAD_FIGURE", message, position, f"{name}: {text}")
+            figures.contradict("UNREAD_FIGURE", message, report.document.starts[number], f"{name}: {text}")
     again = _read_bins(figures, block, place, metric, printed or dict.fromkeys(_RANKS))
     if _agree(figures.number - first, printed, again):
         figures.take_for_agreeing(first)
@@ -74,9 +75,11 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
 def _agree(number: int, printed: Mapping[float, int | None], again: Mapping[float, int]) -> bool:
     """Whether percentiles, of which there are so many, rise with their ranks, and are what bins make."""
     known = {rank: value for rank, value in printed.items() if value is not None}
-    differ = any(known.get(rank, value) != value for rank, value in again.items())
-    values = [value for _, value in sorted({**again, **known}.items())]
-    return not differ and number == len(known) + len(again) and values == sorted(values)
+    if number != len(known) + len(again) or (again and not known.items() <= again.items()):
+        return False
+    whole = again or known
+    ranks, values = list(whole), list(whole.values())
+    return ranks == sorted(ranks) and values == sorted(values)
 
 
 @lru_cache(maxsize=2**10)
