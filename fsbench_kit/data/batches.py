@@ -116,7 +116,7 @@ def read_batch(files: Sequence[File]) -> Batch:
 _MOST: Final = 2**18
 """A file of so many bytes is no log that is read together with others."""
 
-_AT_ONCE: Final = 256
+_AT_ONCE: Final = 64
 """So many documents of JSON are held in memory at once."""
 
 _ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
