@@ -6,7 +6,6 @@ counted from 1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -143,18 +142,7 @@ class What:
     unit: str = "1"
     state: State = "measured"
     primary: bool = True
-    how: How | None = None
-    key: tuple[str, str] = field(init=False, compare=False, repr=False)
-    rank: float | None = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        """Note the rank that a percentile has."""
-        object.__setattr__(self, "key", (self.metric, self.statistic))
-        match = _PERCENTILE.fullmatch(self.statistic)
-        object.__setattr__(self, "rank", float(match[1]) if match is not None else None)
-
-
-_PERCENTILE: Final = re.compile(r"p(\d+(?:\.\d+)?)")
 
 what: Final = lru_cache(maxsize=2**12)(What)
 """`What`, made once for all measurements that share it."""
@@ -195,7 +183,6 @@ class Figure(NamedTuple):
             file_size=place.file_size,
             threads=place.threads,
             primary=what.primary,
-            how=what.how,
         )
 
 
@@ -207,15 +194,8 @@ class Measurements(Sequence[Measurement]):
     def __init__(self, columns: Iterable[Sequence[Any]] = ()) -> None:
         self.columns = tuple(columns) or ((),) * len(Figure._fields)
 
-    @classmethod
-    def of(cls, measurements: Iterable[Measurement]) -> Measurements:
-        """Return measurements as columns, unless they are held so already."""
-        if isinstance(measurements, Measurements):
-            return measurements
-        return cls(zip(*map(_figure, measurements), strict=True))
-
     def figures(self) -> Iterator[Figure]:
-        """Yield them as rows, which costs a tenth of making each a `Measurement`."""
+        """Yield them as rows."""
         return map(Figure._make, zip(*self.columns, strict=True))
 
     def __len__(self) -> int:
@@ -241,12 +221,6 @@ class Measurements(Sequence[Measurement]):
 
     def __repr__(self) -> str:
         return f"Measurements({list(self)!r})"
-
-
-def _figure(item: Measurement) -> Figure:
-    place = Place(item.operation, item.scope, item.part, item.block_size, item.file_size, item.threads)
-    kind = what(item.metric, item.statistic, item.unit, item.state, item.primary, item.how)
-    return Figure(place, kind, item.value, item.low, item.high, item.samples, item.text, item.line, item.start)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
