@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -122,6 +123,7 @@ def bin_value(index: int) -> int:
 LATENCY_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000")
 
 
+@lru_cache
 def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[float, float | None]:
     """Return between which latencies, in seconds, a bucket lies.
 
@@ -148,6 +150,7 @@ def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[floa
 DEPTH_LABELS: Final = tuple(f"{sign}{end}" for end in (0, 1, 2, 4, 8, 16, 32, 64) for sign in ("", ">="))
 
 
+@lru_cache
 def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     """Return above which and up to which depth or batch size a bucket lies.
 
