@@ -37,7 +37,8 @@ def read(*given: Given) -> Dataset:
     *given
         Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
         ``logs/*.json``. Also a log's bytes, and open files. Any of these can stand in lists. A folder that
-        `Dataset.write` wrote gives its data back. A string is always a path: `read_text` reads a log's text.
+        `Dataset.write` or `ingest` wrote gives its data back. A string is always a path: `read_text` reads a log's
+        text.
 
     Returns
     -------
