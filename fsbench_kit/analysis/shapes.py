@@ -74,7 +74,7 @@ def _unsteady(groups: Groups, found: Estimates) -> Ints:
     its way has a mean that neither of its states has. SNIA's criterion alone would not do: it bounds the range of
     five rounds, which ratios that merely vary by 9 % exceed half of the time, and that is what an interval is for.
     """
-    together = groups.alike("host") & groups.alike("study") & ~groups.having(pl.col("round").is_null())
+    together = groups.alike("launch") & ~groups.having(pl.col("round").is_null())
     blocked = ~np.isnan(found.numbers["n_pairs"])
     rows: Ints = np.flatnonzero(together[groups.pairs.to_numpy()].all(axis=-1) & blocked)
     if not rows.size:

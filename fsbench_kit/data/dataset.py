@@ -279,7 +279,7 @@ class LazyDataset:
 
 
 def scan(folder: str | PathLike[str]) -> LazyDataset:
-    """Open a dataset that `Dataset.write` wrote, without reading it.
+    """Open a dataset that `Dataset.write` or `ingest` wrote, without reading it.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def scan(folder: str | PathLike[str]) -> LazyDataset:
     Raises
     ------
     InputError
-        If there is none, or a file of it is damaged.
+        If there is none, it is unfinished, or a file of it is damaged.
 
     Examples
     --------

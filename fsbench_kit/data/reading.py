@@ -44,7 +44,8 @@ def read(*given: Given, executor: Executor | None = None, cache: bool = True) ->
     *given
         Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
         ``logs/*.json``. Also a log's bytes, and open files. Any of these can stand in lists. A folder that
-        `Dataset.write` wrote gives its data back. A string is always a path: `read_text` reads a log's text.
+        `Dataset.write` or `ingest` wrote gives its data back. A string is always a path: `read_text` reads a log's
+        text.
     executor
         Reads many files beside each other, such as
         ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
