@@ -614,3 +614,35 @@ def test_the_end_of_a_run_and_its_duration_tell_the_order_too() -> None:
         for place, name in enumerate(["ext4"] * 5 + ["xfs"] * 5)
     ]
     assert row(logs)["reasons"] == ["BLOCKED_ORDER"]
+
+
+def test_shares_that_are_equal_on_one_host_only_are_not_balanced() -> None:
+    # on the first host both groups have both versions once; on the second the new one is all but one of xfs
+    logs = [
+        *in_turn([OLD, NEW], [OLD, NEW], host="h0"),
+        *in_turn([OLD] * 5 + [NEW], [OLD] + [NEW] * 5, host="h1", speed=1),
+    ]
+    found = row(logs)
+    assert found["ci_low"] < 1 < found["ci_high"]  # type: ignore[operator]
+    assert "3.1 in 6 of 8 runs against 2 of 8" in notes(found)
+    assert "within each value" in notes(found)
+
+
+def test_rounds_under_two_kernels_are_no_pairs() -> None:
+    logs = [
+        run(
+            "ext4", 1000 * math.exp(NOISE[3 * number + side]), 100 * side + number, round=number + 1, kernel=kernel
+        )
+        for number in range(6)
+        for side, kernel in enumerate(("6.1", "6.12"))
+    ]
+    found = row(logs, factor="kernel")
+    assert (found["study"], found["n_pairs"], found["method"]) == ("s", None, "Welch t on logs")
+
+
+def test_a_prediction_knows_that_its_middle_is_not_quite_known() -> None:
+    (found,) = fsb.geometric_mean(assemble(matrix(1, 6, 12, seed=1, spread=0))).rows(named=True)
+    of_mean, of_cell = (math.log(found[f"{name}_high"] / found["ratio"]) for name in ("ci", "prediction"))
+    # cells differ by less than their errors here: what is left is the error of the mean, with df of cells
+    expected = of_mean * scipy.stats.t.ppf(0.975, 11) / scipy.stats.t.ppf(0.975, 5)
+    assert of_cell == pytest.approx(expected)
