@@ -194,7 +194,7 @@ class _Sets:
     def __init__(self, found: Found) -> None:
         self.remarks: list[Remark] = []
         self._found = found
-        self._apart: set[tuple[int, int]] = set()
+        self._agree: dict[tuple[int, int, int], bool] = {}
         self.record = cache(found.__getitem__)
         self._set_of = list(range(len(found)))
         self._members = {number: [number] for number in range(len(found))}
@@ -226,7 +226,8 @@ class _Sets:
             bear_a_date |= (date[one] == date[other]) & is_known[one]
         prints = Prints(columns.measurements, columns.runs["tool"])
         differ = prints.differ(one, other, np.where(bear_a_date, FEW, 0.0))
-        self._apart.update(compress(pairs, differ))
+        for pair in compress(pairs, differ):
+            self._agree |= {(*pair, 0): False, (*pair, ENOUGH): False}
 
     def join(self, bucket: Iterable[int], is_same: Callable[[int, int], bool]) -> None:
         """Put each record of a bucket to one that was there before, if the two are of one run."""
@@ -271,15 +272,16 @@ class _Sets:
 
     def agree(self, one: int, other: int, enough: int = ENOUGH) -> bool:
         """Whether the measurements of two records agree; few may differ where both bear the same date."""
-        if (one, other) in self._apart:
-            return False
-        return have_same_measurements(
-            self._tools[one],
-            self._sheets[one],
-            self._sheets[other],
-            enough=enough,
-            tolerance=0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW,
-        )
+        known = self._agree.get((one, other, enough))
+        if known is None:
+            known = self._agree[one, other, enough] = have_same_measurements(
+                self._tools[one],
+                self._sheets[one],
+                self._sheets[other],
+                enough=enough,
+                tolerance=0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW,
+            )
+        return known
 
     def tells_enough(self, number: int) -> bool:
         """Whether a record has so many digits that its like can only be a copy."""
