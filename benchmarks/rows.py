@@ -6,7 +6,6 @@ baseline the work may cost. To add one is to write one function here.
 
 from __future__ import annotations
 
-import inspect
 import json
 import random
 import re
@@ -15,7 +14,11 @@ import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+<<<<<<< HEAD
 from functools import cache
+=======
+from multiprocessing import get_context
+>>>>>>> flow
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -294,15 +297,13 @@ def again_after_a_change(inputs: Inputs) -> Sides:
 
 @row("two processes, 200 mixed logs", "one", 0.6, clock="wall")
 def two_processes(inputs: Inputs) -> Sides:
-    if "executor" not in inspect.signature(fsb.read).parameters:
-        raise NotHereError("fsb.read takes no executor")
     folder = inputs.logs(MIXED, 200)
 
     def work() -> object:
-        with ProcessPoolExecutor(2) as executor:
-            return fsb.read(folder, executor=executor)  # type: ignore[arg-type]
+        with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as executor:
+            return fsb.read(folder, executor=executor, cache=False)
 
-    return Sides(lambda: fsb.read(folder), work)
+    return Sides(lambda: fsb.read(folder, cache=False), work)
 
 
 @row("reading in bulk, 10,000 mixed logs (linear is 10)", "1,000 of them", 11, memory=of_400_mb)

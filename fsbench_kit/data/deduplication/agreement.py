@@ -7,8 +7,9 @@ import re
 from collections import defaultdict
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import RUN
@@ -19,7 +20,11 @@ from fsbench_kit.model.vocabulary import EITHER_LATENCY
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from fsbench_kit.model.records import Measurement
+
+    Numbers = NDArray[np.int64]
 
 ENOUGH: Final = 5
 """Digits, beyond the second of each rate or time, from which on an agreement is no chance."""
@@ -74,49 +79,63 @@ def _sizes_agree(one: Measurement, other: Measurement) -> bool:
     return all(a is None or b is None or a == b for a, b in sizes)
 
 
-class Glance(NamedTuple):
-    """How many primary measurements a record has, and what the prints of the most precise ones allow.
+class Prints:
+    """What the prints of the primary measurements of records allow, as arrays: pairs are held apart by thousands.
 
-    These have the hash of what each is of.
+    Parameters
+    ----------
+    measurements
+        Those of the records, by the record's number in `RUN`. Of each tool the most frequent ones count.
+    tools
+        The tool of each record.
     """
 
-    number: int
-    bounds: dict[int, tuple[float, float]]
+    def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
+        main = measurements.lazy().filter("primary").filter(pl.struct(RUN, *MEASUREMENT_KEY).is_first_distinct())
+        exact = main.filter(
+            pl.col("state") == "measured",
+            ~pl.col("metric").is_in(_CUT_BEFORE),
+            pl.col("low").is_not_null(),
+            pl.col("high").is_not_null(),
+        )
+        bounds = exact.select(RUN, "low", "high", of=pl.struct(MEASUREMENT_KEY).hash())
+        numbers, rows = pl.collect_all([main.group_by(RUN).len(), bounds])
+        rows = rows.with_columns(tool=tools.gather(rows[RUN]))
+        common = rows.group_by("tool", "of").len().sort("len", "of", descending=True)
+        columns = common.with_columns(column=pl.int_range(pl.len()).over("tool")).filter(pl.col("column") < _MOST)
+        rows = rows.join(columns, on=["tool", "of"])
+        place = rows[RUN].to_numpy(), rows["column"].to_numpy()
+        self._low, self._high = (np.full((len(tools), _MOST), np.nan) for _ in range(2))
+        self._low[place], self._high[place] = rows["low"].to_numpy(), rows["high"].to_numpy()
+        self._number = np.zeros(len(tools))
+        self._number[numbers[RUN].to_numpy()] = numbers["len"].to_numpy()
 
-    def differs(self, other: Glance, *, tolerance: float) -> bool:
-        """Whether these alone tell that more than a share of the measurements of two records do not agree."""
-        left = tolerance * min(self.number, other.number)
-        for of, own in self.bounds.items():
-            theirs = other.bounds.get(of)
-            if theirs is not None and not _overlap(own, theirs) and not _overlap(theirs, own):
-                left -= 1
-                if left < 0:
-                    return True
-        return False
+    def differ(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell of pairs of records of one tool which are known to differ in more than a share of measurements."""
+        differ = np.zeros(len(one), dtype=np.bool_)
+        most = tolerance * np.minimum(self._number[one], self._number[other])
+        for start in range(0, len(one), _TOGETHER):
+            some = slice(start, start + _TOGETHER)
+            differ[some] = self._differing(one[some], other[some]) > most[some]
+        return differ
+
+    def _differing(self, one: Numbers, other: Numbers) -> NDArray[np.int64]:
+        """Count the measurements of pairs that do not agree, whichever is held against the other."""
+        low, high, other_low, other_high = self._low[one], self._high[one], self._low[other], self._high[other]
+        width, other_width = high - low, other_high - other_low
+        floating = _FLOATING * np.maximum(np.abs(high), np.abs(other_high))
+        slack = _SLACK * (width + other_width) / 2 + floating
+        overlap = (low <= other_high + slack) & (other_low <= high + slack)
+        agree = np.isnan(low) | np.isnan(other_low)
+        for step in (width, other_width):
+            is_one_step = np.abs(width - other_width) <= floating + _SAME_STEP * step
+            agree |= np.where(is_one_step, np.abs(low - other_low) <= _NEIGHBOUR * step + floating, overlap)
+        return np.asarray((~agree).sum(axis=1))
 
 
-_AT_A_GLANCE: Final = 16
-
-
-def glances(measurements: pl.DataFrame, records: int) -> list[Glance]:
-    """Return a glance at each of so many records, of which most that differ do so at a glance."""
-    main = measurements.lazy().filter("primary").filter(pl.struct(RUN, *MEASUREMENT_KEY).is_first_distinct())
-    exact = main.filter(
-        pl.col("state") == "measured",
-        ~pl.col("metric").is_in(_CUT_BEFORE),
-        pl.col("low").is_not_null(),
-        pl.col("high").is_not_null(),
-    )
-    width = (pl.col("high") - pl.col("low")) / pl.col("value").abs()
-    few = exact.sort(RUN, width, maintain_order=True).group_by(RUN).head(_AT_A_GLANCE)
-    numbers, rows = pl.collect_all(
-        [main.group_by(RUN).len(), few.select(RUN, pl.struct(MEASUREMENT_KEY).hash(), "low", "high")]
-    )
-    number_of = dict(numbers.iter_rows())
-    found = [Glance(number_of.get(record, 0), {}) for record in range(records)]
-    for record, of, low, high in rows.iter_rows():
-        found[record].bounds[of] = low, high
-    return found
+_MOST: Final = 256
+"""So many measurements of a record are held against those of others at once."""
+_TOGETHER: Final = 2**11
 
 
 def have_same_measurements(tool: str, one: Sheet, other: Sheet, *, enough: int, tolerance: float) -> bool:
@@ -186,6 +205,9 @@ def _digits(item: Measurement) -> int:
 _SLACK: Final = 0.1
 # fio cuts a quantity to a 1000th or 1024th of its unit before it rounds that to one or two decimals.
 _FLOATING: Final = 1e-9
+_SAME_STEP: Final = 0.01
+_NEIGHBOUR: Final = 0.6
+# Printed in steps of the same size, neighbours are different values; "down" and "nearest" are half a step apart.
 _CUT_BEFORE: Final = {"group_share"}
 """fio's terse output divides by a bandwidth that was cut to KiB/s, and prints six decimals of the result."""
 
@@ -209,9 +231,7 @@ def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Whether two intervals can be prints of one value."""
     width, other_width = one[1] - one[0], other[1] - other[0]
     floating = _FLOATING * max(abs(one[1]), abs(other[1]))
-    if abs(width - other_width) <= floating + 0.01 * width:
-        # Printed in steps of the same size, neighbours are different values; "down" and "nearest" are half a
-        # step apart.
-        return abs(one[0] - other[0]) <= 0.6 * width + floating
+    if abs(width - other_width) <= floating + _SAME_STEP * width:
+        return abs(one[0] - other[0]) <= _NEIGHBOUR * width + floating
     slack = _SLACK * (width + other_width) / 2 + floating
     return one[0] <= other[1] + slack and other[0] <= one[1] + slack

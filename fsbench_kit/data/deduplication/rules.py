@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from datetime import datetime, timedelta
-from functools import cache, cached_property, partial
+from functools import cache, partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import RUN
@@ -15,9 +17,9 @@ from fsbench_kit.data.deduplication.agreement import (
     FEW,
     SCOPES,
     TELLING,
+    Prints,
     Sheet,
     digits,
-    glances,
     have_same_measurements,
 )
 from fsbench_kit.data.deduplication.found import Remark, place
@@ -26,7 +28,6 @@ from fsbench_kit.model.records import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from fsbench_kit.data.deduplication.agreement import Glance
     from fsbench_kit.data.deduplication.found import Found, FoundRun
     from fsbench_kit.model.records import Status
 
@@ -62,17 +63,19 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     runs = found.columns.runs.with_columns(found.facts["source", "study", "name"]).with_row_index(RUN)
     for bucket in _in_one_place(runs):
         sets.join(bucket, lambda one, other: sets.record(one).run == sets.record(other).run)
-    for bucket in _formats_in_one_file(runs, sets):
-        sets.join(bucket, partial(sets.agree, enough=0))
-    for bucket in _buckets(runs.select(RUN, "tool", "sha256")):
-        sets.join(bucket, sets.agree)  # a table's bytes are those of all of its runs
-    for bucket in _with_own_marks(runs):
-        sets.join(bucket, sets.agree)
-    tools = runs["tool"]
     main = found.columns.measurements.lazy().filter("primary", pl.col("scope").is_in(SCOPES))
     figures = main.select(RUN, "operation", "metric", "statistic", "value").collect()
     telling = figures.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
-    for bucket in (*_printed_alike(figures, telling, tools), *_with_the_same_ends(telling, tools)):
+    buckets = [
+        *_buckets(runs.select(RUN, "tool", "sha256")),  # a table's bytes are those of all of its runs
+        *_with_own_marks(runs),
+        *_printed_alike(figures, telling, runs["tool"]),
+        *_with_the_same_ends(telling, runs["tool"]),
+    ]
+    sets.hold_apart(buckets)
+    for bucket in _formats_in_one_file(runs, sets):
+        sets.join(bucket, partial(sets.agree, enough=0))
+    for bucket in buckets:
         sets.join(bucket, sets.agree)
     return sets.ordered(), sets.remarks
 
@@ -191,6 +194,7 @@ class _Sets:
     def __init__(self, found: Found) -> None:
         self.remarks: list[Remark] = []
         self._found = found
+        self._agree: dict[tuple[int, int, int], bool] = {}
         self.record = cache(found.__getitem__)
         self._set_of = list(range(len(found)))
         self._members = {number: [number] for number in range(len(found))}
@@ -201,6 +205,29 @@ class _Sets:
         self._tools = runs["tool"].to_list()
         dates = zip(runs["started_at"], runs["ended_at"], strict=True)
         self._dates = [{(end, date) for end, date in enumerate(pair) if date is not None} for pair in dates]
+
+    def hold_apart(self, buckets: Iterable[Sequence[int]]) -> None:
+        """Find in buckets the pairs that differ, of those that can be compared; all at once."""
+        pairs = list(
+            {
+                pair
+                for bucket in buckets
+                for lag in range(1, _TRIES + 1)
+                for pair in zip(bucket[:-lag], bucket[lag:], strict=True)
+            }
+        )
+        if not pairs:
+            return
+        one, other = np.array(pairs).T
+        columns = self._found.columns
+        bear_a_date = np.zeros(len(pairs), dtype=np.bool_)
+        for name in ("started_at", "ended_at"):
+            date, is_known = columns.runs[name].to_numpy(), columns.runs[name].is_not_null().to_numpy()
+            bear_a_date |= (date[one] == date[other]) & is_known[one]
+        prints = Prints(columns.measurements, columns.runs["tool"])
+        differ = prints.differ(one, other, np.where(bear_a_date, FEW, 0.0))
+        for pair in compress(pairs, differ):
+            self._agree |= {(*pair, 0): False, (*pair, ENOUGH): False}
 
     def join(self, bucket: Iterable[int], is_same: Callable[[int, int], bool]) -> None:
         """Put each record of a bucket to one that was there before, if the two are of one run."""
@@ -245,15 +272,16 @@ class _Sets:
 
     def agree(self, one: int, other: int, enough: int = ENOUGH) -> bool:
         """Whether the measurements of two records agree; few may differ where both bear the same date."""
-        tolerance = 0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW
-        if self._glances[one].differs(self._glances[other], tolerance=tolerance):
-            return False
-        sheets = self._sheets[one], self._sheets[other]
-        return have_same_measurements(self._tools[one], *sheets, enough=enough, tolerance=tolerance)
-
-    @cached_property
-    def _glances(self) -> list[Glance]:
-        return glances(self._found.columns.measurements, len(self._found))
+        known = self._agree.get((one, other, enough))
+        if known is None:
+            known = self._agree[one, other, enough] = have_same_measurements(
+                self._tools[one],
+                self._sheets[one],
+                self._sheets[other],
+                enough=enough,
+                tolerance=0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW,
+            )
+        return known
 
     def tells_enough(self, number: int) -> bool:
         """Whether a record has so many digits that its like can only be a copy."""
