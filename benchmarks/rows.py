@@ -14,11 +14,8 @@ import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-<<<<<<< HEAD
 from functools import cache
-=======
 from multiprocessing import get_context
->>>>>>> flow
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
