@@ -218,10 +218,10 @@ class RunBuilder:
     @property
     def measurements(self) -> Sequence[Measurement]:
         """The measurements that were added, by their numbers."""
-        new = self._rows[len(self._made) :]
-        positions = np.array([row.printed.position for row in new], np.intp)
-        lines, starts = self.text.lines(positions), self.text.bytes(positions)
-        self._made += map(_measurement, new, lines.tolist(), starts.tolist())
+        if new := self._rows[len(self._made) :]:
+            positions = np.array([row.printed.position for row in new], np.intp)
+            lines, starts = self.text.lines(positions), self.text.bytes(positions)
+            self._made += map(_measurement, new, lines.tolist(), starts.tolist())
         return self._made
 
     def first(self, place: Place, metric: str, statistic: str = "value") -> int | None:

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -118,6 +119,7 @@ def bin_value(index: int) -> int:
     return (1 << (shift + _BIN_BITS)) + (index % per_octave << shift) + (1 << shift >> 1)
 
 
+@lru_cache
 def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[float, float | None]:
     """Return between which latencies, in seconds, a bucket lies.
 
@@ -145,6 +147,7 @@ def latency_bounds(label: str, per_second: int, *, first: int = 0) -> tuple[floa
 _DEPTH_LABELS: Final = ("0", "1", "2", "4", "8", "16", "32", "64")
 
 
+@lru_cache
 def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     """Return above which and up to which depth or batch size a bucket lies.
 

@@ -38,6 +38,9 @@ _SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[float]], float]]
     "all": {("bytes", "value"): sum, ("operations", "value"): sum, ("runtime", "value"): max},
 }
 """How the figures of a whole are made of those values of its parts that have the same metric."""
+_SUMMED: Final = {
+    (metric, name) for made in _SUMS.values() for metric, statistic in made for name in (statistic, "value")
+}
 
 
 def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
@@ -60,8 +63,9 @@ def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts
 def _sums(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
     printings: dict[tuple[Part, str], dict[tuple[str, str], list[Measurement]]] = defaultdict(dict)
     for item in measurements:
-        figures = printings[(item.scope, item.part), item.operation]
-        figures.setdefault((item.metric, item.statistic), []).append(item)
+        if (item.metric, item.statistic) in _SUMMED:
+            figures = printings[(item.scope, item.part), item.operation]
+            figures.setdefault((item.metric, item.statistic), []).append(item)
     for place, parts in wholes.items():
         for operation in [operation for known, operation in printings if known == place]:
             each = [printings.get((part, operation), {}) for part in parts]

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
-    from fsbench_kit.formats.lexer import Printed, Token
+    from fsbench_kit.formats.lexer import Token
     from fsbench_kit.model.units import Rounding
 
 SHORTER: Final = 1000 / 1024
 """By how much a rate is smaller that was printed in bytes per ms, and read as KiB/s."""
 
+_LAST_WITHOUT_CARRY: Final = (3, 25)
 _FRACTION: Final = re.compile(r"(?P<whole>\d+)\.(?P<fraction>\d+)(?P<suffix>[a-zA-Z]?)")
 _UNIT: Final = re.compile(r"(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<unit>B|bit)?(?P<per_second>/s)?")
+
+
+class Printing(NamedTuple):
+    """How a version of fio prints what it shortens.
+
+    Attributes
+    ----------
+    is_old_layout
+        Whether it is up to 2.x, so that fractions are no decimal fractions, and units are all powers of one base.
+    is_decimal
+        Whether that base is 1000.
+    may_lack_carry
+        Whether it may print 27.99 as 27.0.
+    is_known
+        Whether it is known at all.
+    """
+
+    is_old_layout: bool
+    is_decimal: bool
+    may_lack_carry: bool
+    is_known: bool
 
 
 class Figures:
@@ -26,16 +50,17 @@ class Figures:
     ----------
     run
         To which they are added. What is said of them is said of the first run.
-    is_decimal
-        Whether units of the old layout are powers of 1000.
+    printing
+        The rules.
     counts_bytes_per_ms
         Whether rates are in bytes per ms, whatever their unit says.
     """
 
     def __init__(self, run: RunBuilder, version: tuple[int, int] | None, *, is_old_layout: bool) -> None:
         self.run, self.diagnostics = run, run.diagnostics
-        self.version_number, self.is_old_layout = version, is_old_layout
-        self.is_decimal = False
+        is_known = version is not None
+        may_lack_carry = version is None or version <= _LAST_WITHOUT_CARRY
+        self.printing = Printing(is_old_layout, False, may_lack_carry, is_known)
         self.counts_bytes_per_ms = False
 
     def add(
@@ -67,49 +92,20 @@ class Figures:
         """Add a figure that fio shortened to a few digits; `rounding` is that of one without a suffix."""
         text = token[group]
         if text is not None:
-            rounding, bounds = self._shortened(text, unit, rounding)
+            rounding, bounds = _shortened(text, unit, rounding, self.printing)
             self.add(token, place, group, metric, statistic, unit=unit, rounding=rounding, bounds=bounds)
-
-    def _shortened(self, text: str, unit: str, rounding: Rounding) -> tuple[Rounding, Bounds | None]:
-        """Return how a figure was shortened, and its bounds where its fraction is not to be trusted."""
-        if text[-1:].isalpha():
-            rounding = "nearest"
-        number = _FRACTION.fullmatch(text)
-        if number is None or not (self.is_old_layout or self._may_lack_carry(number)):
-            return rounding, None
-        ends = (int(number["whole"]), int(number["whole"]) + 1)
-        low, high = (quantity(f"{end}{number['suffix']}", unit, rounding="exact").value for end in ends)
-        # Rounded up to .0 it can be only where the carry is not lost, which an unknown version may do.
-        is_known = self.is_old_layout or self.version_number is not None
-        return rounding, (low if is_known else quantity(text, unit, rounding=rounding).low, high)
-
-    def _may_lack_carry(self, number: re.Match[str]) -> bool:
-        """Whether this fio may have printed 27.99 as 27.0."""
-        has_carry = self.version_number is not None and self.version_number > (3, 25)
-        return not has_carry and not int(number["fraction"])
 
     def _amount(self, token: Token, group: str, counted_in: str = "") -> _Amount:
         """Return an amount that has its unit beside it.
 
         With the prefix in which fio counts it is cut, with a larger one rounded.
         """
-        prefix, is_binary, unit, is_rate = unit_of(token, group)
-        rounding: Rounding = "nearest"
-        if prefix in {"", counted_in}:
-            rounding = "down" if is_rate or counted_in else "exact"
-        if self.is_old_layout:
-            prefix = {"P": "T", "E": "P"}.get(prefix, prefix)
-            is_binary = not self.is_decimal
-        name = f"{prefix.upper()}i" if prefix and is_binary else prefix.replace("K", "k")
-        metric, per_second = ("bandwidth", "/s") if is_rate else ("bytes", "")
-        unit = f"{name}{unit}{per_second}"
         printed = token.printed(group)
         if printed is None:
             raise ValueError(f"{token.name} has no {group}")
-        rounding, bounds = self._shortened(printed.text, unit, rounding)
-        value, _, low, high = quantity(printed.text, unit, rounding=rounding)
-        low, high = bounds or (low, high)
-        return _Amount(printed, metric, unit, rounding, value, low, high)
+        return _amount(printed.text, token[f"{group}_unit"] or "", counted_in, self.printing)._replace(
+            position=printed.position
+        )
 
     def add_amount(
         self,
@@ -128,22 +124,21 @@ class Figures:
         """
         amount = self._amount(token, group, counted_in)
         if may_be_shorter and amount.low is not None:
-            amount = amount._replace(low=amount.low * SHORTER)
+            amount = amount._replace(low=amount.low * SHORTER, is_plain=False)
         return self._add(place, amount, statistic, is_shorter=is_shorter)
 
     def _add(
         self, place: Place, amount: _Amount, statistic: str, *, is_shorter: bool = False, primary: bool = True
     ) -> int | None:
-        printed, metric, unit, rounding, _, low, high = amount
-        is_shorter |= metric == "bandwidth" and self.counts_bytes_per_ms
+        is_shorter |= amount.metric == "bandwidth" and self.counts_bytes_per_ms
         return self.run.add(
             place,
-            metric,
-            printed,
+            amount.metric,
+            Printed(amount.text, amount.position),
             statistic,
-            unit=unit,
-            rounding=rounding,
-            bounds=(low, high),
+            unit=amount.unit,
+            rounding=amount.rounding,
+            bounds=None if amount.is_plain else (amount.low, amount.high),
             factor=SHORTER if is_shorter else None,
             primary=primary,
         )
@@ -151,14 +146,14 @@ class Figures:
     def add_amount_twice(self, token: Token, place: Place, group: str, statistic: str = "value") -> None:
         """Add an amount and its second printing, which tells whether the first one lacks its carry."""
         first, second = self._amount(token, group), self._amount(token, f"{group}_again")
-        number = _FRACTION.fullmatch(first.printed.text)
-        if not self.is_old_layout and number is not None and self._may_lack_carry(number) and first.value:
-            step = first.value / float(first.printed.text) * 10.0 ** -len(number["fraction"])
+        if not first.is_plain and not self.printing.is_old_layout and first.value:
+            whole, _, fraction = first.text.partition(".")
+            step = first.value / float(first.text) * 10.0 ** -len(fraction)
             carried = first._replace(high=first.value + step / 2)
             if _overlap(carried, second):
                 first = carried
             elif _overlap(first, second):
-                message = f"{first.printed.text} stands for almost {int(number['whole']) + 1}."
+                message = f"{first.text} stands for almost {int(whole) + 1}."
                 self.diagnostics.append(token.diagnostic("CARRY_LOST", message))
         self._add(place, first, statistic)
         self._add(place, second, statistic, primary=False)
@@ -174,15 +169,50 @@ class Figures:
 
 
 class _Amount(NamedTuple):
-    """A number of bytes, or of bytes per second, and what its print allows."""
+    """A number of bytes, or of bytes per second, and what its print allows; `is_plain` where that is all to it."""
 
-    printed: Printed
+    text: str
     metric: str
     unit: str
     rounding: Rounding
     value: float
     low: float | None
     high: float | None
+    is_plain: bool
+    position: int = 0
+
+
+@lru_cache(maxsize=2**12)
+def _amount(text: str, printed_unit: str, counted_in: str, printing: Printing) -> _Amount:
+    prefix, is_binary, unit, is_rate = _unit_of(printed_unit)
+    rounding: Rounding = "nearest"
+    if prefix in {"", counted_in}:
+        rounding = "down" if is_rate or counted_in else "exact"
+    if printing.is_old_layout:
+        prefix = {"P": "T", "E": "P"}.get(prefix, prefix)
+        is_binary = not printing.is_decimal
+    name = f"{prefix.upper()}i" if prefix and is_binary else prefix.replace("K", "k")
+    metric, per_second = ("bandwidth", "/s") if is_rate else ("bytes", "")
+    unit = f"{name}{unit}{per_second}"
+    rounding, bounds = _shortened(text, unit, rounding, printing)
+    value, _, low, high = quantity(text, unit, rounding=rounding)
+    low, high = bounds or (low, high)
+    return _Amount(text, metric, unit, rounding, value, low, high, bounds is None)
+
+
+@lru_cache(maxsize=2**12)
+def _shortened(text: str, unit: str, rounding: Rounding, printing: Printing) -> tuple[Rounding, Bounds | None]:
+    """Return how a figure was shortened, and its bounds where its fraction is not to be trusted."""
+    if text[-1:].isalpha():
+        rounding = "nearest"
+    number = _FRACTION.fullmatch(text)
+    if number is None or not (printing.is_old_layout or (printing.may_lack_carry and not int(number["fraction"]))):
+        return rounding, None
+    ends = (int(number["whole"]), int(number["whole"]) + 1)
+    low, high = (quantity(f"{end}{number['suffix']}", unit, rounding="exact").value for end in ends)
+    # Rounded up to .0 it can be only where the carry is not lost, which an unknown version may do.
+    is_known = printing.is_old_layout or printing.is_known
+    return rounding, (low if is_known else quantity(text, unit, rounding=rounding).low, high)
 
 
 def _overlap(one: _Amount, other: _Amount) -> bool:
@@ -193,9 +223,13 @@ def _overlap(one: _Amount, other: _Amount) -> bool:
 
 def unit_of(token: Token, group: str) -> tuple[str, bool, str, bool]:
     """Return the parts of a unit: its prefix, whether that is binary, ``B`` or ``bit``, whether it is a rate."""
-    name = group if group == "unit" else f"{group}_unit"
-    match = _UNIT.fullmatch("".join((token[name] or "").split()))
+    return _unit_of(token[group if group == "unit" else f"{group}_unit"] or "")
+
+
+@lru_cache(maxsize=2**8)
+def _unit_of(text: str) -> tuple[str, bool, str, bool]:
+    match = _UNIT.fullmatch("".join(text.split()))
     if match is None:
-        raise ValueError(f"{token[name]!r} is not a unit")
+        raise ValueError(f"{text!r} is not a unit")
     is_rate = match["per_second"] is not None or match["unit"] is None
     return match["prefix"], match["binary"] != "", match["unit"] or "B", is_rate

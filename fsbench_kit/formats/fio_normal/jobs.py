@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import (
@@ -18,6 +18,7 @@ from fsbench_kit.formats.fio import (
 from fsbench_kit.formats.fio_normal.figures import SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, PERCENTILE, SHARE, cells, job_name
 from fsbench_kit.formats.fio_normal.state import JobPlace
+from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.builder import Bounds, Place
     from fsbench_kit.formats.fio_normal.state import State
-    from fsbench_kit.formats.lexer import Token
     from fsbench_kit.model.units import Quantity, Rounding
 
 _LATENCY_UNITS: Final = {"nsec": "ns", "usec": "us", "msec": "ms"}
@@ -119,17 +119,31 @@ def read_percentiles(state: State, token: Token) -> None:
     per_unit = ticks_per_second // {"ns": 10**9, "us": 10**6, "ms": 10**3}[unit]
     for share in ("level_share", "priority_share"):
         state.figures.add(token, place, share, "operation_share", unit="%")
+    add = state.figures.run.add
     for cell in cells(token, "cells", PERCENTILE):
-        printed = int(cell["value"] or "")
-        smallest, largest = max(0, (printed - 1) * per_unit + 1), printed * per_unit
-        if ticks_per_second == 10**9 and not has_bin(smallest, largest):  # fio 2.x has printed others
-            state.not_understood(cell)
-            continue
-        low, high = percentile_bounds(smallest, largest)
-        bounds = low / ticks_per_second, high / ticks_per_second if high is not None else None
-        state.figures.add(
-            cell, place, "value", metric, f"p{float(cell['rank'] or ''):g}", unit=unit, bounds=bounds
-        )
+        rank, printed = cell.groups()
+        bounds = _percentile_bounds(printed, per_unit, ticks_per_second)
+        if bounds is None:
+            state.not_understood(Token(token.name, token.text, *cell.span(), cell))
+        else:
+            at = Printed(printed, cell.start("value"))
+            add(place, metric, at, _statistic_of(rank), unit=unit, bounds=bounds)
+
+
+@lru_cache(maxsize=2**12)
+def _percentile_bounds(printed: str, per_unit: int, ticks_per_second: int) -> Bounds | None:
+    """Return between which values a percentile lies, or ``None`` where fio cannot print such a one."""
+    largest = int(printed) * per_unit
+    smallest = max(0, largest - per_unit + 1)
+    if ticks_per_second == 10**9 and not has_bin(smallest, largest):  # fio 2.x has printed others
+        return None
+    low, high = percentile_bounds(smallest, largest)
+    return low / ticks_per_second, high / ticks_per_second if high is not None else None
+
+
+@lru_cache(maxsize=2**8)
+def _statistic_of(rank: str) -> str:
+    return f"p{float(rank):g}"
 
 
 def read_bandwidths(state: State, token: Token) -> None:
@@ -184,8 +198,8 @@ def _read_shares(state: State, token: Token, metric: str, bounds: Callable[[str]
     known = []
     try:
         for cell in cells(token, "shares", SHARE):
-            share = quantity(cell["share"] or "", "%").value
-            known.append((*bounds(cell["label"] or ""), share, cell.start))
+            label, share = cell.groups()
+            known.append((*bounds(label), quantity(share, "%").value, cell.start()))
     finally:  # what stands before a share that is not understood is read
         if known:
             lows, highs, shares, positions = zip(*known, strict=True)

@@ -37,6 +37,8 @@ def _pair(name: str, word: str | None = None) -> str:
 
 _JOB: Final = r"(?P<name>(?:^[^\S\n]{0,80}+|(?<=>\s))[^\s:<][^\n<]{0,79}?|All\s+clients|\S{1,100}): "
 _SHARES: Final = r"(?P<shares>(?:>=)?\d+= [\d.]+%(?: , (?:>=)?\d+= [\d.]+%)*)"
+_LATENCY_WORD: Final = "(?=[hlsc][a-z])"
+"""How a phrase of a latency begins, which is found faster than the choice of its words."""
 _LATENCY_UNIT: Final = r"\( (?P<unit>nsec|usec|msec) \)"
 _OPERATION: Final = r"(?P<operation>read|write|trim|mixed)"
 _NUMBER: Final = r"\d+(?:\.\d+)?[kKMGTPE]?"
@@ -47,16 +49,21 @@ _STATISTICS: Final = (
 )
 _TO: Final = "[-–]"
 
+_BLANKS: Final = [char for char in map(chr, range(0x3001)) if char.isspace()]
 _WORDS: Final = {
-    "command": ("fio",),
+    "command": ('fio"', "fio.exe", *(f"fio{blank}" for blank in _BLANKS)),
     "header": ("(g=",),
     "banner": ("fio",),
     "layout": ("Laying",),
     "progress": ("Jobs", "Cbs"),
     "trouble": ("fio:", "client", "specify", "error:", "bad", "verify"),
     "job": ("(groupid=",),
+    "rate": ("IOPS=",),
+    "old_rate": ("runt=",),
     "latency": ("min=",),
     "percentiles": ("percentiles",),
+    "total": ("READ", "WRITE", "TRIM", "MIXED"),
+    "old_total": ("aggrb=",),
     "disk": ("ios=",),
     "idleness": ("idleness", "system:", "percpu:", "work"),
     "said": ("fio:",),
@@ -114,11 +121,13 @@ LEXER: Final = Lexer(
         rf"(?:iops= (?P<iops>{_NUMBER}) , )?runt= (?P<runtime>\d{{1,15}}) msec"
     ),
     latency=(
-        r"(?:(?P<level>high|low) prio_)?(?P<kind>slat|clat|lat|sync)(?: prio (?P<priority>\d+/\d+(?:/\d+)?))? "
+        rf"{_LATENCY_WORD}(?:(?P<level>high|low) prio_)?(?P<kind>slat|clat|lat|sync)"
+        r"(?: prio (?P<priority>\d+/\d+(?:/\d+)?))? "
         rf"{_LATENCY_UNIT} : {_STATISTICS}"
     ),
     percentiles=(
-        rf"(?:(?P<level>high|low) prio \( (?P<level_share>{_MEAN})% \) )?(?P<kind>slat|clat|lat|sync)"
+        rf"{_LATENCY_WORD}(?:(?P<level>high|low) prio \( (?P<level_share>{_MEAN})% \) )?"
+        r"(?P<kind>slat|clat|lat|sync)"
         rf"(?: prio (?P<priority>\d+/\d+(?:/\d+)?) \( (?P<priority_share>{_MEAN})% of IOs \))? "
         rf"percentiles {_LATENCY_UNIT} : "
         r"(?P<cells>(?:[|\s]*+\d+(?:\.\d+)?th= \[ \d+ \] ,?)+)"
@@ -214,10 +223,7 @@ IDLE: Final = re.compile(r"(?P<share>[\d.]+)%")
 """What phrases hold several of."""
 
 
-def cells(token: Token, group: str, pattern: re.Pattern[str]) -> Iterator[Token]:
+def cells(token: Token, group: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """Yield what a pattern finds inside a group of a phrase."""
-    if token.match is None or token[group] is None:
-        return
-    start, end = token.match.span(group)
-    for match in pattern.finditer(token.text.chars, start, end):
-        yield Token(token.name, token.text, match.start(), match.end(), match)
+    if token.match is not None and token[group] is not None:
+        yield from pattern.finditer(token.text.chars, *token.match.span(group))

@@ -27,7 +27,8 @@ def read_command(state: State, token: Token) -> None:
     """Read the settings of a command line."""
     words = token.text.chars[token.start : token.end]
     made = list(COMMAND.read(words, origin=_origin(state, token), line=token.line))
-    state.figures.is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
+    is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
+    state.figures.printing = state.figures.printing._replace(is_decimal=is_decimal)
     state.run.settings += made
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.fio_normal.figures import SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, IDLE, cells, job_name
+from fsbench_kit.formats.lexer import Printed
 
 if TYPE_CHECKING:
     from fsbench_kit.formats.fio_normal.state import State
@@ -103,7 +104,8 @@ def read_idleness(state: State, token: Token) -> None:
     place = Place("all")
     state.figures.add(token, place, "system", "cpu_idle", unit="%")
     for number, cell in enumerate(cells(token, "each", IDLE)):
-        state.figures.add(cell, place._replace(part=f"cpu-{number}"), "share", "cpu_idle", unit="%")
+        printed = Printed(cell["share"], cell.start("share"))
+        state.figures.run.add(place._replace(part=f"cpu-{number}"), "cpu_idle", printed, unit="%")
     for statistic in ("mean", "stdev"):
         state.figures.add(token, place, statistic, "idle_unit_time", statistic, unit="us")
 

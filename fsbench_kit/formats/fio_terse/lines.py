@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +31,10 @@ _KIND: Final = re.compile(
     r"|(?P<Q>\d{1,3}(?:\.\d{1,9})?%=\d{1,20})"
 )
 _OTHER: Final = "X"
+_BLANK: Final = re.compile(r"\s")
 
 
+@lru_cache(maxsize=2**12)
 def _kind(text: str) -> str:
     found = _KIND.fullmatch(text)
     return found.lastgroup or _OTHER if found is not None else _OTHER
@@ -193,7 +196,8 @@ def _joined(fields: list[Printed], piece: str, position: int) -> list[Printed]:
     """Append the fields of a piece; its first one continues the last one so far."""
     added = []
     for text in piece.split(";"):
-        added.append(Printed(text, position + len(text) - len(text.lstrip())))
+        blanks = len(text) - len(text.lstrip()) if text[:1].isspace() else 0
+        added.append(Printed(text, position + blanks))
         position += len(text) + 1
     if fields:
         last = fields[-1]
@@ -204,7 +208,10 @@ def _joined(fields: list[Printed], piece: str, position: int) -> list[Printed]:
 def _match(fields: list[Printed], *, is_mended: bool) -> Line | None:
     """Tell the fields of a line by their kinds, as its layout has them."""
     fields, end = _without_other_text(fields)
-    words = [Printed("".join(field.text.split()), field.position) for field in fields]
+    words = [
+        Printed("".join(field.text.split()), field.position) if _BLANK.search(field.text) else field
+        for field in fields
+    ]
     kinds = "".join(_kind(word.text) for word in words)
     layout = words[0].text
     for names in _LAYOUTS[layout][0]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.formats import totals
@@ -143,8 +144,9 @@ class Reader:
         """Add a figure, if the line holds it; `how` is that of `RunBuilder.add`."""
         if field is None:
             return
+        number = Printed(field.text[:-1], field.position) if field.text.endswith("%") else field
         try:
-            self.run.add(place, metric, field._replace(text=field.text.removesuffix("%")), statistic, **how)
+            self.run.add(place, metric, number, statistic, **how)
         except ValueError:
             self._not_understood(field, f"{field.text} is no figure.")
 
@@ -223,10 +225,10 @@ class Reader:
             rank, value = fields[name].text.split("%=")
             if float(rank) == 0:
                 continue
-            if self.clocks == (10**9,) and not has_bin(int(value) * 1000, int(value) * 1000 + 999):
+            if not _has_bin(value, self.clocks):
                 self._not_understood(fields[name], f"{fields[name].text} is no percentile that fio can print.")
                 continue
-            bounds = _percentile_bounds(int(value), self.clocks)
+            bounds = _percentile_bounds(value, self.clocks)
             printed = Printed(value, fields[name].position)
             self.run.add(place, metric, printed, f"p{float(rank):g}", unit="us", rounding="exact", bounds=bounds)
 
@@ -240,8 +242,8 @@ class Reader:
             return LATENCIES["lat"]
         if self.clocks == (10**6,) or has == {"clat": True, "lat": False}:
             return LATENCIES["clat"]
-        values = (int(fields[name].text.split("%=")[1]) for name in PERCENTILES if name in fields)
-        spans = [_percentile_bounds(value, self.clocks) for value in values if value]
+        values = (fields[name].text.split("%=")[1] for name in PERCENTILES if name in fields)
+        spans = [_percentile_bounds(value, self.clocks) for value in values if int(value)]
         possible = [kind for kind in ("clat", "lat") if _lie_between(spans, fields, kind)]
         return LATENCIES[possible[0]] if len(possible) == 1 else None
 
@@ -320,8 +322,16 @@ def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict
     return all(low <= most and (high is None or high >= least) for low, high in percentiles)
 
 
-def _percentile_bounds(microseconds: int, clocks: Iterable[int]) -> tuple[float, float | None]:
+@lru_cache(maxsize=2**12)
+def _has_bin(printed: str, clocks: tuple[int, ...]) -> bool:
+    """Whether fio can print such a percentile."""
+    return clocks != (10**9,) or has_bin(int(printed) * 1000, int(printed) * 1000 + 999)
+
+
+@lru_cache(maxsize=2**12)
+def _percentile_bounds(printed: str, clocks: tuple[int, ...]) -> tuple[float, float | None]:
     """Return between which values a percentile lies, whichever of the clocks it was taken with."""
+    microseconds = int(printed)
     lows: list[float] = []
     highs: list[float | None] = []
     for per_second in clocks:
