@@ -85,6 +85,7 @@ class _Row(NamedTuple):
     printed: Printed
     primary: bool
     how: How | None = None
+    within: Token | None = None
 
 
 class RunBuilder:
@@ -131,6 +132,7 @@ class RunBuilder:
         zero: State = "measured",
         samples: int | None = None,
         primary: bool = True,
+        within: Token | None = None,
     ) -> int | None:
         """Add a measurement.
 
@@ -159,6 +161,8 @@ class RunBuilder:
             How many values a mean or deviation was taken over.
         primary
             Whether this is the print to use.
+        within
+            The phrase that shows what is wrong with it, where a cross-check finds something.
 
         Returns
         -------
@@ -189,7 +193,7 @@ class RunBuilder:
         if state != "measured":
             value = None
         how = How(unit, rounding, name, digits, factor, spread) if is_plain else None
-        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how)
+        row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how, within)
         self._rows.append(row)
         return len(self._rows) - 1
 
@@ -388,7 +392,7 @@ def _scaled(ends: Iterable[float | None], factor: float) -> Iterator[float | Non
 
 
 def _measurement(row: _Row, line: int, start: int) -> Measurement:
-    place, metric, statistic, value, unit, state, low, high, samples, printed, primary, how = row
+    place, metric, statistic, value, unit, state, low, high, samples, printed, primary, how, within = row
     operation, scope, part, block_size, file_size, threads = place
     return Measurement(
         operation=operation,
@@ -410,4 +414,5 @@ def _measurement(row: _Row, line: int, start: int) -> Measurement:
         threads=threads,
         primary=primary,
         how=how,
+        phrase=(within.text.byte(within.start), within.text.byte(within.end)) if within is not None else None,
     )

@@ -1,7 +1,7 @@
 """Holds the figures of a run against each other, within what their prints allow.
 
-The checks know no tool: they work on measurements of one part and operation, and say where two figures that
-determine each other cannot both be right.
+The checks know no tool: they work on measurements of one part and operation, of one run or of many
+(see `fsbench_kit.formats.findings`), and say where two figures that determine each other cannot both be right.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
-from math import inf, isclose
-from typing import TYPE_CHECKING, Final
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.model.records import Diagnostic, Measurement
+from fsbench_kit.formats.findings import Finding, either
+from fsbench_kit.model.records import Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,8 +41,8 @@ _PERCENTILE: Final = re.compile(r"p(\d+(?:\.\d+)?)")
 
 def cross_checks(
     measurements: Iterable[Measurement], depths: Mapping[str | None, int] | None = None
-) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each pair of figures that cannot both be right.
+) -> Iterator[Finding]:
+    """Yield a finding for each pair of figures that may not both be right.
 
     Checked are a figure against its second printings, bandwidth against bytes over runtime and against IOPS times
     block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
@@ -62,28 +63,29 @@ def cross_checks(
         yield from _sums_of_latencies(figures)
 
 
-def second_printings(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each second printing that is not what the first one is."""
+def second_printings(measurements: Iterable[Measurement]) -> Iterator[Finding]:
+    """Yield a finding for each second print that may not be what the first one is."""
     parts, repeats = _grouped(measurements)
     yield from _contradicting(repeats, parts)
 
 
-def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]) -> Iterator[Diagnostic]:
+def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]) -> Iterator[Finding]:
     for repeat in repeats:
         first = parts[part_of(repeat)].get((repeat.metric, repeat.statistic))
-        if first is not None and not can_be_alike(first, repeat):
-            message = f"{name_of(first)} is printed as {first.text}, and again as {repeat.text}."
-            yield contradiction("SECOND_PRINTING_DIFFERS", message, first, repeat)
+        if first is not None:
+            message = f"{name_of(first)} is printed as {{}}, and again as {{}}."
+            words = first.text, repeat.text
+            yield Finding(differ(first, repeat), "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
 
 
-def can_be_alike(one: Measurement, other: Measurement) -> bool:
-    """Whether two printings can be of one figure: of the same precision, they have to be the same digits."""
-    span, again = _interval(one), _interval(other)
-    if span is not None and again is not None:
-        width = span[1] - span[0]
-        if width and isclose(width, again[1] - again[0], rel_tol=_SINGLE):
-            return abs(span[0] - again[0]) <= max(width / 2, _SINGLE * span[1])
-    return overlap(reach(one), reach(other))
+def differ(one: Measurement, other: Measurement) -> Any:
+    """Whether two prints cannot be of one figure: of the same precision, they have to be the same digits."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return False
+    width, again, step = one.high - one.low, other.high - other.low, abs(one.low - other.low)
+    gap = abs(width - again)
+    is_as_precise = (width > 0) & ((gap <= _SINGLE * width) | (gap <= _SINGLE * again))
+    return either(is_as_precise, (step > width / 2) & (step > _SINGLE * one.high), apart(reach(one), reach(other)))
 
 
 def part_of(item: Measurement) -> Part:
@@ -110,7 +112,7 @@ def _grouped(measurements: Iterable[Measurement]) -> tuple[dict[Part, Figures], 
     return parts, repeats
 
 
-def _rates(figures: Figures, depth: int | None) -> Iterator[Diagnostic]:
+def _rates(figures: Figures, depth: int | None) -> Iterator[Finding]:
     runtime = figures.get(("runtime", "value")) or figures.get(("runtime", "max"))
     bandwidth = figures.get(("bandwidth", "value"))
     iops = figures.get(("iops", "value"))
@@ -118,35 +120,38 @@ def _rates(figures: Figures, depth: int | None) -> Iterator[Diagnostic]:
         work = figures.get((name, "value"))
         if rate is None or work is None or runtime is None:
             continue
-        done, time = reach(work), reach(runtime)
-        if done and time and time[0] > 0 and not overlap((done[0] / time[1], done[1] / time[0]), reach(rate)):
-            message = (
-                f"{work.text} ({name}) over {runtime.text} (runtime) is not the {name_of(rate)}, {rate.text}."
-            )
-            yield contradiction("FIGURES_DISAGREE", message, rate, work)
+        done, time, printed = reach(work), reach(runtime), reach(rate)
+        if done and time and printed:
+            disagree = (time[0] > 0) & apart(done, (printed[0] * time[0], printed[1] * time[1]))
+            message = f"{{}} ({name}) over {{}} (runtime) is not the {name_of(rate)}, {{}}."
+            words = work.text, runtime.text, rate.text
+            yield Finding(disagree, "FIGURES_DISAGREE", message, words, rate, work)
     if bandwidth is not None and iops is not None and iops.block_size is not None:
-        requests = reach(iops)
-        size = iops.block_size
-        moved = requests and (
-            requests[0] * size * (1 - _IN_FLIGHT),
-            max(requests[1] * (1 + _IN_FLIGHT), requests[1] + _in_flight(iops, depth, runtime)) * size,
-        )
-        if not overlap(moved, reach(bandwidth)):
-            message = (
-                f"{iops.text} requests per second of {size} bytes are not the {name_of(bandwidth)}, "
-                f"{bandwidth.text}."
-            )
-            yield contradiction("FIGURES_DISAGREE", message, iops, bandwidth)
+        yield from _requests(bandwidth, iops, _in_flight(iops, depth, runtime))
+
+
+def _requests(bandwidth: Measurement, iops: Measurement, in_flight: float) -> Iterator[Finding]:
+    """Hold requests per second times their size against the bandwidth."""
+    requests, moved, size = reach(iops), reach(bandwidth), iops.block_size
+    if requests and moved and size is not None:
+        too_large = moved[0] > requests[1] * (1 + _IN_FLIGHT) * size
+        too_large &= moved[0] > (requests[1] + in_flight) * size
+        too_small = requests[0] * size * (1 - _IN_FLIGHT) > moved[1]
+        message = f"{{}} requests per second of {{}} bytes are not the {name_of(bandwidth)}, {{}}."
+        words = iops.text, size, bandwidth.text
+        yield Finding(too_large | too_small, "FIGURES_DISAGREE", message, words, iops, bandwidth)
 
 
 def _in_flight(iops: Measurement, depth: int | None, runtime: Measurement | None) -> float:
     """Return by how many requests per second those at most in flight at the end of a ramp time add to a rate."""
-    if depth is None or iops.threads is None or runtime is None or not runtime.value:
+    if depth is None or iops.threads is None or runtime is None or runtime.value is None:
         return 0
-    return depth * iops.threads / runtime.value
+    is_known = runtime.value > 0
+    value: float = either(is_known, depth * iops.threads / either(is_known, runtime.value, 1), 0)
+    return value
 
 
-def _sums_of_latencies(figures: Figures) -> Iterator[Diagnostic]:
+def _sums_of_latencies(figures: Figures) -> Iterator[Finding]:
     """Hold latencies against those of submission and completion: each request's is the sum of the two."""
     for statistic in ("min", "mean", "max"):
         whole = figures.get(("latency", statistic))
@@ -154,23 +159,25 @@ def _sums_of_latencies(figures: Figures) -> Iterator[Diagnostic]:
         parts = [item for item in known if item is not None]
         if whole is None or whole.high is None or not parts or whole.operation == "sync":
             continue
-        least = sum(part.low or 0 for part in parts)
-        most = sum(part.high or inf for part in parts) if len(parts) == len(known) else inf
+        least = sum(part.low for part in parts if part.low is not None)
+        ends = [part.high for part in parts if part.high is not None]
+        most = sum(ends) if len(ends) == len(known) else inf
         tolerance = _LATENCY_SLACK * whole.high + _CLOCK
-        too_small = statistic != "max" and whole.high + tolerance < least
-        too_small |= any(part.low is not None and whole.high + tolerance < part.low for part in parts)
-        too_large = statistic != "min" and whole.low is not None and whole.low - tolerance > most
-        if too_small or too_large:
-            words = " and ".join(f"{name_of(part)}, {part.text}," for part in parts)
-            yield contradiction(
-                "FIGURES_DISAGREE",
-                f"{name_of(whole)}, {whole.text}, is not that of {words} together.",
-                whole,
-                parts[-1],
-            )
+        disagree = False
+        if statistic != "max":
+            disagree |= whole.high + tolerance < least
+        for part in parts:
+            if part.low is not None:
+                disagree |= whole.high + tolerance < part.low
+        if statistic != "min" and whole.low is not None:
+            disagree |= whole.low - tolerance > most
+        of_parts = " and ".join(f"{name_of(part)}, {{}}," for part in parts)
+        message = f"{name_of(whole)}, {{}}, is not that of {of_parts} together."
+        words = whole.text, *(part.text for part in parts)
+        yield Finding(disagree, "FIGURES_DISAGREE", message, words, whole, parts[-1])
 
 
-def _order(figures: Figures) -> Iterator[Diagnostic]:
+def _order(figures: Figures) -> Iterator[Finding]:
     by_metric: dict[str, dict[str, Measurement]] = {}
     for (metric, statistic), item in figures.items():
         by_metric.setdefault(metric, {})[statistic] = item
@@ -181,9 +188,10 @@ def _order(figures: Figures) -> Iterator[Diagnostic]:
             for smaller, larger in pairwise(chain):
                 if smaller.low is None or smaller.high is None or larger.low is None or larger.high is None:
                     continue
-                if smaller.low > larger.high:
-                    message = f"{name_of(smaller)} {smaller.text} is above {name_of(larger)} {larger.text}."
-                    yield contradiction("FIGURES_DISAGREE", message, smaller, larger)
+                disagree = smaller.low > larger.high
+                message = f"{name_of(smaller)} {{}} is above {name_of(larger)} {{}}."
+                words = smaller.text, larger.text
+                yield Finding(disagree, "FIGURES_DISAGREE", message, words, smaller, larger)
 
 
 @lru_cache(maxsize=2**10)
@@ -199,31 +207,22 @@ def name_of(item: Measurement) -> str:
     return f"{statistic}{item.metric} of {item.operation}"
 
 
-def _interval(item: Measurement) -> Interval | None:
-    if item.low is None or item.high is None:
-        return None
-    return item.low, item.high
-
-
 def reach(item: Measurement) -> Interval | None:
     """Return the values that a figure may have been computed from.
 
     What was rounded may have been shortened before; what was cut is less than its upper end.
     """
-    if item.low is None or item.high is None:
+    low, high = item.low, item.high
+    if low is None or high is None:
         return None
-    floating = _FLOATING * abs(item.high)
-    if item.value == item.low < item.high:
-        return item.low - floating, item.high - 10 * floating  # which it does not reach, whatever floats do
-    slack = _SLACK * (item.high - item.low) / 2 + _SINGLE * abs(item.high) if item.low < item.high else floating
-    return item.low - slack, item.high + slack
+    floating = _FLOATING * abs(high)
+    is_wide = low < high
+    slack = either(is_wide, _SLACK * (high - low) / 2 + _SINGLE * abs(high), floating)
+    is_cut = (item.value == low) & is_wide
+    # A cut figure does not reach its upper end, whatever floats do.
+    return low - either(is_cut, floating, slack), high + either(is_cut, -10 * floating, slack)
 
 
-def overlap(one: Interval | None, other: Interval | None) -> bool:
-    """Whether two figures can be the same; one of which nothing is known can be anything."""
-    return one is None or other is None or (one[0] <= other[1] and other[0] <= one[1])
-
-
-def contradiction(code: str, message: str, one: Measurement, other: Measurement) -> Diagnostic:
-    """Say that two figures cannot both be right."""
-    return Diagnostic(code=code, message=message, line=one.line, excerpt=f"{one.text} … {other.text}")
+def apart(one: Interval | None, other: Interval | None) -> Any:
+    """Whether two figures cannot be the same; one of which nothing is known can be anything."""
+    return one is not None and other is not None and ((one[0] > other[1]) | (other[0] > one[1]))

@@ -1,16 +1,16 @@
-r"""Reads many undamaged logs together: one of each kind as always, the others by their numbers alone.
+r"""Reads many logs together: one of each kind as always, the others by their numbers alone.
 
 A log is of the kind of another one where the two differ in nothing but their numbers, and in the blanks that fill
 up a number's column. The first log of a kind is read by its format's `parse`. It is the example of its kind if it
-is one run from its first to its last character, and nothing is to be said about it: then each figure says at which
-number it stands and how it is printed (`fsbench_kit.model.records.How`), and in the other logs the number at that
-place is read in the same way, as a column over all of them. So this module knows no format, and what it reads is
-what `parse` reads:
+is one run from its first to its last character, and nothing is to be said about it but what the format's
+cross-checks find: then each figure says at which number it stands and how it is printed
+(`fsbench_kit.model.records.How`), and in the other logs the number at that place is read in the same way, as a
+column over all of them. So this module knows no format, and what it reads is what `parse` reads:
 
 - A number that is no figure (a thread count, a version) has to be that of the example, but for a date and a seed.
 - A figure that is 0 is 0 in the example, because a 0 can be a bound or a count.
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
-- The format's cross-checks (`Clean.fails`) are made over the columns. A log that fails one is left over.
+- The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
 
 What is left over is for `parse`, which says what is wrong with it.
 """
@@ -18,8 +18,10 @@ What is left over is for `parse`, which says what is wrong with it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -27,38 +29,29 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fsbench_kit import formats
+from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Bin, Block, How, Measurement, Run, Setting
+from fsbench_kit.model.records import Bin, Block, Diagnostic, How, Measurement, Run, Setting
 from fsbench_kit.model.units import exact_factor, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The figures of logs of one kind, and the example of the kind.
-
-    `low` and `high` have a row for each log, and a column for each measurement of the example.
-    """
-
-    run: Run
-    low: Floats
-    high: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clean:
-    """What a format says of its undamaged logs.
+    """What a format says of its logs, so that they can be read together.
 
     Attributes
     ----------
-    fails
-        Returns which logs fail a cross-check.
+    checks
+        The cross-checks that `parse` makes last: of a run, whose measurements may be columns over many, and the
+        text of the example. See `fsbench_kit.formats.findings`.
+    same_runs
+        Returns whether `parse` finds the same run in a log as in the example, where that depends on figures.
     duration
         The metric that is the duration of a run.
     place
@@ -67,7 +60,8 @@ class Clean:
         Reads the date at which a run began, where C's ``ctime`` has printed it.
     """
 
-    fails: Callable[[Columns], Flags]
+    checks: Callable[[Run, Text], Iterable[Finding]]
+    same_runs: Callable[[Run, Text], Any] | None = None
     duration: str | None = None
     place: Callable[[str], str] | None = None
     date: Callable[[str], datetime | None] | None = None
@@ -85,10 +79,11 @@ class CleanLogs:
     measurements: pl.DataFrame
     distributions: pl.DataFrame
     series: pl.DataFrame
+    diagnostics: pl.DataFrame
 
 
 def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
-    """Read the undamaged logs among some texts.
+    """Read the logs among some texts that are printed alike.
 
     Parameters
     ----------
@@ -183,6 +178,8 @@ class _Example:
 
     Attributes
     ----------
+    said
+        What the cross-checks find in it.
     places, suffixes
         For each measurement the number that it is, or ``None`` where it is none and the same in all logs; and what
         else its text has.
@@ -190,6 +187,9 @@ class _Example:
         Setting -> the number that it is, of those that may differ within a kind.
     points
         For each series the numbers that its values are.
+    anchors
+        Where the phrases begin and end that diagnostics can show: byte -> piece between or of numbers, and place
+        in it.
     """
 
     owner: str
@@ -197,6 +197,8 @@ class _Example:
     log: _Log
     run: Run
     blocks: list[Block]
+    said: list[Diagnostic]
+    anchors: dict[int, tuple[int, int]]
     places: list[int | None]
     suffixes: list[str]
     free: dict[int, int]
@@ -205,10 +207,12 @@ class _Example:
     @classmethod
     def of(cls, owner: formats.Format, clean: Clean, log: _Log) -> _Example | None:
         """Return a log as an example, or ``None`` where something is to be said about it."""
-        records = list(owner.parse(Text(log.chars)))
+        text = Text(log.chars)
+        records = list(owner.parse(text))
         runs = [record for record in records if isinstance(record, Run)]
         blocks = [record for record in records if isinstance(record, Block)]
-        if len(runs) != 1 or len(runs) + len(blocks) < len(records):
+        said = [record for record in records if isinstance(record, Diagnostic)]
+        if len(runs) != 1 or said != list(diagnostics(clean.checks(runs[0], text), text)):
             return None
         (run,) = runs
         if log.chars[: run.start].strip() or log.chars[run.end :].strip():
@@ -233,13 +237,17 @@ class _Example:
         points = [[numbers.get(start, -1) for start in block.starts or ()] for block in blocks]
         if any(not each or -1 in each for each in points):
             return None
+        phrases = (item.phrase for item in run.measurements if item.phrase is not None)
+        anchors = _anchors(_pieces(log.chars), {end for phrase in phrases for end in phrase})
+        if anchors is None:
+            return None
         free = {
             position: number
             for position, setting in enumerate(run.settings)
             if setting.key in _FREE and setting.start is not None
             if (number := numbers.get(setting.start)) is not None and log.numbers[number] == setting.value
         }
-        return cls(formats.name(owner), clean, log, run, blocks, places, suffixes, free, points)
+        return cls(formats.name(owner), clean, log, run, blocks, said, anchors, places, suffixes, free, points)
 
     def sorted(self, logs: list[_Log]) -> list[list[_Log]]:
         """Return the logs of which this is the example, and the others in groups that may have their own."""
@@ -259,6 +267,24 @@ class _Example:
         return list(groups.values())
 
 
+def _pieces(chars: str) -> list[str]:
+    """Return the numbers of a text, and what stands between them, in turns."""
+    return _NUMBER.split(_without_date(chars)[0])
+
+
+def _anchors(pieces: Sequence[str], positions: Iterable[int]) -> dict[int, tuple[int, int]] | None:
+    """Return by which piece positions stand, and how far behind its start; ``None`` if one is inside a number."""
+    starts = list(accumulate(map(len, pieces), initial=0))
+    anchors = {}
+    for position in positions:
+        piece = min(bisect_right(starts, position), len(pieces)) - 1
+        offset = position - starts[piece]
+        if offset > (0 if piece % 2 else len(pieces[piece].rstrip(" "))):
+            return None
+        anchors[position] = piece, offset
+    return anchors
+
+
 _FREE: Final = frozenset({"seed"})
 """Settings on which nothing depends, so that they may differ between logs that are read together."""
 
@@ -270,6 +296,12 @@ class _Read(NamedTuple):
     value: Floats
     low: Floats
     high: Floats
+
+    def of(self, rows: Sequence[int]) -> _Read:
+        """Return the measurements of some of the logs."""
+        width = self.value.shape[1]
+        texts = [text for row in rows for text in self.texts[row * width : (row + 1) * width]]
+        return _Read(texts, self.value[rows], self.low[rows], self.high[rows])
 
 
 class _Group(NamedTuple):
@@ -289,19 +321,67 @@ class _Group(NamedTuple):
         """Hand over what was read, and yield the indexes of the logs that are left over."""
         ends = [[getattr(item, name) for item in self.example.run.measurements] for name in _ENDS]
         own = np.array(ends, dtype=np.float64)  # where None becomes NaN
-        if not np.array_equal(own, np.stack([end[0] for end in read_as[1:]]), equal_nan=True):
-            yield from (log.at for log in self.logs)
-            return
-        fails = self.example.clean.fails(Columns(self.example.run, read_as.low, read_as.high))
-        fails[0] = False  # of which nothing was said
-        if not fails.any():
+        run, text = self._as_columns(read_as), Text(self.example.log.chars)
+        if self.example.clean.same_runs is not None:
+            is_same = np.broadcast_to(self.example.clean.same_runs(run, text), len(self.logs))
+            if is_same[0] and not is_same.all():
+                yield from (log.at for log, same in zip(self.logs, is_same, strict=True) if not same)
+                same = np.flatnonzero(is_same).tolist()
+                yield from self._replace(logs=[self.logs[row] for row in same]).collect(
+                    read_as.of(same), collector
+                )
+                return
+        found = list(self._findings(run, text))
+        said = [diagnostic for row, diagnostic in found if row == 0]
+        if said == self.example.said and np.array_equal(
+            own, np.stack([end[0] for end in read_as[1:]]), equal_nan=True
+        ):
             collector.add(self.example, self.logs, read_as)
-            return
-        yield from (log.at for log, is_wrong in zip(self.logs, fails, strict=True) if is_wrong)
-        right, width = np.flatnonzero(~fails), len(self.example.places)
-        texts = [text for row in right for text in read_as.texts[row * width : (row + 1) * width]]
-        kept = _Read(texts, read_as.value[right], read_as.low[right], read_as.high[right])
-        collector.add(self.example, [self.logs[row] for row in right], kept)
+            collector.said += [(self.logs[row].at, diagnostic) for row, diagnostic in found]
+        else:
+            yield from (log.at for log in self.logs)
+
+    def _findings(self, run: Run, text: Text) -> Iterator[tuple[int, Diagnostic]]:
+        """Yield what the cross-checks find, and in which of the logs; of each log in their order."""
+        starts: dict[int, list[int]] = {}
+        for finding in self.example.clean.checks(run, text):
+            phrase = finding.at.phrase if finding.beside is None else None
+            for row in np.flatnonzero(np.broadcast_to(finding.fails, len(self.logs))).tolist():
+                line, excerpt = finding.at.line, finding.excerpt_of(row)
+                start = end = None
+                if phrase is not None:
+                    chars = self.logs[row].chars
+                    if row not in starts:
+                        starts[row] = list(accumulate(map(len, _pieces(chars)), initial=0))
+                    start, end = (
+                        starts[row][piece] + offset
+                        for piece, offset in (self.example.anchors[position] for position in phrase)
+                    )
+                    line, excerpt = text.line(phrase[0]), Text(chars[start:end]).excerpt(0, end - start)
+                yield (
+                    row,
+                    Diagnostic(
+                        code=finding.code,
+                        message=finding.message_of(row),
+                        line=line,
+                        start=start,
+                        end=end,
+                        excerpt=excerpt,
+                    ),
+                )
+
+    def _as_columns(self, read_as: _Read) -> Run:
+        """Return the example's run with columns over the logs in its measurements."""
+        items = self.example.run.measurements
+        many = []
+        for number, item in enumerate(items):
+            columns = zip(_ENDS, read_as[1:], strict=True)
+            known: dict[str, Any] = {
+                name: column[:, number] for name, column in columns if getattr(item, name) is not None
+            }
+            known["text"] = read_as.texts[number :: len(items)]
+            many.append(replace(item, **known))
+        return replace(self.example.run, measurements=tuple(many))
 
 
 _ENDS: Final = ("value", "low", "high")
@@ -336,23 +416,6 @@ def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
             for column, suffix in zip(texts, group.example.suffixes, strict=True)
         ]
         yield _Read([text for row in zip(*whole_texts, strict=True) for text in row], *ends)
-
-
-def second_prints_differ(columns: Columns, of: Callable[[Measurement], Hashable]) -> Flags:
-    """Return which logs print a figure twice, and not the same; `of` tells what a measurement stands for.
-
-    Two prints of the same precision have to be the same number, and others to allow for one.
-    """
-    fails = np.zeros(len(columns.low), dtype=np.bool_)
-    first: dict[Hashable, int] = {}
-    for number, item in enumerate(columns.run.measurements):
-        known = first.setdefault(of(item), number)
-        low, high = columns.low[:, [known, number]], columns.high[:, [known, number]]
-        width = high - low
-        is_as_precise = np.isclose(width[:, 0], width[:, 1])
-        fails |= low.max(axis=1) > high.min(axis=1)
-        fails |= is_as_precise & (np.abs(low[:, 0] - low[:, 1]) > width.min(axis=1) / 2)
-    return fails
 
 
 # Numbers as columns
@@ -429,8 +492,9 @@ _TYPES: Final[dict[str, Any]] = {
 }
 _RUN: Final = _schema(Run, ("settings", "measurements", "bins"))
 _SETTING: Final = _schema(Setting, ("start",)) | {"value": pl.String}
-_MEASUREMENT: Final = _schema(Measurement, ("start", "how"))
+_MEASUREMENT: Final = _schema(Measurement, ("start", "how", "phrase"))
 _BIN: Final = _schema(Bin)
+_DIAGNOSTIC: Final = _schema(Diagnostic)
 _POINT: Final = {
     **dict.fromkeys(("part", "operation", "metric", "statistic"), pl.String),
     **dict.fromkeys(("time", "value"), pl.Float64),
@@ -478,6 +542,7 @@ class _Collector:
     measurements: _Table = field(default_factory=lambda: _Table(_MEASUREMENT))
     distributions: _Table = field(default_factory=lambda: _Table(_BIN))
     series: _Table = field(default_factory=lambda: _Table(_POINT))
+    said: list[tuple[int, Diagnostic]] = field(default_factory=list)
 
     def add(self, example: _Example, logs: Sequence[_Log], read: _Read) -> None:
         """Add logs of one kind."""
@@ -529,8 +594,13 @@ class _Collector:
             self.measurements.frame(),
             self.distributions.frame(),
             self.series.frame(),
+            pl.DataFrame(
+                [(log, *_row(diagnostic, _DIAGNOSTIC)) for log, diagnostic in self.said],
+                schema={"log": pl.Int64, **_DIAGNOSTIC},
+                orient="row",
+            ),
         )
 
 
-def _row(item: Run | Setting | Measurement | Bin, schema: Iterable[str]) -> tuple[Any, ...]:
+def _row(item: Run | Setting | Measurement | Bin | Diagnostic, schema: Iterable[str]) -> tuple[Any, ...]:
     return tuple(getattr(item, name) if name != "identity" else None for name in schema)

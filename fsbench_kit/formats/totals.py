@@ -11,31 +11,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import inf
-from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.formats.checks import can_be_alike, contradiction, figures_by_part, name_of, overlap, reach
+from fsbench_kit.formats.checks import apart, differ, figures_by_part, name_of, reach
+from fsbench_kit.formats.findings import Finding, either, greatest, least
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.checks import Figures, Interval
-    from fsbench_kit.model.records import Diagnostic, Measurement
+    from fsbench_kit.model.records import Measurement
 
     Part = tuple[str, str | None]
     """Scope and name of a part."""
     Wholes = Mapping[Part, Sequence[Part]]
     """Of which parts each whole is made."""
 
-_SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[float]], float]]]] = {
+_SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[Any]], Any]]]] = {
     "group": {
         ("bytes", "value"): sum,
-        ("runtime", "min"): min,
-        ("runtime", "max"): max,
-        ("bandwidth", "min"): min,
-        ("bandwidth", "max"): max,
+        ("runtime", "min"): least,
+        ("runtime", "max"): greatest,
+        ("bandwidth", "min"): least,
+        ("bandwidth", "max"): greatest,
     },
-    "all": {("bytes", "value"): sum, ("operations", "value"): sum, ("runtime", "value"): max},
+    "all": {("bytes", "value"): sum, ("operations", "value"): sum, ("runtime", "value"): greatest},
 }
 """How the figures of a whole are made of those values of its parts that have the same metric."""
 _SUMMED: Final = {
@@ -43,8 +43,8 @@ _SUMMED: Final = {
 }
 
 
-def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each figure of a whole that is not what those of its parts make.
+def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Finding]:
+    """Yield a finding for each figure of a whole that may not be what those of its parts make.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts
     yield from _members(measurements)
 
 
-def _sums(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
-    printings: dict[tuple[Part, str], dict[tuple[str, str], list[Measurement]]] = defaultdict(dict)
+def _sums(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Finding]:
+    prints: dict[tuple[Part, str], dict[tuple[str, str], list[Measurement]]] = defaultdict(dict)
     for item in measurements:
         if (item.metric, item.statistic) in _SUMMED:
-            figures = printings[(item.scope, item.part), item.operation]
+            figures = prints[(item.scope, item.part), item.operation]
             figures.setdefault((item.metric, item.statistic), []).append(item)
     for place, parts in wholes.items():
-        for operation in [operation for known, operation in printings if known == place]:
-            each = [printings.get((part, operation), {}) for part in parts]
+        for operation in [operation for known, operation in prints if known == place]:
+            each = [prints.get((part, operation), {}) for part in parts]
             for (metric, statistic), combine in _SUMS[place[0]].items():
-                whole = printings[place, operation].get((metric, statistic), [])
+                whole = prints[place, operation].get((metric, statistic), [])
                 known = [figures[metric, "value"] for figures in each if (metric, "value") in figures]
                 yield from _sum(whole, known, combine, has_all_parts=has_all_parts)
 
@@ -78,29 +78,32 @@ def _sums(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts:
 def _sum(
     whole: Sequence[Measurement],
     parts: Sequence[Sequence[Measurement]],
-    combine: Callable[[Iterable[float]], float],
+    combine: Callable[[Iterable[Any]], Any],
     *,
     has_all_parts: bool,
-) -> Iterator[Diagnostic]:
-    """Hold the printings of a figure of a whole against those of its parts."""
+) -> Iterator[Finding]:
+    """Hold the prints of a figure of a whole against those of its parts, up to the first that is wrong."""
     spans = [span for part in parts if (span := reach(part[0])) is not None]
     if not parts or len(spans) < len(parts):
         return
     made = combine(low for low, _ in spans), combine(high for _, high in spans)
+    is_said: Any = False
     for item in whole:
-        span = reach(item)
-        alike = len(parts) > 1 or all(can_be_alike(item, other) for other in parts[0])
-        if span is None or (alike and overlap(span, made)):
+        if (span := reach(item)) is None:
             continue
-        lacks_parts = not has_all_parts and (span[1] < made[0] if combine is min else span[0] > made[1])
-        message = f"{name_of(item)} of all jobs, {item.text}, is not what their own figures make"
-        yield contradiction(
-            "INCOMPLETE_LOG" if lacks_parts else "FIGURES_DISAGREE",
-            f"{message}: jobs are missing, or one of the figures is wrong." if lacks_parts else f"{message}.",
-            item,
-            parts[0][0],
-        )
-        return
+        fails = apart(span, made)
+        for other in parts[0] if len(parts) == 1 else ():
+            fails |= differ(item, other)
+        fails &= is_said ^ True
+        is_said |= fails
+        lacks_parts: Any = False
+        if not has_all_parts:
+            lacks_parts = span[1] < made[0] if combine is least else span[0] > made[1]
+        message = f"{name_of(item)} of all jobs, {{}}, is not what their own figures make"
+        words, first = (item.text,), parts[0][0]
+        why = f"{message}: jobs are missing, or one of the figures is wrong."
+        yield Finding(fails & lacks_parts, "INCOMPLETE_LOG", why, words, item, first)
+        yield Finding(fails & (lacks_parts ^ True), "FIGURES_DISAGREE", f"{message}.", words, item, first)
 
 
 # Shares of a group's bandwidth
@@ -109,7 +112,7 @@ _CUT: Final = 1024
 """In B/s: the bandwidths that fio divides may have been cut to KiB/s."""
 
 
-def _shares(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Diagnostic]:
+def _shares(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Finding]:
     """Hold each job's share of its group against the mean of its bandwidth and the bandwidth of the group.
 
     Where that is not printed, it is what all jobs of the group make.
@@ -120,7 +123,7 @@ def _shares(measurements: Iterable[Measurement], wholes: Wholes, *, has_all_part
             jobs = [figures[*job, operation] for job in parts if (*job, operation) in figures]
             printed = figures.get((scope, part, operation), {}).get(("bandwidth", "value"))
             rate = reach(printed) if printed is not None else _rate(jobs) if has_all_parts else None
-            if rate is not None and rate[0] > _CUT:
+            if rate is not None:
                 for job in jobs:
                     yield from _share(job, rate)
 
@@ -133,21 +136,22 @@ def _rate(jobs: Sequence[Figures]) -> Interval | None:
         for amount, runtime in known
         if amount and runtime and (moved := reach(amount)) and (time := reach(runtime))
     ]
-    longest = max((span[2] for span in spans), default=0)
-    if not longest or len(spans) < len([item for item, _ in known if item]):
+    if not spans or len(spans) < len([item for item, _ in known if item]):
         return None
+    longest = greatest(span[2] for span in spans)
+    longest = either(longest > 0, longest, inf)
     return sum(span[0] for span in spans) / longest, sum(span[1] for span in spans) / longest
 
 
-def _share(job: Figures, rate: Interval) -> Iterator[Diagnostic]:
+def _share(job: Figures, rate: Interval) -> Iterator[Finding]:
     share, mean = job.get(("group_share", "value")), job.get(("bandwidth", "mean"))
     if share is None or mean is None or not (part := reach(share)) or not (known := reach(mean)):
         return
     # fio cuts larger shares to 100 %.
-    of_group = part[0] * (rate[0] - _CUT), part[1] * rate[1] if part[1] < 1 else inf
-    if not overlap(of_group, (known[0] - _CUT, known[1])):
-        message = f"{share.text} % of the group's bandwidth is not {name_of(mean)}, {mean.text}."
-        yield contradiction("FIGURES_DISAGREE", message, share, mean)
+    of_group = part[0] * (rate[0] - _CUT), either(part[1] < 1, part[1] * rate[1], inf)
+    disagree = (rate[0] > _CUT) & apart(of_group, (known[0] - _CUT, known[1]))
+    message = f"{{}} % of the group's bandwidth is not {name_of(mean)}, {{}}."
+    yield Finding(disagree, "FIGURES_DISAGREE", message, (share.text, mean.text), share, mean)
 
 
 # Disks that are made of others
@@ -159,7 +163,7 @@ _TELLING: Final = 3
 Disk = dict[tuple[str, str], "Measurement"]
 
 
-def _members(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
+def _members(measurements: Iterable[Measurement]) -> Iterator[Finding]:
     """Hold what is said of the members of a disk against what is said of each.
 
     fio lists the members behind the disk, but does not say how many there are, nor repeats one that it listed
@@ -174,23 +178,44 @@ def _members(measurements: Iterable[Measurement]) -> Iterator[Diagnostic]:
         if not name.endswith(_MEMBERS):
             continue
         others = [disks[other] for other in names[index + 1 :] if not other.endswith(_MEMBERS)]
-        choices = [_wrong(disks[name], others[:number]) for number in range(1, len(others) + 1)]
-        wrong = min(choices, key=len, default=[])
-        told = [item for item in disks[name].values() if item.value and item not in wrong]
-        for item in wrong if len(told) >= _TELLING else ():
-            message = f"{name_of(item)} of the members of the disk, {item.text}, is not what theirs make."
-            yield contradiction("FIGURES_DISAGREE", message, item, others[0][item.operation, item.metric])
+        wrong = _wrong(disks[name], others)
+        told: Any = sum(
+            (item.value != 0) & (wrong.get(key, False) ^ True)
+            for key, item in disks[name].items()
+            if item.value is not None
+        )
+        for key, fails in wrong.items():
+            item = disks[name][key]
+            message = f"{name_of(item)} of the members of the disk, {{}}, is not what theirs make."
+            yield Finding(
+                fails & (told >= _TELLING), "FIGURES_DISAGREE", message, (item.text,), item, others[0][key]
+            )
 
 
-def _wrong(whole: Disk, parts: Sequence[Disk]) -> list[Measurement]:
-    """Return the figures of a disk's members that those of some disks do not make."""
-    found = []
+def _wrong(whole: Disk, others: Sequence[Disk]) -> dict[tuple[str, str], Any]:
+    """Return which figures of a disk's members those of the first disks do not make: of so many as fit best."""
+    best: dict[tuple[str, str], Any] = {}
+    fewest: Any = inf
+    for number in range(1, len(others) + 1):
+        wrong = _not_made(whole, others[:number])
+        count = sum(wrong.values())
+        is_better = count < fewest
+        best = {key: either(is_better, wrong.get(key, False), best.get(key, False)) for key in wrong | best}
+        fewest = either(is_better, count, fewest)
+    return best
+
+
+def _not_made(whole: Disk, parts: Sequence[Disk]) -> dict[tuple[str, str], Any]:
+    """Return whether each figure of a disk's members that all of some disks have is not made by these."""
+    found = {}
     for key, item in whole.items():
-        spans = [reach(part[key]) if key in part else None for part in parts]
-        known = [span for span in spans if span is not None]
-        if len(known) < len(parts):
-            continue
-        combine = max if item.statistic == "max" else fmean
-        if not overlap(reach(item), (combine(low for low, _ in known), combine(high for _, high in known))):
-            found.append(item)
+        spans = [span for part in parts if key in part and (span := reach(part[key])) is not None]
+        if len(spans) == len(parts):
+            combine = greatest if item.statistic == "max" else _mean
+            found[key] = apart(reach(item), (combine(low for low, _ in spans), combine(high for _, high in spans)))
     return found
+
+
+def _mean(values: Iterable[Any]) -> Any:
+    known = list(values)
+    return sum(known) / len(known)

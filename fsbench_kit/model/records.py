@@ -89,6 +89,8 @@ class Measurement:
         another file than its run has no line.
     how
         How the number with which `text` begins is printed, where that is all that there is to it.
+    phrase
+        From which byte up to which one the phrase stands that shows what a cross-check finds wrong with it.
     primary
         Whether this is the figure to use. A second printing of it is not.
     """
@@ -106,6 +108,7 @@ class Measurement:
     line: int | None
     start: int | None = field(default=None, compare=False, repr=False)
     how: How | None = field(default=None, compare=False, repr=False)
+    phrase: tuple[int, int] | None = field(default=None, compare=False, repr=False)
     scope: Scope = "all"
     part: str | None = None
     block_size: int | None = None

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.model.records import Measurement
 
 
@@ -16,7 +17,7 @@ def figure(metric: str, low: float, high: float | None = None, **more: Any) -> M
 
 
 def codes(*measurements: Measurement) -> list[str]:
-    return [item.code for item in cross_checks(measurements)]
+    return [item.code for item in diagnostics(cross_checks(measurements))]
 
 
 def test_a_second_printing_has_to_overlap() -> None:
@@ -79,8 +80,8 @@ def test_printings_of_one_precision_have_the_same_digits() -> None:
 def test_requests_in_flight_count_for_the_bandwidth_alone() -> None:
     rates = figure("iops", 100, block_size=10, threads=2), figure("bandwidth", 1150)
     measurements = [*rates, figure("runtime", 4)]
-    assert [item.code for item in cross_checks(measurements, {None: 32})] == []
-    assert [item.code for item in cross_checks(measurements, {None: 16})] == ["FIGURES_DISAGREE"]
+    assert [item.code for item in diagnostics(cross_checks(measurements, {None: 32}))] == []
+    assert [item.code for item in diagnostics(cross_checks(measurements, {None: 16}))] == ["FIGURES_DISAGREE"]
     assert codes(*measurements) == ["FIGURES_DISAGREE"]
 
 

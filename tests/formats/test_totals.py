@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fsbench_kit.formats import totals
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.model.records import Measurement
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def figure(metric: str, low: float, high: float | None = None, **more: Any) -> M
 
 
 def codes(*measurements: Measurement, wholes: Wholes = BOTH, has_all_parts: bool = True) -> list[str]:
-    return [item.code for item in totals.checks(measurements, wholes, has_all_parts=has_all_parts)]
+    found = totals.checks(measurements, wholes, has_all_parts=has_all_parts)
+    return [item.code for item in diagnostics(found)]
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.formats.bonnie import csv_lines, html_tables, text_tables
 from fsbench_kit.formats.bonnie.command import TOOL
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.clean import Clean, Columns, Flags, second_prints_differ
+from fsbench_kit.formats.clean import Clean
+from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from fsbench_kit.formats.bonnie.phases import Row
     from fsbench_kit.formats.text import Text
@@ -90,14 +91,18 @@ signatures: Final = Signatures(
 def parse(text: Text) -> Iterator[Record]:
     """Yield a run for each run that is printed, once or several times, and what is to be said about it."""
     repaired, edits = _without_markup(text)
-    reader = _Reader()
-    for token in _LEXER.tokens(repaired):
-        reader.read(token)
-    reader.close()
     if edits:
         first = Token("emphasis", text, edits[0].start, edits[1].end)
         yield first.diagnostic("REPAIRED", f"Markup was taken away from {len(edits) // 2} figures.")
-    yield from reader.records()
+    yield from _read(repaired).records()
+
+
+def _read(text: Text) -> _Reader:
+    reader = _Reader()
+    for token in _LEXER.tokens(text):
+        reader.read(token)
+    reader.close()
+    return reader
 
 
 _TOOLS_WORDS: Final = re.compile(r"^(?:Can't process: |Expected \S{0,9}, got \S{0,80} from )", re.MULTILINE)
@@ -134,7 +139,7 @@ class _Printed:
         sizes = {known.number("file_size"), row.number("file_size")} - {None}
         if len(sizes) > 1:
             return 0
-        return max(_agreement(known, row) for known in self.rows)
+        return max(_agreement_of(known, row) for known in self.rows)
 
     def is_over(self, row: Row) -> bool:
         """Whether the run's table stands right over a CSV line, as in the tool's own output."""
@@ -176,7 +181,7 @@ class _Printed:
             elif first is not figure:
                 repeats.append(replace(figure, primary=False))
         settings, disagreements = _settings(rows)
-        diagnostics = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
+        said = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
         versions = [row.version for row in rows if row.version is not None]
         hosts = [row.host for row in rows if row.host is not None]
         measurements = (*by_key.values(), *repeats)
@@ -192,8 +197,7 @@ class _Printed:
             settings=settings,
             measurements=measurements,
         )
-        contradictions = _contradictions(by_key, repeats)
-        return run, [*diagnostics, *disagreements, *cross_checks(measurements), *contradictions]
+        return run, [*said, *disagreements, *diagnostics(_checks(run))]
 
 
 def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic]]:
@@ -210,40 +214,45 @@ def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic
     return tuple(settings.values()), disagreements
 
 
-def _agreement(one: Row, other: Row) -> float:
-    """Return the share of the figures in two printings that can be the same."""
+def _agreement_of(one: Row, other: Row) -> float:
+    """Return the share of the figures in two prints that can be the same."""
     figures = {(m.operation, m.metric): m for m in one.measurements()}
     pairs = [(figures[key], m) for m in other.measurements() if (key := (m.operation, m.metric)) in figures]
+    share: float = _agreement(pairs)
+    return share
+
+
+def _agreement(pairs: Sequence[tuple[Measurement, Measurement]]) -> Any:
+    """Return the share of pairs of figures that can be the same; a column for columns."""
     measured = [pair for pair in pairs if any(m.state == "measured" for m in pair)]
     alike = [_alike(*pair) for pair in measured or pairs]
     return sum(alike) / len(alike) if alike else _ENOUGH
 
 
-def _alike(one: Measurement, other: Measurement) -> bool:
+def _alike(one: Measurement, other: Measurement) -> Any:
     if one.state != other.state:
         return False
-    lows, highs = (one.low, other.low), (one.high, other.high)
-    if None in lows or None in highs:
+    if one.low is None or one.high is None or other.low is None or other.high is None:
         return one.state != "measured"
-    return max(low for low in lows if low is not None) <= min(high for high in highs if high is not None)
+    return (one.low <= other.high) & (other.low <= one.high)
 
 
-def _contradictions(
-    figures: Mapping[tuple[str, str, str], Measurement], repeats: Sequence[Measurement]
-) -> Iterator[Diagnostic]:
-    """Say where one printing has a figure, and another one a mark."""
-    for repeat in repeats:
-        first = figures[repeat.operation, repeat.metric, repeat.statistic]
-        if first.state != repeat.state and "+" in first.text + repeat.text:
-            message = (
-                f"{first.metric} of {first.operation} is printed as {first.text}, and again as {repeat.text}."
-            )
-            yield Diagnostic(
-                code="SECOND_PRINTING_DIFFERS",
-                message=message,
-                line=first.line,
-                excerpt=f"{first.text} … {repeat.text}",
-            )
+def _checks(run: Run) -> Iterator[Finding]:
+    """Hold the prints of a run against each other; where one has a figure, another may have a mark."""
+    yield from cross_checks(run.measurements)
+    for first, repeat in _printed_twice(run):
+        if first.state != repeat.state and any("+" in text for item in (first, repeat) for text in item.text):
+            message = f"{first.metric} of {first.operation} is printed as {{}}, and again as {{}}."
+            yield Finding(True, "SECOND_PRINTING_DIFFERS", message, (first.text, repeat.text), first, repeat)
+
+
+def _printed_twice(run: Run) -> Iterator[tuple[Measurement, Measurement]]:
+    """Yield each figure of a run that is printed once more, and its other print."""
+    first: dict[tuple[str, str, str], Measurement] = {}
+    for item in run.measurements:
+        known = first.setdefault((item.operation, item.metric, item.statistic), item)
+        if known is not item:
+            yield known, item
 
 
 class _Reader:
@@ -251,7 +260,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._said: list[tuple[int, Diagnostic]] = []
-        self._runs: list[_Printed] = []
+        self.runs: list[_Printed] = []
         # Those without a printing of a form; a file can hold thousands of runs, and all in one form.
         self._lacking: dict[str, dict[int, _Printed]] = {form: {} for form in _FORMS}
         self._broken_off: list[Run] = []
@@ -319,15 +328,15 @@ class _Reader:
         """Take the end of the text."""
         self._no_machine()
         self._close_tables()
-        if (self._failure is not None and (self._started or self._runs)) or (
-            self._started > len(self._runs) + len(self._broken_off)
+        if (self._failure is not None and (self._started or self.runs)) or (
+            self._started > len(self.runs) + len(self._broken_off)
         ):
             self._break_off()
 
     def records(self) -> Iterator[Record]:
         """Yield what was read, in the order of the text."""
         found: list[tuple[int, Record]] = [*self._said]
-        for printed in self._runs:
+        for printed in self.runs:
             run, diagnostics = printed.run()
             found += [(run.start, run), *((run.start, diagnostic) for diagnostic in diagnostics)]
         found += [(run.start, run) for run in self._broken_off]
@@ -405,7 +414,7 @@ class _Reader:
         """Take a printing: of a run that is known, or of another one."""
         lacking = self._lacking[row.form]
         best = max(lacking.values(), key=lambda printed: printed.agreement(row), default=None)
-        above = self._runs[-1] if self._runs and self._runs[-1].is_over(row) else None
+        above = self.runs[-1] if self.runs and self.runs[-1].is_over(row) else None
         if best is not None and best.agreement(row) >= _ENOUGH:
             best.rows.append(row)
             del lacking[id(best)]
@@ -417,16 +426,24 @@ class _Reader:
                 row.say("SECOND_PRINTING_DIFFERS", "This is not what the table right above it says: another run.")
             begun = self._opening is not None and self._opening.start < row.start
             new = _Printed(self._opening.start if self._opening and begun else row.start, [row])
-            self._runs.append(new)
+            self.runs.append(new)
             for form in _FORMS:
                 if form != row.form:
                     self._lacking[form][id(new)] = new
         self._opening = self._step_number = None
 
 
-def _fails(columns: Columns) -> Flags:
-    """Return which logs have printings that differ."""
-    return second_prints_differ(columns, lambda item: (item.operation, item.metric, item.statistic))
+def _is_one_run(run: Run, text: Text) -> Any:
+    """Whether two prints that the example has of its run are of one run in the others, too."""
+    printed = _read(_without_markup(text)[0]).runs[0]
+    if len(printed.rows) == 1:
+        return True
+    known, row = printed.rows[0], printed.rows[-1]
+    if len(printed.rows) > len((known, row)):
+        return False
+    if _Printed(printed.start, [known]).is_over(row) and printed.has_name_and_size_of(row):
+        return True
+    return _agreement(list(_printed_twice(run))) >= _ENOUGH
 
 
 def _place(chars: str) -> str:
@@ -434,4 +451,4 @@ def _place(chars: str) -> str:
     return "\n".join([line for line in chars.split("\n") if "," not in line])
 
 
-CLEAN: Final = Clean(fails=_fails, place=_place)
+CLEAN: Final = Clean(checks=lambda run, _: _checks(run), same_runs=_is_one_run, place=_place)

@@ -10,6 +10,7 @@ import numpy as np
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import beside, part_names_with_idle, report_time, series_so_far
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
@@ -143,8 +144,9 @@ class Reader:
             yield self.diagnostic("DUPLICATE_FIGURE", message, document.positions[number])
         yield from self.figures.contradictions
         yield from self.over_requests
-        yield from cross_checks(measurements, self.depths)
-        yield from totals.checks(measurements, self.wholes, has_all_parts=document.is_whole)
+        yield from diagnostics(cross_checks(measurements, self.depths))
+        wholes = totals.checks(measurements, self.wholes, has_all_parts=document.is_whole)
+        yield from diagnostics(wholes)
         yield from self.leftovers()
 
     def _ended_at(self) -> datetime | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.checks import second_printings
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_log.figures import Figures, LogFile, Place, PlaceOf, read_figures
 from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Run
@@ -40,7 +41,7 @@ def run_of_logs(files: Sequence[LogFile], version: str | None) -> tuple[Run, byt
         measurements=tuple(figures.measurements),
         bins=tuple(figures.bins),
     )
-    figures.checks += second_printings(figures.measurements)
+    figures.checks += diagnostics(second_printings(figures.measurements))
     return run, sums, figures
 
 
@@ -80,7 +81,7 @@ def with_logs(run: Run, files: Sequence[LogFile], version: str | None) -> tuple[
     bins = [item for item in figures.bins if _place(item) not in known]
     figures.checks += [
         *_against_totals(others),
-        *second_printings([*report, *added]),
+        *diagnostics(second_printings([*report, *added])),
         *_series_against_report(report, added),
     ]
     return replace(run, measurements=(*run.measurements, *added), bins=(*run.bins, *bins)), figures

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import series_so_far
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_normal import jobs, setup, summary
@@ -74,7 +75,7 @@ def records(reports: list[Report]) -> Iterator[Record]:
         yield from _run(state)
     if state.known:
         _note_gaps(state)
-        run.diagnostics += cross_checks(run.measurements)
+        run.diagnostics += diagnostics(cross_checks(run.measurements))
         run.diagnostics += contradictions
     yield from run.diagnostics
 
@@ -103,7 +104,7 @@ def _contradictions_of_wholes(state: State) -> Iterator[Diagnostic]:
     wholes = {whole: list(parts) for whole, parts in state.wholes.items()}
     measurements = state.run.measurements
     lacking = set()
-    for diagnostic in totals.checks(measurements, wholes, has_all_parts=_has_all_jobs(state)):
+    for diagnostic in diagnostics(totals.checks(measurements, wholes, has_all_parts=_has_all_jobs(state))):
         yield diagnostic
         if diagnostic.code == "INCOMPLETE_LOG":
             lacking.add(diagnostic.line)

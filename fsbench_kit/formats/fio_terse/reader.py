@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import (
     LATENCIES,
     depth_bounds,
@@ -70,8 +71,9 @@ class Reader:
         yield from self._series()
         yield from self._remarks()
         yield from self.run.diagnostics
-        yield from cross_checks(self.run.measurements)
-        yield from totals.checks(self.run.measurements, self._groups(), has_all_parts=self._is_one_run())
+        yield from diagnostics(cross_checks(self.run.measurements))
+        wholes = totals.checks(self.run.measurements, self._groups(), has_all_parts=self._is_one_run())
+        yield from diagnostics(wholes)
 
     def _run(self) -> Run:
         is_whole = all(line.is_whole for line in self.lines)

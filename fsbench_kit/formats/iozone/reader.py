@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from fsbench_kit.formats.clean import Clean, Columns, Flags, second_prints_differ
+from fsbench_kit.formats.clean import Clean
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
-from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, key, table_measure
+from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, table_measure
 from fsbench_kit.formats.iozone.tables import TableReader, with_lines
 from fsbench_kit.formats.iozone.throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
@@ -420,7 +419,7 @@ class _OpenRun:
         if {"began", "command"} <= self.seen and self._given().get("direct") != "true":
             self.header["direct"] = Setting(key="direct", value="false", line=self.command[0].line)
         text = self.first.text
-        yield Run(
+        run = Run(
             tool=TOOL.name,
             tool_version=self.version,
             start=text.byte(self.first.start),
@@ -432,8 +431,9 @@ class _OpenRun:
             settings=(*self.header.values(), *self.command),
             measurements=tuple(self.figures.all),
         )
+        yield run
         yield from self._remarks()
-        yield from self.tables.contradictions()
+        yield from diagnostics(tables.checks(run), text)
         yield from self.throughput.contradictions()
 
     def _complete(self) -> bool:
@@ -497,11 +497,9 @@ def _words(token: Token) -> str:
     return (token["names"] if token.name == "heading" else None) or token.text.excerpt(token.start, token.end)
 
 
-def _fails(columns: Columns) -> Flags:
-    """Return which logs have a report that differs from its table. Several processes are not judged here."""
-    if any(item.threads is not None for item in columns.run.measurements):
-        return np.ones(len(columns.low), dtype=np.bool_)
-    return second_prints_differ(columns, key)
+def _is_table(run: Run) -> bool:
+    """Whether no figure tells how those after it are read: those of several processes do."""
+    return all(item.threads is None for item in run.measurements)
 
 
 def _place(chars: str) -> str:
@@ -509,4 +507,9 @@ def _place(chars: str) -> str:
     return chars.partition('\n"')[0]
 
 
-CLEAN: Final = Clean(fails=_fails, place=_place, date=_date)
+CLEAN: Final = Clean(
+    checks=lambda run, _: tables.checks(run),
+    same_runs=lambda run, _: _is_table(run),
+    place=_place,
+    date=_date,
+)

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.findings import Finding, unequal
 from fsbench_kit.formats.iozone.measures import CPU, Figures, figure, table_measure
+from fsbench_kit.formats.iozone.measures import key as key_of
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from fsbench_kit.formats.iozone.measures import Key
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic, Measurement
+    from fsbench_kit.model.records import Diagnostic, Measurement, Run
 
 _COLUMNS: Final = {
     "write": "write",
@@ -386,8 +389,6 @@ class TableReader:
     record_sizes: tuple[int, ...] = ()
     repaired: bool = False
     rows: dict[tuple[str, str], str] = field(default_factory=dict)
-    tabled: set[tuple[str, str]] = field(default_factory=set)
-    only_reported: list[tuple[Token, Measurement]] = field(default_factory=list)
 
     def is_of_another_run(self, row: Token) -> bool:
         """Whether a row has the sizes of one that was read, and other figures."""
@@ -444,7 +445,6 @@ class TableReader:
         self.rows[sizes] = cells
         measure = table_measure(given)
         for (operation, text), start in zip(figures, _starts(row, len(figures)), strict=True):
-            self.tabled.add((operation, measure.metric))
             self.figures.add(
                 figure(
                     measure,
@@ -501,20 +501,28 @@ class TableReader:
             first = self.figures.get(printed)
             if first is not None and first.state == "censored" and printed.state == "missing":
                 printed = replace(first, text=text, line=row.line, start=start)
-            self.figures.add(printed)
-            if first is None and printed.value is not None:
-                self.only_reported.append((row, printed))
-            if first is not None and first.text != text:
-                message = f"The table says {first.text} on line {first.line}, and the report {text}."
-                yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
+            phrase = row.text.byte(row.start), row.text.byte(row.end)
+            self.figures.add(replace(printed, phrase=phrase))
 
-    def contradictions(self) -> Iterator[Diagnostic]:
-        """Say if a report has figures of sizes that the table does not have: those of one of them are wrong."""
-        lost = [(row, item) for row, item in self.only_reported if (item.operation, item.metric) in self.tabled]
-        if lost:
-            row, item = lost[0]
-            message = (
-                f"The reports have {len(lost)} figures that the table lacks, the first for files of "
-                f"{item.file_size} and records of {item.block_size} bytes."
-            )
-            yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
+
+def checks(run: Run) -> Iterator[Finding]:
+    """Hold the reports of a run against its table, whose figures they print again."""
+    first: dict[Key, Measurement] = {}
+    tabled = {(item.operation, item.metric) for item in run.measurements if item.phrase is None}
+    lost = []
+    for item in run.measurements:
+        known = first.setdefault(key_of(item), item)
+        if item.phrase is None or item.threads is not None:
+            continue
+        if known is not item:
+            message = f"The table says {{}} on line {known.line}, and the report {{}}."
+            words = known.text, item.text
+            yield Finding(unequal(*words), "SECOND_PRINTING_DIFFERS", message, words, item)
+        elif item.state == "measured" and (item.operation, item.metric) in tabled:
+            lost.append(item)
+    if lost:
+        message = (
+            "The reports have {} figures that the table lacks, the first for files of {} and records of {} bytes."
+        )
+        sizes = lost[0].file_size, lost[0].block_size
+        yield Finding(True, "SECOND_PRINTING_DIFFERS", message, (len(lost), *sizes), lost[0])

@@ -6,11 +6,12 @@ import re
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fsbench_kit.formats.findings import Finding, either
 
-    from fsbench_kit.formats.sysbench.figures import FigureReader
-    from fsbench_kit.model.records import Diagnostic, Measurement
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.model.records import Measurement, Run
 
 _IDENTITIES: Final = (
     ("reads + writes + others", "requests"),
@@ -43,43 +44,29 @@ _IDLE_SHARE: Final = 0.5
 """A thread is called idle where it provably made requests for less than this share of the threads' mean time."""
 
 
-def contradictions(reader: FigureReader, counted: int | None, *, is_interim: bool) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each pair of figures that cannot both be right, and for a thread that was idle.
+def checks(run: Run, *, is_interim: bool = False) -> Iterator[Finding]:
+    """Hold the figures of a run against each other, and say where a thread was idle.
 
     Parameters
     ----------
-    reader
-        What was read of the log.
-    counted
-        The events that its histogram has, if there is one.
+    run
+        What was read of the log; see `fsbench_kit.formats.findings`.
     is_interim
-        Whether the last report counts from another one on, at a checkpoint.
+        Whether its report counts from another one on, at a checkpoint.
     """
-    report, settings = reader.report, reader.in_force
-    figures = {name: Interval(item.low, item.high) for name, item in report.figures.items() if _is_bounded(item)}
-    known = intervals(figures, settings, of_threads(report.measurements), counted)
-    for left_side, right_side, left, right, disagree in disagreements(known, is_interim=is_interim):
-        if disagree:
-            message = f"{left_side} is {left}, but {right_side} is {right}.".replace("_", " ")
-            yield report.tokens[right_side.split()[0]].diagnostic("FIGURES_DISAGREE", message)
-    if not is_interim and has_idle_thread(known, settings):
-        threads, run = known["threads"].high, known["total_time"].high
-        mean, deviation = known["thread_time"], known["thread_time_stdev"].low
-        least = mean.high - deviation**2 / (run - mean.low)
-        message = (
-            f"One of {threads:.0f} threads made requests for at most {max(least, 0):.3g} s of {run:.1f} s, "
-            f"where the mean is {mean.low:.1f} s; the figures are those of the others."
-        )
-        yield report.tokens["thread_time"].diagnostic("IDLE_THREAD", message)
-
-
-def disagreements(
-    known: Mapping[str, Interval], *, is_interim: bool
-) -> Iterator[tuple[str, str, Interval, Interval, Any]]:
-    """Yield both sides of each identity whose figures are known, what they come to, and whether they disagree.
-
-    The ends of the intervals are numbers, or columns over many logs; then so is the answer.
-    """
+    figures: dict[str, Measurement] = {}
+    threads: dict[str, list[Measurement]] = {}
+    for item in run.measurements:
+        if item.how is not None and item.how.name is not None:
+            if item.scope == "thread":
+                threads.setdefault(item.how.name, []).append(item)
+            else:
+                figures.setdefault(item.how.name, item)
+    settings = {item.key: item.value for item in run.settings}
+    known = _intervals(figures, settings, threads)
+    if run.bins:
+        counted = sum(each.count or 0 for each in run.bins)
+        known["histogram"] = Interval(counted, counted)
     slack = _WHILE_REPORTING if is_interim else 0
     for left_side, right_side in _IDENTITIES:
         if is_interim and re.search("time|thread|latency|histogram", f"{left_side} {right_side}"):
@@ -87,27 +74,16 @@ def disagreements(
         left, right = _evaluate(left_side, known), _evaluate(right_side, known)
         if left is not None and right is not None:
             disagree = (left.high < right.low * (1 - slack)) | (right.high < left.low * (1 - slack))
-            yield left_side, right_side, left, right, disagree
+            message = f"{left_side} is {{}}, but {right_side} is {{}}.".replace("_", " ")
+            yield Finding(disagree, "FIGURES_DISAGREE", message, (left, right), figures[right_side.split()[0]])
+    if not is_interim and "sysbench.rate" not in settings:  # where waiting in the queue counts too
+        yield from _idle_thread(known, figures)
 
 
-def of_threads(measurements: Iterable[Measurement]) -> dict[str, list[Interval]]:
-    """Return what is printed of each thread, by its name."""
-    found: dict[str, list[Interval]] = {}
-    for item in measurements:
-        if item.scope == "thread" and item.how is not None and item.how.name is not None:
-            found.setdefault(item.how.name, []).append(Interval(item.low or 0, item.high or 0))
-    return found
-
-
-def _is_bounded(item: Measurement) -> bool:
-    return item.low is not None and item.high is not None
-
-
-def intervals(
-    figures: Mapping[str, Interval],
+def _intervals(
+    figures: Mapping[str, Measurement],
     settings: Mapping[str, str],
-    threads: Mapping[str, Sequence[Interval]],
-    counted: int | None,
+    threads: Mapping[str, Sequence[Measurement]],
 ) -> dict[str, Interval]:
     """Return what the printed figures allow, and the settings that figures are multiples of.
 
@@ -119,10 +95,12 @@ def intervals(
         Of the log, and of the command before it.
     threads
         What is printed of each thread, by its name.
-    counted
-        The events that the histogram has, if there is one.
     """
-    known = dict(figures)
+    known = {
+        name: Interval(item.low, item.high)
+        for name, item in figures.items()
+        if item.low is not None and item.high is not None
+    }
     numbers = {key: int(value) for key, value in settings.items() if value.isdecimal()}
     block_size, file_size = numbers.get("block_size"), numbers.get("file_size")
     if "threads" in numbers:
@@ -130,29 +108,33 @@ def intervals(
         for metric, name in (("thread_events", "one_events"), ("thread_time", "one_time")):
             each = threads.get(name, [])
             if len(each) == numbers["threads"]:
-                known[f"each_{metric}"] = Interval(sum(one.low for one in each), sum(one.high for one in each))
+                ends = [(0 if one.low is None else one.low, 0 if one.high is None else one.high) for one in each]
+                known[f"each_{metric}"] = Interval(sum(low for low, _ in ends), sum(high for _, high in ends))
     # A file's last request is shorter where blocks do not fill it, and merged requests are longer.
     is_merged = "sysbench.merged-size" in settings
     if block_size and file_size is not None and file_size % block_size == 0 and not is_merged:
         known["block_size"] = Interval(block_size, block_size)
-    if counted is not None:
-        known["histogram"] = Interval(counted, counted)
     return known
 
 
-def has_idle_thread(known: Mapping[str, Interval], settings: Mapping[str, str]) -> Any:
-    """Whether one thread cannot have done its share; a column for columns.
+def _idle_thread(known: Mapping[str, Interval], figures: Mapping[str, Measurement]) -> Iterator[Finding]:
+    """Say where one thread cannot have done its share.
 
     No thread makes requests for longer than the run, so the mean and the deviation of the threads' times bound
     the least of them (Bhatia and Davis, 2000): deviation^2 <= (run - mean) * (mean - least).
     """
     if not {"threads", "total_time", "thread_time", "thread_time_stdev"} <= known.keys():
-        return False
-    if "sysbench.rate" in settings:  # waiting in the queue counts too
-        return False
+        return
     run, mean, deviation = known["total_time"].high, known["thread_time"], known["thread_time_stdev"].low
     spare = run - mean.low
-    return (spare > 0) & (deviation**2 > (mean.high - _IDLE_SHARE * mean.low) * spare)
+    is_idle = (spare > 0) & (deviation**2 > (mean.high - _IDLE_SHARE * mean.low) * spare)
+    least = mean.high - deviation**2 / either(is_idle, spare, 1)
+    message = (
+        "One of {:.0f} threads made requests for at most {:.3g} s of {:.1f} s, "
+        "where the mean is {:.1f} s; the figures are those of the others."
+    )
+    words = known["threads"].high, either(least > 0, least, 0), run, mean.low
+    yield Finding(is_idle, "IDLE_THREAD", message, words, figures["thread_time"])
 
 
 class Interval(NamedTuple):

@@ -140,8 +140,10 @@ class Report:
     ----------
     run
         What they are kept in.
-    figures, tokens
-        The first printing of each figure, by the names in `_FIGURES`, and where it stands.
+    figures
+        The first print of each figure, by the names in `_FIGURES`.
+    first
+        The phrase of the first of them.
     """
 
     def __init__(self, text: Text, checkpoint: Token | None = None) -> None:
@@ -149,7 +151,7 @@ class Report:
         self.phrases: set[str] = set()
         self.run = RunBuilder(text)
         self.figures: dict[str, Measurement] = {}
-        self.tokens: dict[str, Token] = {}
+        self.first: Token | None = None
 
     @property
     def measurements(self) -> Sequence[Measurement]:
@@ -244,7 +246,7 @@ class FigureReader:
             again = earlier.text == token[name]
         self._add(token, name, figure, primary=not again)
         report.figures.setdefault(name, report.measurements[-1])
-        report.tokens.setdefault(name, token)
+        report.first = report.first or token
 
     def _read_thread(self, token: Token) -> None:
         is_idle = int(token["one_events"] or "") == 0
@@ -278,6 +280,7 @@ class FigureReader:
             zero="censored" if figure.metric in {"bandwidth", "iops", "latency"} else "measured",
             samples=threads if is_of_all else None,
             primary=primary,
+            within=token,
         )
 
     def _figure(self, token: Token, name: str) -> _Figure | None:

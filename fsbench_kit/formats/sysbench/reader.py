@@ -6,20 +6,13 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from fsbench_kit.formats.clean import Clean, Columns, Flags
+from fsbench_kit.formats.clean import Clean
+from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.sysbench import series
-from fsbench_kit.formats.sysbench.checks import (
-    Interval,
-    contradictions,
-    disagreements,
-    has_idle_thread,
-    intervals,
-)
+from fsbench_kit.formats.sysbench.checks import checks
 from fsbench_kit.formats.sysbench.command import COMMAND, TOOL
 from fsbench_kit.formats.sysbench.figures import FigureReader, Report
 from fsbench_kit.formats.sysbench.histogram import histogram
@@ -89,29 +82,7 @@ def parse(text: Text) -> Iterator[Record]:
         yield from log.close()
 
 
-def _fails(columns: Columns) -> Flags:
-    """Return which logs of one kind have figures that cannot all be right."""
-    run = columns.run
-    settings = {item.key: item.value for item in run.settings}
-    figures: dict[str, Interval] = {}
-    threads: dict[str, list[Interval]] = {}
-    for number, item in enumerate(run.measurements):
-        if item.how is not None and item.how.name is not None and item.low is not None:
-            interval = Interval(columns.low[:, number], columns.high[:, number])
-            if item.scope == "thread":
-                threads.setdefault(item.how.name, []).append(interval)
-            else:
-                figures.setdefault(item.how.name, interval)
-    counted = sum(each.count or 0 for each in run.bins) if run.bins else None
-    known = intervals(figures, settings, threads, counted)
-    fails = np.zeros(len(columns.low), dtype=np.bool_)
-    fails |= has_idle_thread(known, settings)
-    for *_, disagree in disagreements(known, is_interim=False):
-        fails |= disagree
-    return fails
-
-
-CLEAN: Final = Clean(fails=_fails, duration="runtime")
+CLEAN: Final = Clean(checks=lambda run, _: checks(run), duration="runtime")
 
 
 _BUCKET: Final = re.compile(r"[\d.]+\s*\|[\s*]*\d+")
@@ -154,11 +125,6 @@ class _OpenLog:
     @property
     def report(self) -> Report:
         return self.reader.report
-
-    @property
-    def counted(self) -> int | None:
-        """The events that its histogram has, if there is one."""
-        return sum(int(token["count"] or "") for token in self.buckets) if self.buckets else None
 
     def is_over_before(self, token: Token) -> bool:
         """Whether a phrase belongs to another log than what was read so far."""
@@ -285,7 +251,7 @@ class _OpenLog:
         finished = bool(report.measurements)
         buckets = list(histogram(self.buckets))
         self.diagnostics += (record for record in buckets if isinstance(record, Diagnostic))
-        yield Run(
+        run = Run(
             tool=TOOL.name,
             tool_version=self.reader.version,
             start=text.byte(self.first.start),
@@ -298,6 +264,7 @@ class _OpenLog:
             measurements=tuple(self.reader.measurements()),
             bins=tuple(record for record in buckets if isinstance(record, Bin)),
         )
+        yield run
         yield from series.of_intervals(self.intervals)
         yield from series.of_checkpoints(self.interim, self.first)
         missing = [
@@ -311,7 +278,7 @@ class _OpenLog:
             yield token.diagnostic(
                 "UNREAD_FIGURE", "Nothing tells whether these are figures of reads or of writes."
             )
-        yield from contradictions(self.reader, self.counted, is_interim=bool(self.interim))
+        yield from diagnostics(checks(run, is_interim=bool(self.interim)), text)
 
     def _settings(self) -> Iterator[Setting]:
         """Yield the settings; a command without a prompt, and apart from the log, is what somebody says ran."""

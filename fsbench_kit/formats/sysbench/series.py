@@ -64,7 +64,7 @@ def of_checkpoints(interim: Sequence[Report], first: Token) -> Iterator[Block | 
     """Yield the rates and latencies of the interim reports of a log, each at the time of its report."""
     points: dict[tuple[str, str, str], list[tuple[float, float, int | None]]] = {}
     for report in interim:
-        where = report.checkpoint or next(iter(report.tokens.values()), first)
+        where = report.checkpoint or report.first or first
         yield where.diagnostic(
             "INTERIM_REPORT",
             "sysbench starts its counters again after this report; the last one is of what follows it.",

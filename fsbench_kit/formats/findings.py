@@ -1,0 +1,111 @@
+"""What cross-checks find: in the figures of one run, or of many runs that are printed alike at once.
+
+A check is written once for both. It takes a `fsbench_kit.model.records.Run` in whose measurements `value`, `low`,
+`high` and `text` are those of one run, or columns over many runs, and yields a `Finding` for each thing that can
+be wrong::
+
+    def checks(run):
+        work, rate = ...  # measurements
+        too_slow = (work.low > rate.high * 10) & (rate.low > 0)
+        words = work.text, rate.text
+        yield Finding(too_slow, "FIGURES_DISAGREE", "{} in 10 s are not {} per second.", words, rate)
+
+So it computes with ``&``, ``|`` and comparisons, which do for both, and has `either` in place of ``if``. An end
+that is ``None`` is so in all of the runs. Where a run is read alone, `diagnostics` says what was found.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fsbench_kit.model.records import Diagnostic, Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fsbench_kit.formats.text import Text
+
+
+class Finding(NamedTuple):
+    """What can be wrong with some figures, and in which runs it is.
+
+    Attributes
+    ----------
+    fails
+        Whether it is wrong; a column over many runs.
+    code, message
+        What a diagnostic says; `words` take the places of the braces in the message.
+    words
+        Of one run, or columns, or named tuples of them.
+    at
+        The measurement at whose print the diagnostic points.
+    beside
+        The one that it contradicts. Where there is none, the phrase is shown in which `at` is printed.
+    """
+
+    fails: Any
+    code: str
+    message: str
+    words: tuple[Any, ...]
+    at: Measurement
+    beside: Measurement | None = None
+
+    def message_of(self, row: int) -> str:
+        """Return the message for one of the runs."""
+        return self.message.format(*(_of(word, row) for word in self.words))
+
+    def excerpt_of(self, row: int) -> str | None:
+        """Return both prints in one of the runs, where there are two."""
+        return f"{_of(self.at.text, row)} … {_of(self.beside.text, row)}" if self.beside is not None else None
+
+
+def diagnostics(findings: Iterable[Finding], text: Text | None = None) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a run that is read alone; `text` is what it was read from, to show its phrases."""
+    for finding in findings:
+        if not finding.fails:
+            continue
+        message, excerpt, line = finding.message_of(0), finding.excerpt_of(0), finding.at.line
+        start = end = None
+        if finding.beside is None and finding.at.phrase is not None and text is not None:
+            start, end = finding.at.phrase
+            first, last = text.position(start), text.position(end)
+            excerpt, line = text.excerpt(first, last), text.line(first)
+        yield Diagnostic(code=finding.code, message=message, line=line, start=start, end=end, excerpt=excerpt)
+
+
+def either(flags: Any, one: Any, other: Any) -> Any:
+    """Return the one where a flag is set, and else the other; a column for columns."""
+    return (one if flags else other) if isinstance(flags, bool | np.bool_) else np.where(flags, one, other)
+
+
+def unequal(one: Any, other: Any) -> Any:
+    """Whether two texts differ; a column for columns."""
+    if isinstance(one, str):
+        return one != other
+    return np.array([text != again for text, again in zip(one, other, strict=True)])
+
+
+def least(values: Iterable[Any]) -> Any:
+    """Return the least of some values; a column for columns."""
+    return reduce(np.minimum, known) if _are_columns(known := list(values)) else min(known)
+
+
+def greatest(values: Iterable[Any]) -> Any:
+    """Return the greatest of some values; a column for columns."""
+    return reduce(np.maximum, known) if _are_columns(known := list(values)) else max(known)
+
+
+def _are_columns(values: Iterable[Any]) -> bool:
+    return any(isinstance(value, np.ndarray) for value in values)
+
+
+def _of(word: Any, row: int) -> Any:
+    """Return what stands in a run's row, where a word is a column."""
+    if isinstance(word, list | np.ndarray):
+        return word[row]
+    if isinstance(word, tuple):
+        return type(word)(*(_of(part, row) for part in word))
+    return word
