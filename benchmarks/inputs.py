@@ -36,7 +36,9 @@ FIO_TEXT: Final = tuple(
 )
 IOZONE_WITH_CPU: Final = (DATA / "iozone" / "3.489-mmap-cpu.txt",)
 
-_FIGURE: Final = re.compile(r"(?<![\w.:/-])(?:\d+\.\d+|\d{5,})(?![\w.:/])")
+_FIGURE: Final = re.compile(
+    r"(?P<version>Version\s+\d\.\d\d|^\d\.\d\d,\d\.\d\d)|(?<![\w.:/-])(?:\d+\.\d+|\d{5,})(?![\w.:/])", re.MULTILINE
+)
 _JOB: Final = re.compile(r"^    \{\n.*?^    \},?\n", re.MULTILINE | re.DOTALL)
 _BINS: Final = re.compile(r',\n *"bins" : \{[^}]*\}')
 
@@ -138,7 +140,7 @@ def other_digits(text: str, rng: random.Random) -> str:
 
     def changed(match: re.Match[str]) -> str:
         figure = match[0]
-        if "." not in figure and int(figure) % 64 == 0:
+        if match["version"] or ("." not in figure and int(figure) % 64 == 0):
             return figure
         return figure[:-1] + str(rng.randrange(10))
 

@@ -207,16 +207,20 @@ class RunBuilder:
         state: Literal["censored", "missing"],
         low: float | None = None,
         high: float | None = None,
+        how: How | None = None,
         primary: bool = True,
     ) -> int | None:
         """Add a measurement that has no value: a mark stands in place of a number, or what is not a number.
 
-        `low` and `high` are what is known of it all the same, in the base unit.
+        `low` and `high` are what is known of it all the same, in the base unit. With a `how`, any other number in
+        its place would say as much.
         """
         if printed is None:
             return None
         unit = METRICS[metric].unit
-        self._rows.append(_Row(place, metric, statistic, None, unit, state, low, high, None, printed, primary))
+        self._rows.append(
+            _Row(place, metric, statistic, None, unit, state, low, high, None, printed, primary, how)
+        )
         return len(self._rows) - 1
 
     @property

@@ -7,8 +7,10 @@ cross-checks find: then each figure says at which number it stands and how it is
 (`fsbench_kit.model.records.How`), and in the other logs the number at that place is read in the same way, as a
 column over all of them. So this module knows no format, and what it reads is what `parse` reads:
 
-- A number that is no figure (a thread count, a version) has to be that of the example, but for a date and a seed.
-- A figure that is 0 is 0 in the example, because a 0 can be a bound or a count.
+- A number that is no figure (a version, a rank) has to be that of the example, but for a date, and for settings of
+  which the format says what depends on them (`Clean.free`).
+- A figure that is 0 is 0 in the example, because a 0 can be a bound or a count (but for `Clean.zeros`).
+- A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`).
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
 - The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
 
@@ -21,7 +23,8 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -32,10 +35,10 @@ from fsbench_kit import formats
 from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Bin, Block, Diagnostic, How, Measurement, Run, Setting
-from fsbench_kit.model.units import exact_factor, quantity
+from fsbench_kit.model.units import Rounding, exact_factor, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
 Floats = NDArray[np.float64]
@@ -50,8 +53,17 @@ class Clean:
     checks
         The cross-checks that `parse` makes last: of a run, whose measurements may be columns over many, and the
         text of the example. See `fsbench_kit.formats.findings`.
+    remarks
+        Codes of other diagnostics, which come before those and depend on no figure.
     same_runs
         Returns whether `parse` finds the same run in a log as in the example, where that depends on figures.
+    free
+        Settings that may differ between logs that are read together -> the columns of measurements that repeat
+        them. Nothing else may depend on them but `checks`.
+    zeros
+        Figures, by `fsbench_kit.model.records.How.name`, of which a 0 is a figure like any other.
+    units
+        What may stand behind a figure -> its unit, and how it was shortened.
     duration
         The metric that is the duration of a run.
     place
@@ -61,7 +73,11 @@ class Clean:
     """
 
     checks: Callable[[Run, Text], Iterable[Finding]]
+    remarks: frozenset[str] = frozenset()
     same_runs: Callable[[Run, Text], Any] | None = None
+    free: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    zeros: frozenset[str] = frozenset()
+    units: Mapping[str, tuple[str, Rounding]] = field(default_factory=dict)
     duration: str | None = None
     place: Callable[[str], str] | None = None
     date: Callable[[str], datetime | None] | None = None
@@ -88,7 +104,7 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     Parameters
     ----------
     texts
-        Of whole files.
+        Of whole files in UTF-8.
 
     Returns
     -------
@@ -102,34 +118,72 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     """
     kinds: dict[str, list[_Log]] = defaultdict(list)
     left: list[int] = []
-    for index, chars in enumerate(texts):
-        if chars.isascii():
-            dateless, date = _without_date(chars)
-            pieces = _NUMBER.split(dateless)
-            kind = "\0".join([piece.rstrip(" ") for piece in pieces[::2]])
-            kinds[kind].append(_Log(index, chars, pieces[1::2], date))
-        else:
+    for index, raw in enumerate(texts):
+        chars = raw if raw.isascii() else raw.replace(_HARD_BLANK, " ")
+        if not chars.isascii():
             left.append(index)
+            continue
+        dateless, date = _without_date(chars)
+        pieces = _NUMBER.split(dateless)
+        kind = "\0".join([piece.rstrip(" ") for piece in pieces[::2]])
+        kinds[kind].append(_Log(index, raw, chars, pieces[1::2], date, kind))
+    alike: dict[str, list[list[_Log]]] = defaultdict(list)
+    for kind, logs in kinds.items():
+        alike[_UNIT.sub("\0", kind)].append(logs)
     groups: list[_Group] = []
-    for alike in kinds.values():
-        left += _examples(alike, groups)
+    for some in alike.values():
+        left += _examples(some, groups)
     found: dict[str, _Collector] = defaultdict(_Collector)
     for group, read_as in zip(groups, _read_figures(groups), strict=True):
         left += group.collect(read_as, found[group.example.owner])
     return {name: collector.logs() for name, collector in found.items()}, sorted(left)
 
 
-_NUMBER: Final = re.compile(r"(\d+(?:\.\d+)?)")
+_NUMBER: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)")
+_UNIT: Final = re.compile(r"\0(?:[mu]?s|[kmg])(?!\w)")
+"""A unit right behind a number, where numbers are left out, and a ``\\0`` stands in the place of each."""
+_UNIT_IN_PLACE: Final = re.compile(r"(?<=\d)(?:[mu]?s|[kmg])(?!\w)")
 _DIGITS: Final = dict.fromkeys(map(ord, "0123456789"), " ")
+_HARD_BLANK: Final = "\N{NO-BREAK SPACE}"
+"""What web pages have for a blank; where documents are read, it is one."""
 _MOST_FAILURES: Final = 8
 """So many logs of a kind are tried as its example."""
 
 
 class _Log(NamedTuple):
+    """A log: as it is, and with blanks for hard ones; its numbers, and what stands between these (`kind`)."""
+
     at: int
+    raw: str
     chars: str
     numbers: list[str]
     date: str | None
+    kind: str
+
+    @property
+    def text(self) -> Text:
+        return Text(self.raw).replaced(self.chars)
+
+    @property
+    def pieces(self) -> list[str]:
+        """Its numbers, and what stands between them, in turns."""
+        return _NUMBER.split(_without_date(self.chars)[0])
+
+    def byte(self, position: int) -> int:
+        """Return the offset of a character in the file, where a hard blank is two bytes."""
+        return position + (0 if self.raw is self.chars else self.raw.count(_HARD_BLANK, 0, position))
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """From where to where it stands in the file, without the blanks around it."""
+        return self.byte(len(self.chars) - len(self.chars.lstrip())), self.byte(len(self.chars.rstrip()))
+
+
+@lru_cache(maxsize=2**12)
+def _units(kind: str) -> tuple[str, ...]:
+    """Return the unit behind each number of a kind, or nothing."""
+    found = (_UNIT.match(f"\0{piece}") for piece in kind.split("\0")[1:])
+    return tuple(match[0][1:] if match is not None else "" for match in found)
 
 
 _CLOCK: Final = re.compile(r":\d\d:\d\d \d{4}")  # which is found faster than the whole
@@ -144,19 +198,20 @@ def _without_date(chars: str) -> tuple[str, str | None]:
     return f"{chars[: date.start()]}{'~' * len(date[0])}{chars[date.end() :]}", date[0]
 
 
-def _examples(logs: list[_Log], groups: list[_Group]) -> Iterator[int]:
-    """Find examples for logs of one kind, and yield the indexes of those that have none."""
-    owners = {id(owner): owner for _, owner in formats.sniff(logs[0].chars)}.values()
+def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
+    """Find examples for logs that are alike but for units, and yield the indexes of those that have none."""
+    owners = {id(owner): owner for _, owner in formats.sniff(kinds[0][0].chars)}.values()
     clean = next((getattr(owner, "CLEAN", None) for owner in owners), None)
     if len(owners) != 1 or clean is None:
-        yield from (log.at for log in logs)
+        yield from (log.at for logs in kinds for log in logs)
         return
     (owner,) = owners
-    pending = [logs]
+    pending = [list(chain(*kinds))] if clean.units else kinds
     if clean.place is not None:
-        by_place: dict[str, list[_Log]] = defaultdict(list)
-        for log in logs:
-            by_place[clean.place(_without_date(log.chars)[0]).translate(_DIGITS)].append(log)
+        by_place: dict[tuple[int, str], list[_Log]] = defaultdict(list)
+        for number, logs in enumerate(pending):
+            for log in logs:
+                by_place[number, _places(clean.place(_without_date(log.chars)[0]))].append(log)
         pending = list(by_place.values())
     failures = 0
     while pending:
@@ -172,24 +227,43 @@ def _examples(logs: list[_Log], groups: list[_Group]) -> Iterator[int]:
         pending += others
 
 
+def _places(chars: str) -> str:
+    """Return a text in which a figure of any length and unit that ends at a place is the same."""
+    return _UNIT_IN_PLACE.sub(lambda unit: f"{'~':>{len(unit[0])}}", chars).translate(_DIGITS)
+
+
+class _Figure(NamedTuple):
+    """Where a measurement of an example stands.
+
+    Attributes
+    ----------
+    place
+        The number that it is, or ``None`` where it is none and the same in all logs.
+    suffix
+        What else its text has.
+    has_unit
+        Whether that is a unit in whose place another one may stand.
+    """
+
+    place: int | None
+    suffix: str
+    has_unit: bool = False
+
+
 @dataclass
 class _Example:
     """A log that was read by its format, and where in it the figures stand.
 
     Attributes
     ----------
-    said
-        What the cross-checks find in it.
-    places, suffixes
-        For each measurement the number that it is, or ``None`` where it is none and the same in all logs; and what
-        else its text has.
+    remarks, said
+        What is said of it before the cross-checks, and what these find.
     free
-        Setting -> the number that it is, of those that may differ within a kind.
+        Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with.
     points
         For each series the numbers that its values are.
     anchors
-        Where the phrases begin and end that diagnostics can show: byte -> piece between or of numbers, and place
-        in it.
+        Where the phrases begin and end that diagnostics show: byte -> piece of the text, and place in it.
     """
 
     owner: str
@@ -197,96 +271,118 @@ class _Example:
     log: _Log
     run: Run
     blocks: list[Block]
+    remarks: list[Diagnostic]
     said: list[Diagnostic]
-    anchors: dict[int, tuple[int, int]]
-    places: list[int | None]
-    suffixes: list[str]
-    free: dict[int, int]
+    figures: list[_Figure]
+    free: dict[int, tuple[int, int]]
     points: list[list[int]]
+    anchors: dict[int, tuple[int, int]]
 
     @classmethod
     def of(cls, owner: formats.Format, clean: Clean, log: _Log) -> _Example | None:
-        """Return a log as an example, or ``None`` where something is to be said about it."""
-        text = Text(log.chars)
+        """Return a log as an example, or ``None`` where it cannot vouch for others."""
+        text = log.text
         records = list(owner.parse(text))
         runs = [record for record in records if isinstance(record, Run)]
         blocks = [record for record in records if isinstance(record, Block)]
-        said = [record for record in records if isinstance(record, Diagnostic)]
-        if len(runs) != 1 or said != list(diagnostics(clean.checks(runs[0], text), text)):
+        if len(runs) != 1 or (runs[0].start, runs[0].end) != log.span:
             return None
         (run,) = runs
-        if log.chars[: run.start].strip() or log.chars[run.end :].strip():
+        all_said = [record for record in records if isinstance(record, Diagnostic)]
+        remarks = [item for item in all_said if item.code in clean.remarks]
+        said = list(diagnostics(clean.checks(run, text), text))
+        began = clean.date(log.date) if clean.date is not None and log.date is not None else None
+        if all_said != remarks + said or run.started_at != began or run.ended_at is not None:
             return None
         found = _NUMBER.finditer(_without_date(log.chars)[0])
-        numbers = {match.start(): number for number, match in enumerate(found)}
-        began = clean.date(log.date) if clean.date is not None and log.date is not None else None
-        if run.started_at != began or run.ended_at is not None:
-            return None
-        places: list[int | None] = []
-        suffixes: list[str] = []
-        for item in run.measurements:
-            place = numbers.get(item.start) if item.start is not None else None
-            if place is not None and item.how is not None and item.text.startswith(log.numbers[place]):
-                suffix = item.text.removeprefix(log.numbers[place])
-            else:
-                place, suffix = None, item.text
-            if re.search(r"\d", suffix):
-                return None
-            places.append(place)
-            suffixes.append(suffix)
+        numbers = {log.byte(match.start()): number for number, match in enumerate(found)}
+        figures = [_figure(item, numbers, log, clean) for item in run.measurements]
         points = [[numbers.get(start, -1) for start in block.starts or ()] for block in blocks]
-        if any(not each or -1 in each for each in points):
+        phrases = [item.phrase for item in run.measurements if item.phrase is not None]
+        phrases += [span for item in remarks if (span := _span(item)) is not None]
+        anchors = dict(_anchors(log, text, chain(*phrases)))
+        is_vouched = all(re.search(r"\d", figure.suffix) is None for figure in figures)
+        if not is_vouched or any(not each or -1 in each for each in points) or None in anchors.values():
             return None
-        phrases = (item.phrase for item in run.measurements if item.phrase is not None)
-        anchors = _anchors(_pieces(log.chars), {end for phrase in phrases for end in phrase})
-        if anchors is None:
-            return None
-        free = {
-            position: number
-            for position, setting in enumerate(run.settings)
-            if setting.key in _FREE and setting.start is not None
-            if (number := numbers.get(setting.start)) is not None and log.numbers[number] == setting.value
-        }
-        return cls(formats.name(owner), clean, log, run, blocks, said, anchors, places, suffixes, free, points)
+        return cls(
+            formats.name(owner),
+            clean,
+            log,
+            run,
+            blocks,
+            remarks,
+            said,
+            figures,
+            dict(_free(clean, log, run, numbers)),
+            points,
+            {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
+        )
 
     def sorted(self, logs: list[_Log]) -> list[list[_Log]]:
         """Return the logs of which this is the example, and the others in groups that may have their own."""
         if len(logs) == 1:
             return [logs]
-        taken = {*self.places, *(number for each in self.points for number in each)} - {None}
-        figures = np.array(sorted(number for number in taken if number is not None), dtype=np.int64)
-        fixed = sorted(set(range(len(self.log.numbers))) - taken - set(self.free.values()))
+        measured = zip(self.figures, self.run.measurements, strict=True)
+        items = {figure.place: item for figure, item in measured if figure.place is not None}
+        points = set(chain(*self.points))
+        free = sorted(number for number, _ in self.free.values())
+        zeros = {
+            place for place, item in items.items() if item.how is not None and item.how.name in self.clean.zeros
+        }
         columns = list(zip(*(log.numbers for log in logs), strict=True))
-        zeros = np.zeros((len(logs), len(figures)), dtype=np.bool_)
-        for place, number in enumerate(figures):
-            zeros[:, place] = [text[0] == "0" and not text.strip("0.") for text in columns[number]]
+        odd = [
+            [text[0] == "0" and not text.strip("0.") for text in columns[n]]
+            for n in (items.keys() | points) - zeros
+        ]
+        odd += [[text[0] == "0" or "." in text for text in columns[number]] for number in free]
+        flags = np.packbits(np.array(odd, np.bool_).reshape(len(odd), len(logs)), axis=0).T
+        fixed = sorted(set(range(len(columns))) - items.keys() - points - set(free))
         others = list(zip(*(columns[number] for number in fixed), strict=True)) or [()] * len(logs)
+        any_unit = {figure.place for figure in self.figures if figure.has_unit}
+        units = {
+            kind: tuple(unit for number, unit in enumerate(_units(kind)) if number not in any_unit)
+            for kind in {log.kind for log in logs}
+        }
         groups: dict[object, list[_Log]] = {}
-        for log, other, zero in zip(logs, others, np.packbits(zeros, axis=1), strict=True):
-            groups.setdefault((other, zero.tobytes()), []).append(log)
+        for log, other, flag in zip(logs, others, flags, strict=True):
+            groups.setdefault((other, flag.tobytes(), units[log.kind]), []).append(log)
         return list(groups.values())
 
 
-def _pieces(chars: str) -> list[str]:
-    """Return the numbers of a text, and what stands between them, in turns."""
-    return _NUMBER.split(_without_date(chars)[0])
+def _figure(item: Measurement, numbers: Mapping[int, int], log: _Log, clean: Clean) -> _Figure:
+    place = numbers.get(item.start) if item.start is not None else None
+    if place is None or item.how is None or not item.text.startswith(log.numbers[place]):
+        return _Figure(None, item.text)
+    suffix = item.text.removeprefix(log.numbers[place])
+    is_unit = clean.units.get(suffix) == (item.how.unit, item.how.rounding)
+    return _Figure(place, suffix, is_unit and suffix == _units(log.kind)[place])
 
 
-def _anchors(pieces: Sequence[str], positions: Iterable[int]) -> dict[int, tuple[int, int]] | None:
-    """Return by which piece positions stand, and how far behind its start; ``None`` if one is inside a number."""
+def _free(clean: Clean, log: _Log, run: Run, numbers: Mapping[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the settings that may differ between logs: which number each is, and what that is multiplied with."""
+    keys = [setting.key for setting in run.settings]
+    for position, setting in enumerate(run.settings):
+        number = numbers.get(setting.start) if setting.start is not None else None
+        if number is None or setting.key not in clean.free or keys.count(setting.key) > 1:
+            continue
+        printed = log.numbers[number]
+        if printed.isdecimal() and printed[0] != "0" and setting.value.isdecimal():
+            factor, rest = divmod(int(setting.value), int(printed))
+            depending = {getattr(item, name) for name in clean.free[setting.key] for item in run.measurements}
+            if not rest and depending <= {None, int(setting.value)}:
+                yield position, (number, factor)
+
+
+def _anchors(log: _Log, text: Text, offsets: Iterable[int]) -> Iterator[tuple[int, tuple[int, int] | None]]:
+    """Yield some bytes, and by which piece they stand, and how far behind its start; ``None`` inside a number."""
+    pieces = log.pieces
     starts = list(accumulate(map(len, pieces), initial=0))
-    anchors = {}
-    for position in positions:
+    for offset in set(offsets):
+        position = text.position(offset)
         piece = min(bisect_right(starts, position), len(pieces)) - 1
-        offset = position - starts[piece]
-        if offset > (0 if piece % 2 else len(pieces[piece].rstrip(" "))):
-            return None
-        anchors[position] = piece, offset
-    return anchors
-
-
-_FREE: Final = frozenset({"seed"})
-"""Settings on which nothing depends, so that they may differ between logs that are read together."""
+        behind = position - starts[piece]
+        is_inside = behind > (0 if piece % 2 else len(pieces[piece].rstrip(" ")))
+        yield offset, None if is_inside else (piece, behind)
 
 
 class _Read(NamedTuple):
@@ -310,78 +406,116 @@ class _Group(NamedTuple):
     example: _Example
     logs: list[_Log]
 
-    def columns(self) -> list[list[str]]:
-        """Return the numbers of each measurement in all logs."""
-        return [
-            [""] * len(self.logs) if place is None else [log.numbers[place] for log in self.logs]
-            for place in self.example.places
-        ]
+    def known(self) -> _Read:
+        """Return what is known before figures are read: those of the example, in all logs."""
+        items, number = self.example.run.measurements, len(self.logs)
+        ends = [np.array([[getattr(item, name) for item in items]], np.float64) for name in _ENDS]  # None is NaN
+        texts: list[str] = []
+        columns = [self._texts(figure) for figure in self.example.figures]
+        for row in zip(*columns, strict=True):
+            texts += row
+        return _Read(texts, *(np.repeat(end, number, axis=0) for end in ends))
+
+    def _texts(self, figure: _Figure) -> list[str]:
+        place, suffix, has_unit = figure
+        if place is None:
+            return [suffix] * len(self.logs)
+        if has_unit:
+            return [f"{log.numbers[place]}{_units(log.kind)[place]}" for log in self.logs]
+        return [f"{log.numbers[place]}{suffix}" for log in self.logs] if suffix else self.numbers(place)
+
+    def numbers(self, place: int) -> list[str]:
+        """Return the number at a place of each log."""
+        return [log.numbers[place] for log in self.logs]
+
+    def settings(self) -> dict[int, list[int]]:
+        """Return those settings of the logs that may differ, by their places among all."""
+        return {
+            position: [int(text) * factor for text in self.numbers(number)]
+            for position, (number, factor) in self.example.free.items()
+        }
+
+    def repeated(self) -> dict[str, list[int]]:
+        """Return the columns of measurements that repeat such settings."""
+        of, free = self.example.run.settings, self.example.clean.free
+        return {name: values for position, values in self.settings().items() for name in free[of[position].key]}
 
     def collect(self, read_as: _Read, collector: _Collector) -> Iterator[int]:
         """Hand over what was read, and yield the indexes of the logs that are left over."""
-        ends = [[getattr(item, name) for item in self.example.run.measurements] for name in _ENDS]
-        own = np.array(ends, dtype=np.float64)  # where None becomes NaN
-        run, text = self._as_columns(read_as), Text(self.example.log.chars)
-        if self.example.clean.same_runs is not None:
-            is_same = np.broadcast_to(self.example.clean.same_runs(run, text), len(self.logs))
+        example = self.example
+        own = [[getattr(item, name) for item in example.run.measurements] for name in _ENDS]
+        if not np.array_equal(
+            np.array(own, np.float64), np.stack([end[0] for end in read_as[1:]]), equal_nan=True
+        ):
+            yield from (log.at for log in self.logs)
+            return
+        run = self._as_columns(read_as)
+        if example.clean.same_runs is not None:
+            is_same = np.broadcast_to(example.clean.same_runs(run, example.log.text), len(self.logs))
             if is_same[0] and not is_same.all():
                 yield from (log.at for log, same in zip(self.logs, is_same, strict=True) if not same)
-                same = np.flatnonzero(is_same).tolist()
-                yield from self._replace(logs=[self.logs[row] for row in same]).collect(
-                    read_as.of(same), collector
+                rows = np.flatnonzero(is_same).tolist()
+                yield from self._replace(logs=[self.logs[row] for row in rows]).collect(
+                    read_as.of(rows), collector
                 )
                 return
-        found = list(self._findings(run, text))
-        said = [diagnostic for row, diagnostic in found if row == 0]
-        if said == self.example.said and np.array_equal(
-            own, np.stack([end[0] for end in read_as[1:]]), equal_nan=True
-        ):
-            collector.add(self.example, self.logs, read_as)
-            collector.said += [(self.logs[row].at, diagnostic) for row, diagnostic in found]
+        said = list(self._said(run))
+        if [diagnostic for row, diagnostic in said if row == 0] == example.remarks + example.said:
+            collector.add(self, read_as)
+            collector.said += [(self.logs[row].at, diagnostic) for row, diagnostic in said]
         else:
             yield from (log.at for log in self.logs)
 
-    def _findings(self, run: Run, text: Text) -> Iterator[tuple[int, Diagnostic]]:
-        """Yield what the cross-checks find, and in which of the logs; of each log in their order."""
+    def _said(self, run: Run) -> Iterator[tuple[int, Diagnostic]]:
+        """Yield what is to be said, and of which of the logs; of each log in its order."""
         starts: dict[int, list[int]] = {}
+
+        def shown(item: Diagnostic, row: int, phrase: tuple[int, int] | None) -> Diagnostic:
+            if phrase is None:
+                return item
+            log = self.logs[row]
+            if row not in starts:
+                starts[row] = list(accumulate(map(len, log.pieces), initial=0))
+            anchors = (self.example.anchors[offset] for offset in phrase)
+            start, end = (starts[row][piece] + behind for piece, behind in anchors)
+            excerpt = Text(log.chars[start:end]).excerpt(0, end - start)
+            return replace(item, start=log.byte(start), end=log.byte(end), excerpt=excerpt)
+
+        for remark in self.example.remarks:
+            for row in range(len(self.logs)):
+                yield row, shown(remark, row, _span(remark))
+        text = self.example.log.text
         for finding in self.example.clean.checks(run, text):
             phrase = finding.at.phrase if finding.beside is None else None
+            line = finding.at.line if phrase is None else text.line(text.position(phrase[0]))
             for row in np.flatnonzero(np.broadcast_to(finding.fails, len(self.logs))).tolist():
-                line, excerpt = finding.at.line, finding.excerpt_of(row)
-                start = end = None
-                if phrase is not None:
-                    chars = self.logs[row].chars
-                    if row not in starts:
-                        starts[row] = list(accumulate(map(len, _pieces(chars)), initial=0))
-                    start, end = (
-                        starts[row][piece] + offset
-                        for piece, offset in (self.example.anchors[position] for position in phrase)
-                    )
-                    line, excerpt = text.line(phrase[0]), Text(chars[start:end]).excerpt(0, end - start)
-                yield (
-                    row,
-                    Diagnostic(
-                        code=finding.code,
-                        message=finding.message_of(row),
-                        line=line,
-                        start=start,
-                        end=end,
-                        excerpt=excerpt,
-                    ),
+                item = Diagnostic(
+                    code=finding.code, message=finding.message_of(row), line=line, excerpt=finding.excerpt_of(row)
                 )
+                yield row, shown(item, row, phrase)
 
     def _as_columns(self, read_as: _Read) -> Run:
-        """Return the example's run with columns over the logs in its measurements."""
-        items = self.example.run.measurements
+        """Return the example's run with columns over the logs in its measurements and settings."""
+        run, items = self.example.run, self.example.run.measurements
+        free = self.settings()
+        columns = {name: np.array(values) for name, values in self.repeated().items()}
         many = []
         for number, item in enumerate(items):
-            columns = zip(_ENDS, read_as[1:], strict=True)
-            known: dict[str, Any] = {
-                name: column[:, number] for name, column in columns if getattr(item, name) is not None
+            own: dict[str, Any] = {
+                name: column for name, column in columns.items() if getattr(item, name) is not None
             }
-            known["text"] = read_as.texts[number :: len(items)]
-            many.append(replace(item, **known))
-        return replace(self.example.run, measurements=tuple(many))
+            for name, ends in zip(_ENDS, read_as[1:], strict=True):
+                if getattr(item, name) is not None:
+                    own[name] = ends[:, number]
+            many.append(replace(item, text=read_as.texts[number :: len(items)], **own))  # type: ignore[arg-type]
+        settings = list(run.settings)
+        for position, values in free.items():
+            settings[position] = replace(settings[position], value=list(map(str, values)))  # type: ignore[arg-type]
+        return replace(run, measurements=tuple(many), settings=tuple(settings))
+
+
+def _span(item: Diagnostic) -> tuple[int, int] | None:
+    return (item.start, item.end) if item.start is not None and item.end is not None else None
 
 
 _ENDS: Final = ("value", "low", "high")
@@ -389,33 +523,41 @@ _ENDS: Final = ("value", "low", "high")
 
 def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
     """Yield the measurements of the logs of each group; all groups are read together."""
-    columns = [group.columns() for group in groups]
-    plain = [
-        (text, how)
-        for group, texts in zip(groups, columns, strict=True)
-        for text, place, item in zip(texts, group.example.places, group.example.run.measurements, strict=True)
-        if place is not None and (how := item.how) is not None
-    ]
-    if not groups:
+    several = [group.known() for group in groups]
+    spots: list[tuple[_Read, int, Any]] = []
+    printed: list[list[str]] = []
+    hows: list[How] = []
+    for group, read_as in zip(groups, several, strict=True):
+        measured = zip(group.example.figures, group.example.run.measurements, strict=True)
+        for column, (figure, item) in enumerate(measured):
+            if figure.place is None or item.how is None:
+                continue
+            numbers = group.numbers(figure.place)
+            for how, rows in _in_units(group, figure, item.how):
+                spots.append((read_as, column, rows))
+                printed.append(numbers if isinstance(rows, slice) else [numbers[row] for row in rows])
+                hows.append(how)
+    if printed:
+        ends = np.cumsum([len(column) for column in printed])[:-1]
+        amounts = [np.split(end, ends) for end in _quantities(printed, hows)]
+        for (read_as, column, rows), *parts in zip(spots, *amounts, strict=True):
+            for whole, part in zip(read_as[1:], parts, strict=True):
+                if not np.isnan(whole[0, column]):
+                    whole[rows, column] = part
+    yield from several
+
+
+def _in_units(group: _Group, figure: _Figure, how: How) -> Iterator[tuple[How, Any]]:
+    """Yield how a figure is printed in the logs of a group, and in which of them."""
+    if figure.place is None or not figure.has_unit:
+        yield how, slice(None)
         return
-    amounts = _quantities([text for text, _ in plain], [how for _, how in plain])
-    start = 0
-    for group, texts in zip(groups, columns, strict=True):
-        number, measurements = len(group.logs), group.example.run.measurements
-        known = [column for column, place in enumerate(group.example.places) if place is not None]
-        end = start + number * len(known)
-        ends = [np.full((number, len(measurements)), np.nan) for _ in _ENDS]
-        for name, whole, part in zip(_ENDS, ends, amounts, strict=True):
-            whole[:, known] = part[start:end].reshape(len(known), number).T
-            for column, item in enumerate(measurements):
-                if (value := getattr(item, name)) is None or group.example.places[column] is None:
-                    whole[:, column] = np.nan if value is None else value
-        start = end
-        whole_texts = [
-            [f"{text}{suffix}" for text in column] if suffix else column
-            for column, suffix in zip(texts, group.example.suffixes, strict=True)
-        ]
-        yield _Read([text for row in zip(*whole_texts, strict=True) for text in row], *ends)
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, log in enumerate(group.logs):
+        rows[_units(log.kind)[figure.place]].append(row)
+    for suffix, of_suffix in rows.items():
+        unit, rounding = group.example.clean.units[suffix]
+        yield how._replace(unit=unit, rounding=rounding), of_suffix
 
 
 # Numbers as columns
@@ -511,12 +653,21 @@ class _Table:
     logs: list[NDArray[np.int64]] = field(default_factory=list)
     own: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, rows: Iterable[tuple[Any, ...]], logs: NDArray[np.int64], **own: Any) -> None:
-        """Add the rows that each of some logs has; `own` are columns over all of these rows, log by log."""
-        start = len(self.rows)
-        self.rows += rows
-        number = len(self.rows) - start
-        self.picks.append(np.tile(np.arange(start, start + number), len(logs)))
+    def add(
+        self,
+        rows: Sequence[Sequence[tuple[Any, ...]]],
+        logs: NDArray[np.int64],
+        which: Sequence[int] = (),
+        **own: Any,
+    ) -> None:
+        """Add the rows that each of some logs has, of several sets of rows `which` one.
+
+        `own` are columns over all of these rows, log by log.
+        """
+        start, number = len(self.rows), len(rows[0])
+        self.rows += chain(*rows)
+        sets = np.array(which or [0] * len(logs), np.int64)
+        self.picks.append((start + number * sets[:, None] + np.arange(number)).ravel())
         self.logs.append(np.repeat(logs, number))
         for name, values in own.items():
             self.own[name].append(values)
@@ -544,35 +695,41 @@ class _Collector:
     series: _Table = field(default_factory=lambda: _Table(_POINT))
     said: list[tuple[int, Diagnostic]] = field(default_factory=list)
 
-    def add(self, example: _Example, logs: Sequence[_Log], read: _Read) -> None:
+    def add(self, group: _Group, read: _Read) -> None:
         """Add logs of one kind."""
+        example, logs = group.example, group.logs
         texts, value, low, high = read
         run, indexes = example.run, np.array([log.at for log in logs], dtype=np.int64)
         durations = [run.duration] * len(logs)
         for column, item in enumerate(run.measurements):
             if example.clean.duration == item.metric and item.value == run.duration and item.primary:
                 durations = value[:, column].tolist()
-        ends = [len(log.chars.rstrip()) for log in logs]
+        starts, ends = zip(*(log.span for log in logs), strict=True)
         date = example.clean.date
         began = [date(log.date) if date is not None and log.date is not None else None for log in logs]
         settings = [setting.value for setting in run.settings] * len(logs)
         words = [word for pair in run.identity for word in pair]
         identity: list[list[str]] | list[None] = [words[:] for _ in logs] if words else [None] * len(logs)
-        for position, number in example.free.items():
-            settings[position :: len(run.settings)] = [log.numbers[number] for log in logs]
-            for place in (
-                2 * at + 1 for at, pair in enumerate(run.identity) if pair[0] == run.settings[position].key
-            ):
-                for of_log, log in zip(identity, logs, strict=True):
+        free = group.settings()
+        for position, values in free.items():
+            key = run.settings[position].key
+            settings[position :: len(run.settings)] = map(str, values)
+            for place in (2 * at + 1 for at, pair in enumerate(run.identity) if pair[0] == key):
+                for of_log, number in zip(identity, values, strict=True):
                     if of_log is not None:
-                        of_log[place] = log.numbers[number]
-        own = {"end": ends, "duration": durations, "started_at": began, "identity": identity}
-        self.runs.add([_row(run, _RUN)], indexes, **own)
-        self.settings.add([_row(item, _SETTING) for item in run.settings], indexes, value=settings)
-        rows = [_row(item, _MEASUREMENT) for item in run.measurements]
+                        of_log[place] = str(number)
+        own = {"start": starts, "end": ends, "duration": durations, "started_at": began, "identity": identity}
+        self.runs.add([[_row(run, _RUN)]], indexes, (), **own)
+        self.settings.add([[_row(item, _SETTING) for item in run.settings]], indexes, value=settings)
+        repeated = group.repeated()
+        sets = list(dict.fromkeys(zip(*repeated.values(), strict=True))) or [()]
+        at = {of_log: number for number, of_log in enumerate(sets)}
+        which = [at[of_log] for of_log in zip(*repeated.values(), strict=True)]
+        changes = [dict(zip(repeated, each, strict=True)) for each in sets]
+        rows = [[_row(_changed(item, change), _MEASUREMENT) for item in run.measurements] for change in changes]
         ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}
-        self.measurements.add(rows, indexes, text=texts, **ends_of)
-        self.distributions.add([_row(item, _BIN) for item in run.bins], indexes)
+        self.measurements.add(rows, indexes, which, text=texts, **ends_of)
+        self.distributions.add([[_row(item, _BIN) for item in run.bins]], indexes)
         points = [
             (block.part, block.operation, block.metric, block.statistic, time, None)
             for block in example.blocks
@@ -583,8 +740,8 @@ class _Collector:
             for block, each in zip(example.blocks, example.points, strict=True)
             for number in each
         ]
-        values = [float(log.numbers[number]) * by / over for log in logs for number, (by, over) in numbers]
-        self.series.add(points, indexes, value=values)
+        of_series = [float(log.numbers[number]) * by / over for log in logs for number, (by, over) in numbers]
+        self.series.add([points], indexes, value=of_series)
 
     def logs(self) -> CleanLogs:
         """Return the frames."""
@@ -604,3 +761,9 @@ class _Collector:
 
 def _row(item: Run | Setting | Measurement | Bin | Diagnostic, schema: Iterable[str]) -> tuple[Any, ...]:
     return tuple(getattr(item, name) if name != "identity" else None for name in schema)
+
+
+def _changed(item: Measurement, change: Mapping[str, Any]) -> Measurement:
+    """Return a measurement in which settings that it repeats are those of another log."""
+    known = {name: value for name, value in change.items() if getattr(item, name) is not None}
+    return replace(item, **known) if known else item

@@ -76,6 +76,13 @@ def diagnostics(findings: Iterable[Finding], text: Text | None = None) -> Iterat
         yield Diagnostic(code=finding.code, message=message, line=line, start=start, end=end, excerpt=excerpt)
 
 
+def whole(text: Any) -> Any:
+    """Return the number that a setting is, or ``None`` where it is none; a column for columns."""
+    if isinstance(text, str):
+        return int(text) if text.isdecimal() else None
+    return np.array(list(map(int, text)))
+
+
 def either(flags: Any, one: Any, other: Any) -> Any:
     """Return the one where a flag is set, and else the other; a column for columns."""
     return (one if flags else other) if isinstance(flags, bool | np.bool_) else np.where(flags, one, other)

@@ -17,13 +17,13 @@ from benchmarks.inputs import IOZONE_WITH_CPU, SYSBENCH, other_digits
 from benchmarks.robustness import logs
 from fsbench_kit.formats import FORMATS, clean, name
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Block, Diagnostic, Run
+from fsbench_kit.model.records import Block, Diagnostic, Record, Run
 from tests.formats import bonnie_logs, iozone_logs
 from tests.formats.reading import Reading
 from tests.formats.sysbench_logs import LAYOUTS, log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
@@ -133,17 +133,55 @@ def _alike(number: int) -> list[str]:
     return made
 
 
-def test_undamaged_logs_of_all_versions_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def parsed(texts: Sequence[str]) -> int:
+    """Return how many logs a format parses while all are read."""
+    count = 0
+    with pytest.MonkeyPatch.context() as patch:
+        for each in FORMATS:
+
+            def counted(text: Text, parse: Callable[[Text], Iterator[Record]] = each.parse) -> Iterator[Record]:
+                nonlocal count
+                count += 1
+                return parse(text)
+
+            patch.setattr(each, "parse", counted)
+        clean.read(texts)
+    return count
+
+
+def test_undamaged_logs_of_all_versions_are_read_together() -> None:
     texts = _alike(200)
-    parsed: list[str] = []
-    parse = OF_NAME["sysbench"].parse
-    monkeypatch.setattr(OF_NAME["sysbench"], "parse", lambda text: parsed.append(text.chars) or parse(text))
-    found, left = clean.read(texts)
-    assert left == []
-    assert found["sysbench"].runs.height == 200
-    assert len(parsed) < 30  # one of each kind
-    monkeypatch.undo()
+    assert parsed(texts) < 30  # one of each kind
     assert compare(texts) == []
+
+
+@pytest.mark.parametrize("version", sorted(LAYOUTS))
+def test_sysbench_with_other_settings(version: str) -> None:
+    """Figures that are multiples of a setting are held against that of their own log."""
+    texts = []
+    for threads, block in ((1, 4), (64, 4), (1, 256), (4, 16)):
+        for deviation in ("0.00", "0.25"):
+            text = log(version, 40_000, 20_000, 60.0, 3.9, fsyncs=600 if deviation == "0.00" else 0)
+            text = re.sub(
+                "(Number of threads: )4", rf"\g<1>{threads}", re.sub("(Block size )16", rf"\g<1>{block}", text)
+            )
+            texts.append(re.sub(r"(execution time \(avg/stddev\):.*/)\S+", rf"\g<1>{deviation}", text))
+    found = clean.read(texts)[0]["sysbench"]
+    assert set(found.measurements["threads"]) == {1, 4, 64}
+    assert set(found.measurements["block_size"]) == {2**12, 2**14, 2**18}
+    assert set(found.diagnostics["log"]) == set(range(6))  # whose threads or blocks do not make these figures
+    assert parsed(texts) <= 2
+    assert compare(texts) == []
+
+
+def test_hard_blanks_of_web_pages() -> None:
+    """They are two bytes each, as the places of what is said about a log show."""
+    texts = [text.replace("      ", " \xa0 \xa0 \xa0") for text in _alike(12)]
+    texts[8:] = [re.sub(r"(total number of events: \D+)\d", r"\g<1>9", text) for text in texts[8:]]
+    assert compare(texts) == []
+    for said in clean.read(texts)[0]["sysbench"].diagnostics.drop_nulls("start").rows(named=True):
+        phrase = texts[said["log"]].encode()[said["start"] : said["end"]].decode()
+        assert " ".join(phrase.split()) == said["excerpt"]
 
 
 def test_what_contradicts_itself_is_said_as_of_one_log() -> None:
@@ -237,6 +275,28 @@ def test_bonnie_with_other_figures_and_seeds() -> None:
     found, left = clean.read(texts)
     assert found["bonnie"].runs["identity"].n_unique() > 4
     assert (compare(texts), left) == ([], [])
+
+
+@pytest.mark.parametrize("file", [*BONNIE[2:], "1.98-report.txt", "2.00a-report.txt"])
+def test_bonnie_with_other_units(file: str) -> None:
+    """Each latency, and since 1.98 each rate, has the unit that suits it; and some CPU shares round to 0 %."""
+    rng = random.Random(6)
+    texts = []
+    for _ in range(8):
+        text = (bonnie_logs.DATA / file).read_text(encoding="utf-8")
+        for figure, units in (
+            (r"\d+[mu]?s", ("us", "ms", "s")),
+            (r"\d{2,}[km](?=  )", "km"),
+            (r"14(?=[ ,])", ("",)),
+        ):
+            for each in set(re.findall(rf"(?<=[ ,]){figure}\b", text)):
+                other = f"{rng.randrange(99) if units != ('',) else 0}{rng.choice(units)}"
+                text = re.sub(rf"(?<= ){each}\b", other.rjust(len(each)), text)
+                text = re.sub(rf"(?<=,){each}\b", other, text)
+        texts.append(text)
+    assert len(set(texts)) == len(texts)
+    assert parsed(texts) == 1
+    assert compare(texts) == []
 
 
 def test_bonnie_whose_line_differs_from_its_table() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.lexer import Printed, Token
-from fsbench_kit.model.records import Setting
+from fsbench_kit.model.records import How, Setting
 from fsbench_kit.model.units import Rounding, size
 
 if TYPE_CHECKING:
@@ -167,12 +167,21 @@ class Row:
             place = Place(name, file_size=file_size, threads=self.threads)
             self._add_rate(run, place, phase)
             if phase.cpu.chars.isdecimal():
-                run.add(place, "cpu", phase.cpu.printed, unit="%", rounding="down")
+                run.add(place, "cpu", phase.cpu.printed, unit="%", rounding="down", name="cpu")
             else:
                 run.add_unmeasured(place, "cpu", phase.cpu.printed, state="missing")
             for number, unit in _DURATION.findall(phase.latency.chars)[:1]:
                 latency = phase.latency.printed
-                run.add(place, "phase_latency", latency, "max", number=number, unit=unit, rounding="down")
+                run.add(
+                    place,
+                    "phase_latency",
+                    latency,
+                    "max",
+                    number=number,
+                    unit=unit,
+                    rounding="down",
+                    name="latency",
+                )
         return run.measurements
 
     def damaged_marks(self) -> Iterator[Diagnostic]:
@@ -204,7 +213,7 @@ class Row:
             run.add_unmeasured(place, metric, printed, state="censored", low=low)
         elif phase.unit is None or not re.fullmatch(r"\d+(?:\.\d+)?[kmg]?", chars):
             # Of which unit? Or not a number: -nan, or what the machine makes of it as a whole number.
-            run.add_unmeasured(place, metric, printed, state="missing")
+            run.add_unmeasured(place, metric, printed, state="missing", how=How("", "exact"))
         else:
             number, (unit, rounding) = chars.rstrip("kmg"), phase.unit
             run.add(place, metric, printed, number=number, unit=unit, rounding=rounding, zero="censored")

@@ -451,4 +451,12 @@ def _place(chars: str) -> str:
     return "\n".join([line for line in chars.split("\n") if "," not in line])
 
 
-CLEAN: Final = Clean(checks=lambda run, _: _checks(run), same_runs=_is_one_run, place=_place)
+CLEAN: Final = Clean(
+    checks=lambda run, _: _checks(run),
+    remarks=frozenset({"WRONG_FIGURE", "DAMAGED_MARK", "SETTINGS_DISAGREE"}),
+    same_runs=_is_one_run,
+    free={"seed": ()},
+    zeros=frozenset({"cpu", "latency"}),
+    units={**{unit: (unit, "down") for unit in ("us", "ms", "s")}, **text_tables.SUFFIXES},
+    place=_place,
+)

@@ -79,7 +79,7 @@ _STRANGER: Final = re.compile(r"Latency|Sequential|-Create-|\n[^\S\n]*\n")
 """What does not stand between a row and its latencies."""
 _FAULTY_SINCE: Final = "1.98"
 
-_SUFFIXES: Final = {"k": KIB, "m": Unit("MiB/s", "nearest"), "g": Unit("GiB/s", "nearest")}
+SUFFIXES: Final = {"k": KIB, "m": Unit("MiB/s", "nearest"), "g": Unit("GiB/s", "nearest")}
 
 _CONVERTED: Final = f"Version{' ' * 4}"
 """How the headings of ``bon_csv2txt`` begin, whose place for the version is wider."""
@@ -269,7 +269,7 @@ def _unit(name: str, rate: Cell, *, in_kib: bool) -> Unit | None:
         return FILES
     if name == "seek":
         return SEEKS
-    return _SUFFIXES.get(rate.chars[-1], KIB if in_kib else None)
+    return SUFFIXES.get(rate.chars[-1], KIB if in_kib else None)
 
 
 def _under_headings(pairs: Sequence[tuple[Cell, Cell]], token: Token, heading: Token) -> list[int] | None:

@@ -509,6 +509,7 @@ def _place(chars: str) -> str:
 
 CLEAN: Final = Clean(
     checks=lambda run, _: tables.checks(run),
+    remarks=frozenset({"NOT_DIRECT"}),
     same_runs=lambda run, _: _is_table(run),
     place=_place,
     date=_date,

@@ -6,7 +6,7 @@ import re
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from fsbench_kit.formats.findings import Finding, either
+from fsbench_kit.formats.findings import Finding, either, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def checks(run: Run, *, is_interim: bool = False) -> Iterator[Finding]:
             else:
                 figures.setdefault(item.how.name, item)
     settings = {item.key: item.value for item in run.settings}
-    known = _intervals(figures, settings, threads)
+    known, holds = _intervals(figures, settings, threads)
     if run.bins:
         counted = sum(each.count or 0 for each in run.bins)
         known["histogram"] = Interval(counted, counted)
@@ -74,6 +74,9 @@ def checks(run: Run, *, is_interim: bool = False) -> Iterator[Finding]:
         left, right = _evaluate(left_side, known), _evaluate(right_side, known)
         if left is not None and right is not None:
             disagree = (left.high < right.low * (1 - slack)) | (right.high < left.low * (1 - slack))
+            for name, is_so in holds.items():
+                if name in left_side:
+                    disagree &= is_so
             message = f"{left_side} is {{}}, but {right_side} is {{}}.".replace("_", " ")
             yield Finding(disagree, "FIGURES_DISAGREE", message, (left, right), figures[right_side.split()[0]])
     if not is_interim and "sysbench.rate" not in settings:  # where waiting in the queue counts too
@@ -84,8 +87,8 @@ def _intervals(
     figures: Mapping[str, Measurement],
     settings: Mapping[str, str],
     threads: Mapping[str, Sequence[Measurement]],
-) -> dict[str, Interval]:
-    """Return what the printed figures allow, and the settings that figures are multiples of.
+) -> tuple[dict[str, Interval], dict[str, Any]]:
+    """Return what the printed figures allow, and the settings that figures are multiples of; and where they do.
 
     Parameters
     ----------
@@ -101,20 +104,22 @@ def _intervals(
         for name, item in figures.items()
         if item.low is not None and item.high is not None
     }
-    numbers = {key: int(value) for key, value in settings.items() if value.isdecimal()}
-    block_size, file_size = numbers.get("block_size"), numbers.get("file_size")
-    if "threads" in numbers:
-        known["threads"] = Interval(numbers["threads"], numbers["threads"])
-        for metric, name in (("thread_events", "one_events"), ("thread_time", "one_time")):
+    holds: dict[str, Any] = {}
+    keys = "threads", "block_size", "file_size"
+    number, block_size, file_size = (whole(settings[key]) if key in settings else None for key in keys)
+    if number is not None:
+        known["threads"] = Interval(number, number)
+        for metric, name in (("each_thread_events", "one_events"), ("each_thread_time", "one_time")):
             each = threads.get(name, [])
-            if len(each) == numbers["threads"]:
-                ends = [(0 if one.low is None else one.low, 0 if one.high is None else one.high) for one in each]
-                known[f"each_{metric}"] = Interval(sum(low for low, _ in ends), sum(high for _, high in ends))
+            ends = [(0 if one.low is None else one.low, 0 if one.high is None else one.high) for one in each]
+            known[metric] = Interval(sum(low for low, _ in ends), sum(high for _, high in ends))
+            holds[metric] = number == len(each)
     # A file's last request is shorter where blocks do not fill it, and merged requests are longer.
     is_merged = "sysbench.merged-size" in settings
-    if block_size and file_size is not None and file_size % block_size == 0 and not is_merged:
+    if block_size is not None and file_size is not None and not is_merged:
         known["block_size"] = Interval(block_size, block_size)
-    return known
+        holds["block_size"] = (block_size > 0) & (file_size % either(block_size > 0, block_size, 1) == 0)
+    return known, holds
 
 
 def _idle_thread(known: Mapping[str, Interval], figures: Mapping[str, Measurement]) -> Iterator[Finding]:

@@ -82,7 +82,16 @@ def parse(text: Text) -> Iterator[Record]:
         yield from log.close()
 
 
-CLEAN: Final = Clean(checks=lambda run, _: checks(run), duration="runtime")
+CLEAN: Final = Clean(
+    checks=lambda run, _: checks(run),
+    free={
+        **dict.fromkeys(("seed", "files", "file_size", "total_size", "request_limit", "fsync"), ()),
+        "threads": ("threads", "samples"),
+        "block_size": ("block_size",),
+    },
+    zeros=frozenset({"others", "event_time", "latency_sum", "thread_events_stdev", "thread_time_stdev"}),
+    duration="runtime",
+)
 
 
 _BUCKET: Final = re.compile(r"[\d.]+\s*\|[\s*]*\d+")
