@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from fsbench_kit import formats
 from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Bin, Block, Diagnostic, How, Measurement, Run, Setting
-from fsbench_kit.model.units import Rounding, exact_factor, quantity
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, Setting
+from fsbench_kit.model.units import COUNT_SUFFIXES, Rounding, exact_factor, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ class Clean:
         The cross-checks that `parse` makes last: of a run, whose measurements may be columns over many, and the
         text of the example. See `fsbench_kit.formats.findings`.
     remarks
-        Codes of other diagnostics, which come before those and depend on no figure.
+        Codes of other diagnostics, which come before those and depend on no figure but those that they show.
     same_runs
         Returns whether `parse` finds the same run in a log as in the example, where that depends on figures.
     free
@@ -70,6 +70,10 @@ class Clean:
         Returns the part of a log in which the place of a number in its line tells what it is.
     date
         Reads the date at which a run began, where C's ``ctime`` has printed it.
+    is_date_of_end
+        Whether that is when it ended; the last one, if there are several.
+    settle
+        Sets the ends of figures, in their columns, that depend on other figures.
     """
 
     checks: Callable[[Run, Text], Iterable[Finding]]
@@ -81,6 +85,14 @@ class Clean:
     duration: str | None = None
     place: Callable[[str], str] | None = None
     date: Callable[[str], datetime | None] | None = None
+    is_date_of_end: bool = False
+    settle: Callable[[Run], None] | None = None
+
+    def clock(self, dates: Sequence[str]) -> dict[str, datetime | None]:
+        """Return when a run began and when it ended, by the dates that are printed."""
+        which, name = (-1, "ended_at") if self.is_date_of_end else (0, "started_at")
+        found = self.date(dates[which]) if self.date is not None and dates else None
+        return {"started_at": None, "ended_at": None} | {name: found}
 
 
 @dataclass(frozen=True)
@@ -123,10 +135,10 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
         if not chars.isascii():
             left.append(index)
             continue
-        dateless, date = _without_date(chars)
+        dateless, dates = _without_dates(chars)
         pieces = _NUMBER.split(dateless)
         kind = "\0".join([piece.rstrip(" ") for piece in pieces[::2]])
-        kinds[kind].append(_Log(index, raw, chars, pieces[1::2], date, kind))
+        kinds[kind].append(_Log(index, raw, chars, pieces[1::2], dates, kind))
     alike: dict[str, list[list[_Log]]] = defaultdict(list)
     for kind, logs in kinds.items():
         alike[_UNIT.sub("\0", kind)].append(logs)
@@ -157,7 +169,7 @@ class _Log(NamedTuple):
     raw: str
     chars: str
     numbers: list[str]
-    date: str | None
+    dates: list[str]
     kind: str
 
     @property
@@ -167,7 +179,7 @@ class _Log(NamedTuple):
     @property
     def pieces(self) -> list[str]:
         """Its numbers, and what stands between them, in turns."""
-        return _NUMBER.split(_without_date(self.chars)[0])
+        return _NUMBER.split(_without_dates(self.chars)[0])
 
     def byte(self, position: int) -> int:
         """Return the offset of a character in the file, where a hard blank is two bytes."""
@@ -190,12 +202,10 @@ _CLOCK: Final = re.compile(r":\d\d:\d\d \d{4}")  # which is found faster than th
 _DATE: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 
 
-def _without_date(chars: str) -> tuple[str, str | None]:
-    """Return a text in which its first date, which is of each run alone, holds no number; and that date."""
-    date = _DATE.search(chars) if _CLOCK.search(chars) else None
-    if date is None:
-        return chars, None
-    return f"{chars[: date.start()]}{'~' * len(date[0])}{chars[date.end() :]}", date[0]
+def _without_dates(chars: str) -> tuple[str, list[str]]:
+    """Return a text in which its dates, which are of each run alone, hold no number; and these dates."""
+    dates = _DATE.findall(chars) if _CLOCK.search(chars) else []
+    return _DATE.sub(lambda date: "~" * len(date[0]), chars) if dates else chars, dates
 
 
 def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
@@ -211,7 +221,7 @@ def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
         by_place: dict[tuple[int, str], list[_Log]] = defaultdict(list)
         for number, logs in enumerate(pending):
             for log in logs:
-                by_place[number, _places(clean.place(_without_date(log.chars)[0]))].append(log)
+                by_place[number, _places(clean.place(_without_dates(log.chars)[0]))].append(log)
         pending = list(by_place.values())
     failures = 0
     while pending:
@@ -262,6 +272,12 @@ class _Example:
         Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with.
     points
         For each series the numbers that its values are.
+    samples
+        Measurement -> the number that tells over how many samples it is taken.
+    shares
+        Bin -> the number that its share is.
+    identity
+        What each word of the run's identity is: a number, or a date, which is counted from the last one, below 0.
     anchors
         Where the phrases begin and end that diagnostics show: byte -> piece of the text, and place in it.
     """
@@ -276,6 +292,9 @@ class _Example:
     figures: list[_Figure]
     free: dict[int, tuple[int, int]]
     points: list[list[int]]
+    samples: dict[int, int]
+    shares: dict[int, int]
+    identity: list[int]
     anchors: dict[int, tuple[int, int]]
 
     @classmethod
@@ -289,19 +308,28 @@ class _Example:
             return None
         (run,) = runs
         all_said = [record for record in records if isinstance(record, Diagnostic)]
-        remarks = [item for item in all_said if item.code in clean.remarks]
         said = list(diagnostics(clean.checks(run, text), text))
-        began = clean.date(log.date) if clean.date is not None and log.date is not None else None
-        if all_said != remarks + said or run.started_at != began or run.ended_at is not None:
+        remarks = all_said[: len(all_said) - len(said)]
+        if all_said != remarks + said or any(item.code not in clean.remarks for item in remarks):
             return None
-        found = _NUMBER.finditer(_without_date(log.chars)[0])
+        if clean.clock(log.dates) != {"started_at": run.started_at, "ended_at": run.ended_at}:
+            return None
+        found = _NUMBER.finditer(_without_dates(log.chars)[0])
         numbers = {log.byte(match.start()): number for number, match in enumerate(found)}
         figures = [_figure(item, numbers, log, clean) for item in run.measurements]
         points = [[numbers.get(start, -1) for start in block.starts or ()] for block in blocks]
         phrases = [item.phrase for item in run.measurements if item.phrase is not None]
         phrases += [span for item in remarks if (span := _span(item)) is not None]
         anchors = dict(_anchors(log, text, chain(*phrases)))
+        samples = {
+            column: numbers[item.samples_start]
+            for column, item in enumerate(run.measurements)
+            if item.samples_start in numbers
+        }
+        shares, identity = _shares(run, numbers), _identity(log, run, numbers)
         is_vouched = all(re.search(r"\d", figure.suffix) is None for figure in figures)
+        is_vouched &= not any(_is_told(item, figure) for figure in run.measurements for item in remarks)
+        is_vouched &= None not in shares.values() and None not in identity
         if not is_vouched or any(not each or -1 in each for each in points) or None in anchors.values():
             return None
         return cls(
@@ -315,6 +343,9 @@ class _Example:
             figures,
             dict(_free(clean, log, run, numbers)),
             points,
+            samples,
+            {place: number for place, number in shares.items() if number is not None},
+            [place for place in identity if place is not None],
             {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
         )
 
@@ -326,6 +357,7 @@ class _Example:
         items = {figure.place: item for figure, item in measured if figure.place is not None}
         points = set(chain(*self.points))
         free = sorted(number for number, _ in self.free.values())
+        of_runs = [number for number in self.identity if number >= 0]
         zeros = {
             place for place, item in items.items() if item.how is not None and item.how.name in self.clean.zeros
         }
@@ -334,9 +366,15 @@ class _Example:
             [text[0] == "0" and not text.strip("0.") for text in columns[n]]
             for n in (items.keys() | points) - zeros
         ]
-        odd += [[text[0] == "0" or "." in text for text in columns[number]] for number in free]
+        odd += [[text[0] == "0" or "." in text for text in columns[number]] for number in [*free, *of_runs]]
+        odd += [
+            [text.partition(".")[2].strip("0") == "" != text.partition(".")[2] for text in columns[place]]
+            for place, item in items.items()
+            if item.how is not None and item.how.may_lack_carry
+        ]
         flags = np.packbits(np.array(odd, np.bool_).reshape(len(odd), len(logs)), axis=0).T
-        fixed = sorted(set(range(len(columns))) - items.keys() - points - set(free))
+        known = items.keys() | points | {*free, *of_runs, *self.samples.values(), *self.shares.values()}
+        fixed = sorted(set(range(len(columns))) - known)
         others = list(zip(*(columns[number] for number in fixed), strict=True)) or [()] * len(logs)
         any_unit = {figure.place for figure in self.figures if figure.has_unit}
         units = {
@@ -345,7 +383,9 @@ class _Example:
         }
         groups: dict[object, list[_Log]] = {}
         for log, other, flag in zip(logs, others, flags, strict=True):
-            groups.setdefault((other, flag.tobytes(), units[log.kind]), []).append(log)
+            own = [log.numbers[number] for number in of_runs]
+            which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
+            groups.setdefault((other, flag.tobytes(), units[log.kind], which_are_same), []).append(log)
         return list(groups.values())
 
 
@@ -356,6 +396,28 @@ def _figure(item: Measurement, numbers: Mapping[int, int], log: _Log, clean: Cle
     suffix = item.text.removeprefix(log.numbers[place])
     is_unit = clean.units.get(suffix) == (item.how.unit, item.how.rounding)
     return _Figure(place, suffix, is_unit and suffix == _units(log.kind)[place])
+
+
+def _is_told(remark: Diagnostic, item: Measurement) -> bool:
+    """Whether a remark can have a figure in its message, which stands in the phrase that it shows."""
+    is_shown = remark.start is None or remark.end is None or remark.start <= (item.start or 0) < remark.end
+    return is_shown and item.text in _NUMBER.findall(remark.message)
+
+
+def _shares(run: Run, numbers: Mapping[int, int]) -> dict[int, int | None]:
+    """Return which numbers the shares of bins are, by the places of these; ``None`` where it is not known."""
+    starts: list[int | None] = []
+    for bins in Distributions.of(run.bins).columns:
+        starts += bins.starts.tolist() if bins.starts is not None else [None] * len(bins)
+    return {place: numbers.get(start) for place, start in enumerate(starts) if start is not None}
+
+
+def _identity(log: _Log, run: Run, numbers: Mapping[int, int]) -> list[int | None]:
+    """Return what each word of a run's identity is; see `_Example`."""
+    dates = [log.byte(date.start()) for date in _DATE.finditer(log.chars)]
+    return [
+        dates.index(start) - len(dates) if start in dates else numbers.get(start) for start in run.identity_starts
+    ]
 
 
 def _free(clean: Clean, log: _Log, run: Run, numbers: Mapping[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
@@ -386,18 +448,19 @@ def _anchors(log: _Log, text: Text, offsets: Iterable[int]) -> Iterator[tuple[in
 
 
 class _Read(NamedTuple):
-    """All measurements of some logs: their texts, log by log, and their values and bounds, a row for each log."""
+    """All figures of some logs: the texts of measurements, log by log; and what they are, a row for each log."""
 
     texts: list[str]
     value: Floats
     low: Floats
     high: Floats
+    shares: Floats
 
     def of(self, rows: Sequence[int]) -> _Read:
         """Return the measurements of some of the logs."""
         width = self.value.shape[1]
         texts = [text for row in rows for text in self.texts[row * width : (row + 1) * width]]
-        return _Read(texts, self.value[rows], self.low[rows], self.high[rows])
+        return _Read(texts, *(column[rows] for column in self[1:]))
 
 
 class _Group(NamedTuple):
@@ -414,7 +477,8 @@ class _Group(NamedTuple):
         columns = [self._texts(figure) for figure in self.example.figures]
         for row in zip(*columns, strict=True):
             texts += row
-        return _Read(texts, *(np.repeat(end, number, axis=0) for end in ends))
+        shares = np.array([[item.share for item in self.example.run.bins]], np.float64)
+        return _Read(texts, *(np.repeat(column, number, axis=0) for column in (*ends, shares)))
 
     def _texts(self, figure: _Figure) -> list[str]:
         place, suffix, has_unit = figure
@@ -443,22 +507,24 @@ class _Group(NamedTuple):
     def collect(self, read_as: _Read, collector: _Collector) -> Iterator[int]:
         """Hand over what was read, and yield the indexes of the logs that are left over."""
         example = self.example
-        own = [[getattr(item, name) for item in example.run.measurements] for name in _ENDS]
-        if not np.array_equal(
-            np.array(own, np.float64), np.stack([end[0] for end in read_as[1:]]), equal_nan=True
+        run = self._as_columns(read_as)
+        if example.clean.settle is not None:
+            example.clean.settle(run)
+        own = self._replace(logs=self.logs[:1]).known()
+        if not all(
+            np.array_equal(each[0], known[0], equal_nan=True)
+            for each, known in zip(read_as[1:], own[1:], strict=True)
         ):
             yield from (log.at for log in self.logs)
             return
-        run = self._as_columns(read_as)
+        is_same = np.all([(np.isnan(each) == np.isnan(each[0])).all(axis=1) for each in read_as[1:]], axis=0)
         if example.clean.same_runs is not None:
-            is_same = np.broadcast_to(example.clean.same_runs(run, example.log.text), len(self.logs))
-            if is_same[0] and not is_same.all():
-                yield from (log.at for log, same in zip(self.logs, is_same, strict=True) if not same)
-                rows = np.flatnonzero(is_same).tolist()
-                yield from self._replace(logs=[self.logs[row] for row in rows]).collect(
-                    read_as.of(rows), collector
-                )
-                return
+            is_same &= example.clean.same_runs(run, example.log.text)
+        if is_same[0] and not is_same.all():
+            yield from (log.at for log, same in zip(self.logs, is_same, strict=True) if not same)
+            rows = np.flatnonzero(is_same).tolist()
+            yield from self._replace(logs=[self.logs[row] for row in rows]).collect(read_as.of(rows), collector)
+            return
         said = list(self._said(run))
         if [diagnostic for row, diagnostic in said if row == 0] == example.remarks + example.said:
             collector.add(self, read_as)
@@ -504,9 +570,11 @@ class _Group(NamedTuple):
             own: dict[str, Any] = {
                 name: column for name, column in columns.items() if getattr(item, name) is not None
             }
-            for name, ends in zip(_ENDS, read_as[1:], strict=True):
+            for name, ends in zip(_ENDS, read_as[1:4], strict=True):
                 if getattr(item, name) is not None:
                     own[name] = ends[:, number]
+            if number in self.example.samples:
+                own["samples"] = np.array(list(map(int, self.numbers(self.example.samples[number]))))
             many.append(replace(item, text=read_as.texts[number :: len(items)], **own))  # type: ignore[arg-type]
         settings = list(run.settings)
         for position, values in free.items():
@@ -524,7 +592,7 @@ _ENDS: Final = ("value", "low", "high")
 def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
     """Yield the measurements of the logs of each group; all groups are read together."""
     several = [group.known() for group in groups]
-    spots: list[tuple[_Read, int, Any]] = []
+    spots: list[tuple[Sequence[Floats], int, Any]] = []
     printed: list[list[str]] = []
     hows: list[How] = []
     for group, read_as in zip(groups, several, strict=True):
@@ -534,14 +602,18 @@ def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
                 continue
             numbers = group.numbers(figure.place)
             for how, rows in _in_units(group, figure, item.how):
-                spots.append((read_as, column, rows))
+                spots.append((read_as[1:4], column, rows))
                 printed.append(numbers if isinstance(rows, slice) else [numbers[row] for row in rows])
                 hows.append(how)
+        for column, place in group.example.shares.items():
+            spots.append(([read_as.shares], column, slice(None)))
+            printed.append(group.numbers(place))
+            hows.append(_SHARE)
     if printed:
         ends = np.cumsum([len(column) for column in printed])[:-1]
         amounts = [np.split(end, ends) for end in _quantities(printed, hows)]
-        for (read_as, column, rows), *parts in zip(spots, *amounts, strict=True):
-            for whole, part in zip(read_as[1:], parts, strict=True):
+        for (columns, column, rows), *parts in zip(spots, *amounts, strict=True):
+            for whole, part in zip(columns, parts, strict=False):
                 if not np.isnan(whole[0, column]):
                     whole[rows, column] = part
     yield from several
@@ -558,6 +630,9 @@ def _in_units(group: _Group, figure: _Figure, how: How) -> Iterator[tuple[How, A
     for suffix, of_suffix in rows.items():
         unit, rounding = group.example.clean.units[suffix]
         yield how._replace(unit=unit, rounding=rounding), of_suffix
+
+
+_SHARE: Final = How("%", "nearest")
 
 
 # Numbers as columns
@@ -580,7 +655,9 @@ def _quantities(columns: Sequence[list[str]], hows: Sequence[How]) -> tuple[Floa
     def tiled(values: Iterable[float]) -> Floats:
         return np.repeat(np.array(list(values), dtype=np.float64), numbers)
 
-    factors = [exact_factor(how.unit) for how in hows]
+    factors = [
+        (above * COUNT_SUFFIXES[how.suffix], below) for how in hows for above, below in [exact_factor(how.unit)]
+    ]
     above, below = tiled(each for each, _ in factors), tiled(each for _, each in factors)
     odd = tiled(each // (each & -each) for each, _ in factors)
     kept = tiled(how.digits or 0 for how in hows).astype(np.int64)
@@ -598,7 +675,7 @@ def _quantities(columns: Sequence[list[str]], hows: Sequence[How]) -> tuple[Floa
     column_of = np.repeat(np.arange(len(hows)), numbers)
     for at in np.flatnonzero(~is_exact).tolist():
         how = hows[int(column_of[at])]
-        amount = quantity(texts[at], how.unit, rounding=how.rounding, digits=how.digits)
+        amount = quantity(f"{texts[at]}{how.suffix}", how.unit, rounding=how.rounding, digits=how.digits)
         value[at], low[at], high[at] = amount.value, amount.low or 0, amount.high or 0
     if any(how.factor is not None for how in hows):
         by = tiled(1 if how.factor is None else how.factor for how in hows)
@@ -606,6 +683,11 @@ def _quantities(columns: Sequence[list[str]], hows: Sequence[How]) -> tuple[Floa
     if any(how.spread is not None for how in hows):
         spread = tiled(1 if how.spread is None else how.spread for how in hows)
         low, high = low / spread, high * spread
+    for rule in dict.fromkeys(how.rule for how in hows if how.rule is not None):
+        ruled = np.repeat(np.array([how.rule == rule for how in hows]), numbers)
+        is_whole = (places[ruled] == 0) & (whole[ruled] < _MOST_BY_RULE)
+        ends = rule(np.where(is_whole, whole[ruled], 0).astype(np.int64))
+        low[ruled], high[ruled] = (np.where(is_whole, end, np.nan) for end in ends)
     return value, low, high
 
 
@@ -613,6 +695,7 @@ _BELOW: Final = {"nearest": 1, "down": 0, "up": 2, "exact": 0, "unknown": 0}
 _ABOVE: Final = {"nearest": 1, "down": 2, "up": 0, "exact": 0, "unknown": 0}
 """How far the true values reach below and above a print, in halves of its last place."""
 _MOST_PLACES: Final = 15
+_MOST_BY_RULE: Final = 2**43
 _POWERS: Final = np.array([10.0**place for place in range(_MOST_PLACES + 1)])
 
 
@@ -632,9 +715,9 @@ _TYPES: Final[dict[str, Any]] = {
     "primary": pl.Boolean,
     "identity": pl.List(pl.String),
 }
-_RUN: Final = _schema(Run, ("settings", "measurements", "bins"))
+_RUN: Final = _schema(Run, ("settings", "measurements", "bins", "identity_starts", "jobs"))
 _SETTING: Final = _schema(Setting, ("start",)) | {"value": pl.String}
-_MEASUREMENT: Final = _schema(Measurement, ("start", "how", "phrase"))
+_MEASUREMENT: Final = _schema(Measurement, ("start", "how", "phrase", "samples_start"))
 _BIN: Final = _schema(Bin)
 _DIAGNOSTIC: Final = _schema(Diagnostic)
 _POINT: Final = {
@@ -698,15 +781,15 @@ class _Collector:
     def add(self, group: _Group, read: _Read) -> None:
         """Add logs of one kind."""
         example, logs = group.example, group.logs
-        texts, value, low, high = read
+        texts, value, low, high, shares = read
         run, indexes = example.run, np.array([log.at for log in logs], dtype=np.int64)
         durations = [run.duration] * len(logs)
-        for column, item in enumerate(run.measurements):
-            if example.clean.duration == item.metric and item.value == run.duration and item.primary:
-                durations = value[:, column].tolist()
+        items = list(enumerate(run.measurements))
+        timed = [column for column, item in items if example.clean.duration == item.metric and item.value]
+        if timed and run.duration == value[0, timed].max():
+            durations = value[:, timed].max(axis=1).tolist()
         starts, ends = zip(*(log.span for log in logs), strict=True)
-        date = example.clean.date
-        began = [date(log.date) if date is not None and log.date is not None else None for log in logs]
+        clocks = [example.clean.clock(log.dates) for log in logs]
         settings = [setting.value for setting in run.settings] * len(logs)
         words = [word for pair in run.identity for word in pair]
         identity: list[list[str]] | list[None] = [words[:] for _ in logs] if words else [None] * len(logs)
@@ -718,7 +801,12 @@ class _Collector:
                 for of_log, number in zip(identity, values, strict=True):
                     if of_log is not None:
                         of_log[place] = str(number)
-        own = {"start": starts, "end": ends, "duration": durations, "started_at": began, "identity": identity}
+        for at_word, number in enumerate(example.identity):
+            for of_log, log in zip(identity, logs, strict=True):
+                if of_log is not None:
+                    of_log[2 * at_word + 1] = log.numbers[number] if number >= 0 else log.dates[number]
+        own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": identity}
+        own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
         self.runs.add([[_row(run, _RUN)]], indexes, (), **own)
         self.settings.add([[_row(item, _SETTING) for item in run.settings]], indexes, value=settings)
         repeated = group.repeated()
@@ -728,8 +816,12 @@ class _Collector:
         changes = [dict(zip(repeated, each, strict=True)) for each in sets]
         rows = [[_row(_changed(item, change), _MEASUREMENT) for item in run.measurements] for change in changes]
         ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}
-        self.measurements.add(rows, indexes, which, text=texts, **ends_of)
-        self.distributions.add([[_row(item, _BIN) for item in run.bins]], indexes)
+        at_samples = list(_MEASUREMENT).index("samples")
+        samples = [row[at_samples] for number in which or [0] * len(logs) for row in rows[number]]
+        for column, place in example.samples.items():
+            samples[column :: len(items)] = map(int, group.numbers(place))
+        self.measurements.add(rows, indexes, which, text=texts, samples=samples, **ends_of)
+        self.distributions.add([[_row(item, _BIN) for item in run.bins]], indexes, share=shares.ravel())
         points = [
             (block.part, block.operation, block.metric, block.statistic, time, None)
             for block in example.blocks
