@@ -25,6 +25,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import accumulate, chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -74,6 +75,8 @@ class Clean:
         Whether that is when it ended; the last one, if there are several.
     settle
         Sets the ends of figures, in their columns, that depend on other figures.
+    are_settings_apart
+        Whether the cross-checks depend on no setting, so that they can be made over logs with different ones.
     """
 
     checks: Callable[[Run, Text], Iterable[Finding]]
@@ -87,6 +90,7 @@ class Clean:
     date: Callable[[str], datetime | None] | None = None
     is_date_of_end: bool = False
     settle: Callable[[Run], None] | None = None
+    are_settings_apart: bool = False
 
     def clock(self, dates: Sequence[str]) -> dict[str, datetime | None]:
         """Return when a run began and when it ended, by the dates that are printed."""
@@ -138,7 +142,7 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
         dateless, dates = _without_dates(chars)
         pieces = _NUMBER.split(dateless)
         kind = "\0".join([piece.rstrip(" ") for piece in pieces[::2]])
-        kinds[kind].append(_Log(index, raw, chars, pieces[1::2], dates, kind))
+        kinds[kind].append(_Log(index, raw, chars, pieces, pieces[1::2], dates, kind))
     alike: dict[str, list[list[_Log]]] = defaultdict(list)
     for kind, logs in kinds.items():
         alike[_UNIT.sub("\0", kind)].append(logs)
@@ -163,11 +167,15 @@ _MOST_FAILURES: Final = 8
 
 
 class _Log(NamedTuple):
-    """A log: as it is, and with blanks for hard ones; its numbers, and what stands between these (`kind`)."""
+    """A log: as it is, and with blanks for hard ones; its numbers, and what stands between these, in turns.
+
+    `kind` is what stands between them, without the blanks before a number.
+    """
 
     at: int
     raw: str
     chars: str
+    pieces: list[str]
     numbers: list[str]
     dates: list[str]
     kind: str
@@ -175,11 +183,6 @@ class _Log(NamedTuple):
     @property
     def text(self) -> Text:
         return Text(self.raw).replaced(self.chars)
-
-    @property
-    def pieces(self) -> list[str]:
-        """Its numbers, and what stands between them, in turns."""
-        return _NUMBER.split(_without_dates(self.chars)[0])
 
     def byte(self, position: int) -> int:
         """Return the offset of a character in the file, where a hard blank is two bytes."""
@@ -223,7 +226,7 @@ def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
             for log in logs:
                 by_place[number, _places(clean.place(_without_dates(log.chars)[0]))].append(log)
         pending = list(by_place.values())
-    failures = 0
+    failures, start = 0, len(groups)
     while pending:
         some = pending.pop()
         example = _Example.of(owner, clean, some[0]) if failures < _MOST_FAILURES else None
@@ -233,8 +236,21 @@ def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
             pending += [some[1:]] * (len(some) > 1)
             continue
         alike, *others = example.sorted(some)
-        groups.append(_Group(example, alike))
+        groups.append(_Group([example], alike, [0] * len(alike)))
         pending += others
+    if clean.are_settings_apart:
+        groups[start:] = _joined(groups[start:])
+
+
+def _joined(groups: Iterable[_Group]) -> Iterator[_Group]:
+    """Join groups of logs that differ in settings alone."""
+    alike: dict[object, list[_Group]] = defaultdict(list)
+    for group in groups:
+        alike[group.examples[0].figures_alone()].append(group)
+    for some in alike.values():
+        examples = [example for group in some for example in group.examples]
+        which = [number for number, group in enumerate(some) for _ in group.logs]
+        yield _Group(examples, [log for group in some for log in group.logs], which)
 
 
 def _places(chars: str) -> str:
@@ -347,6 +363,18 @@ class _Example:
             {place: number for place, number in shares.items() if number is not None},
             [place for place in identity if place is not None],
             {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
+        )
+
+    def figures_alone(self) -> object:
+        """Return all that matters of it but its settings and what its figures are."""
+        run = self.run
+        return (
+            *map(_figure_alone, run.measurements, self.figures),
+            *((item.key, item.scope, item.part, item.origin, item.line) for item in run.settings),
+            *((item.operation, item.metric, item.low, item.high, item.scope, item.part) for item in run.bins),
+            *((item.code, item.message) for item in self.remarks),
+            *(name for name, _ in run.identity),
+            *(run.tool_version, run.host, run.status, run.exit_code, repr(run.jobs), repr(self.blocks)),
         )
 
     def sorted(self, logs: list[_Log]) -> list[list[_Log]]:
@@ -464,10 +492,20 @@ class _Read(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """An example, and the logs that are read as it is, itself the first."""
+    """Examples that differ in settings alone, and the logs that are read as they are; `which` of them each log."""
 
-    example: _Example
+    examples: list[_Example]
     logs: list[_Log]
+    which: list[int]
+
+    @property
+    def example(self) -> _Example:
+        """One of the examples."""
+        return self.examples[0]
+
+    def of(self, rows: Sequence[int]) -> _Group:
+        """Return some of the logs."""
+        return _Group(self.examples, [self.logs[row] for row in rows], [self.which[row] for row in rows])
 
     def known(self) -> _Read:
         """Return what is known before figures are read: those of the example, in all logs."""
@@ -510,23 +548,29 @@ class _Group(NamedTuple):
         run = self._as_columns(read_as)
         if example.clean.settle is not None:
             example.clean.settle(run)
-        own = self._replace(logs=self.logs[:1]).known()
-        if not all(
-            np.array_equal(each[0], known[0], equal_nan=True)
-            for each, known in zip(read_as[1:], own[1:], strict=True)
-        ):
-            yield from (log.at for log in self.logs)
-            return
+        firsts = [self.which.index(number) for number in range(len(self.examples))]
+        for row, each in zip(firsts, self.examples, strict=True):
+            own = _Group([each], [each.log], [0]).known()
+            if not all(
+                np.array_equal(column[row], known[0], equal_nan=True)
+                for column, known in zip(read_as[1:], own[1:], strict=True)
+            ):
+                yield from (log.at for log in self.logs)
+                return
         is_same = np.all([(np.isnan(each) == np.isnan(each[0])).all(axis=1) for each in read_as[1:]], axis=0)
         if example.clean.same_runs is not None:
             is_same &= example.clean.same_runs(run, example.log.text)
-        if is_same[0] and not is_same.all():
+        if is_same[firsts].all() and not is_same.all():
             yield from (log.at for log, same in zip(self.logs, is_same, strict=True) if not same)
             rows = np.flatnonzero(is_same).tolist()
-            yield from self._replace(logs=[self.logs[row] for row in rows]).collect(read_as.of(rows), collector)
+            yield from self.of(rows).collect(read_as.of(rows), collector)
             return
         said = list(self._said(run))
-        if [diagnostic for row, diagnostic in said if row == 0] == example.remarks + example.said:
+        of_firsts: dict[int, list[Diagnostic]] = {row: [] for row in firsts}
+        for row, diagnostic in said:
+            if row in of_firsts:
+                of_firsts[row].append(diagnostic)
+        if list(of_firsts.values()) == [each.remarks + each.said for each in self.examples]:
             collector.add(self, read_as)
             collector.said += [(self.logs[row].at, diagnostic) for row, diagnostic in said]
         else:
@@ -587,6 +631,14 @@ def _span(item: Diagnostic) -> tuple[int, int] | None:
 
 
 _ENDS: Final = ("value", "low", "high")
+_figure_of: Final = attrgetter(
+    *("operation", "metric", "statistic", "unit", "state", "line", "how"),
+    *("scope", "part", "block_size", "file_size", "threads", "primary"),
+)
+
+
+def _figure_alone(item: Measurement, figure: _Figure) -> object:
+    return _figure_of(item), figure, item.value is None, item.low is None, item.high is None
 
 
 def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
@@ -790,7 +842,7 @@ class _Collector:
             durations = value[:, timed].max(axis=1).tolist()
         starts, ends = zip(*(log.span for log in logs), strict=True)
         clocks = [example.clean.clock(log.dates) for log in logs]
-        settings = [setting.value for setting in run.settings] * len(logs)
+        settings = [setting.value for number in group.which for setting in group.examples[number].run.settings]
         words = [word for pair in run.identity for word in pair]
         identity: list[list[str]] | list[None] = [words[:] for _ in logs] if words else [None] * len(logs)
         free = group.settings()
@@ -807,8 +859,9 @@ class _Collector:
                     of_log[2 * at_word + 1] = log.numbers[number] if number >= 0 else log.dates[number]
         own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": identity}
         own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
-        self.runs.add([[_row(run, _RUN)]], indexes, (), **own)
-        self.settings.add([[_row(item, _SETTING) for item in run.settings]], indexes, value=settings)
+        self.runs.add([[_row(each.run, _RUN)] for each in group.examples], indexes, group.which, **own)
+        of_examples = [[_row(item, _SETTING) for item in each.run.settings] for each in group.examples]
+        self.settings.add(of_examples, indexes, group.which, value=settings)
         repeated = group.repeated()
         sets = list(dict.fromkeys(zip(*repeated.values(), strict=True))) or [()]
         at = {of_log: number for number, of_log in enumerate(sets)}

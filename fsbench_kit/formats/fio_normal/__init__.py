@@ -97,6 +97,7 @@ CLEAN: Final = Clean(
     same_runs=lambda run, _: is_as_it_seems(run),
     zeros=frozenset({ANY}),
     settle=settle,
+    are_settings_apart=True,
     duration="runtime",
     date=report_time,
     is_date_of_end=True,
