@@ -37,7 +37,9 @@ FIO_TEXT: Final = tuple(
 IOZONE_WITH_CPU: Final = (DATA / "iozone" / "3.489-mmap-cpu.txt",)
 
 _FIGURE: Final = re.compile(
-    r"(?P<version>Version\s+\d\.\d\d|^\d\.\d\d,\d\.\d\d)|(?<![\w.:/-])(?:\d+\.\d+|\d{5,})(?![\w.:/])", re.MULTILINE
+    r"(?P<version>Revision: \d\.\d+|Version\s+\d\.\d\d|^\d\.\d\d,\d\.\d\d)"
+    r"|(?<![\w.:/-])(?:\d+\.\d+|\d{5,})(?![\w.:/])",
+    re.MULTILINE,
 )
 _JOB: Final = re.compile(r"^    \{\n.*?^    \},?\n", re.MULTILINE | re.DOTALL)
 _BINS: Final = re.compile(r',\n *"bins" : \{[^}]*\}')

@@ -201,7 +201,7 @@ class RunBuilder:
         how = None
         if is_plain:
             suffix = printed.text[-1] if number is None and printed.text[-1:].isalpha() else ""
-            how = How(unit, rounding, name, digits, factor, spread, suffix, rule, may_lack_carry)
+            how = How(unit, rounding, name, digits, factor, spread, zero, suffix, rule, may_lack_carry)
         row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how, within)
         self._rows.append(row)
         return len(self._rows) - 1
@@ -366,12 +366,14 @@ class RunBuilder:
         scope: Scope = "all",
         part: str | None = None,
         origin: Origin = "log",
+        printed: Printed | None = None,
     ) -> None:
-        """Add a setting, if the log tells its value and it is not known yet."""
+        """Add a setting, if the log tells its value and it is not known yet; `printed` is the number in it."""
         if value is None or (key, value, scope, part, origin) in self._given:
             return
         self._given.add((key, value, scope, part, origin))
-        start = self.text.byte(position) if position is not None else None
+        at = printed.position if printed is not None else position
+        start = self.text.byte(at) if at is not None else None
         self.settings.append(
             Setting(
                 key=key, value=value, scope=scope, part=part, origin=origin, line=self.line(position), start=start

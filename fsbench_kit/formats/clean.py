@@ -9,7 +9,7 @@ column over all of them. So this module knows no format, and what it reads is wh
 
 - A number that is no figure (a version, a rank) has to be that of the example, but for a date, and for settings of
   which the format says what depends on them (`Clean.free`).
-- A figure that is 0 is 0 in the example, because a 0 can be a bound or a count (but for `Clean.zeros`).
+- A figure that is 0 is 0 in the example, because much may depend on that (but for `Clean.zeros`).
 - A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`).
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
 - The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from fsbench_kit import formats
 from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, Setting
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, Setting, State
 from fsbench_kit.model.units import COUNT_SUFFIXES, Rounding, exact_factor, quantity
 
 if TYPE_CHECKING:
@@ -43,6 +43,21 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Floats = NDArray[np.float64]
+
+
+class Free(NamedTuple):
+    """How a setting may differ between logs that are read together; only `Clean.checks` may depend on it.
+
+    Attributes
+    ----------
+    written
+        Returns its value, by the number that is printed; ``None`` for a whole number of something.
+    columns
+        Those of measurements that repeat it, where it is such a number.
+    """
+
+    written: Callable[[str], str] | None = str
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +74,9 @@ class Clean:
     same_runs
         Returns whether `parse` finds the same run in a log as in the example, where that depends on figures.
     free
-        Settings that may differ between logs that are read together -> the columns of measurements that repeat
-        them. Nothing else may depend on them but `checks`.
+        Settings that may differ between logs that are read together.
     zeros
-        Figures, by `fsbench_kit.model.records.How.name`, of which a 0 is a figure like any other.
+        Figures, by `fsbench_kit.model.records.How.name`, of which nothing depends on whether they are 0.
     units
         What may stand behind a figure -> its unit, and how it was shortened.
     duration
@@ -82,7 +96,7 @@ class Clean:
     checks: Callable[[Run, Text], Iterable[Finding]]
     remarks: frozenset[str] = frozenset()
     same_runs: Callable[[Run, Text], Any] | None = None
-    free: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    free: Mapping[str, Free] = field(default_factory=dict)
     zeros: frozenset[str] = frozenset()
     units: Mapping[str, tuple[str, Rounding]] = field(default_factory=dict)
     duration: str | None = None
@@ -285,7 +299,8 @@ class _Example:
     remarks, said
         What is said of it before the cross-checks, and what these find.
     free
-        Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with.
+        Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with,
+        if it is.
     points
         For each series the numbers that its values are.
     samples
@@ -306,7 +321,7 @@ class _Example:
     remarks: list[Diagnostic]
     said: list[Diagnostic]
     figures: list[_Figure]
-    free: dict[int, tuple[int, int]]
+    free: dict[int, tuple[int, int | None]]
     points: list[list[int]]
     samples: dict[int, int]
     shares: dict[int, int]
@@ -377,6 +392,12 @@ class _Example:
             *(run.tool_version, run.host, run.status, run.exit_code, repr(run.jobs), repr(self.blocks)),
         )
 
+    def zero_of(self, column: int) -> State | None:
+        """Return what a 0 is in the place of a measurement, if it may be one and is no figure like any other."""
+        how = self.run.measurements[column].how
+        is_known = how is not None and how.name in self.clean.zeros and self.figures[column].place is not None
+        return how.zero if how is not None and is_known and how.zero != "measured" else None
+
     def sorted(self, logs: list[_Log]) -> list[list[_Log]]:
         """Return the logs of which this is the example, and the others in groups that may have their own."""
         if len(logs) == 1:
@@ -384,7 +405,7 @@ class _Example:
         measured = zip(self.figures, self.run.measurements, strict=True)
         items = {figure.place: item for figure, item in measured if figure.place is not None}
         points = set(chain(*self.points))
-        free = sorted(number for number, _ in self.free.values())
+        free = dict(self.free.values())
         of_runs = [number for number in self.identity if number >= 0]
         zeros = {
             place for place, item in items.items() if item.how is not None and item.how.name in self.clean.zeros
@@ -394,7 +415,8 @@ class _Example:
             [text[0] == "0" and not text.strip("0.") for text in columns[n]]
             for n in (items.keys() | points) - zeros
         ]
-        odd += [[text[0] == "0" or "." in text for text in columns[number]] for number in [*free, *of_runs]]
+        written = [*(number for number, factor in free.items() if factor), *of_runs]
+        odd += [[text[0] == "0" or "." in text for text in columns[number]] for number in written]
         odd += [
             [text.partition(".")[2].strip("0") == "" != text.partition(".")[2] for text in columns[place]]
             for place, item in items.items()
@@ -448,18 +470,23 @@ def _identity(log: _Log, run: Run, numbers: Mapping[int, int]) -> list[int | Non
     ]
 
 
-def _free(clean: Clean, log: _Log, run: Run, numbers: Mapping[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+def _free(
+    clean: Clean, log: _Log, run: Run, numbers: Mapping[int, int]
+) -> Iterator[tuple[int, tuple[int, int | None]]]:
     """Yield the settings that may differ between logs: which number each is, and what that is multiplied with."""
     keys = [setting.key for setting in run.settings]
     for position, setting in enumerate(run.settings):
         number = numbers.get(setting.start) if setting.start is not None else None
         if number is None or setting.key not in clean.free or keys.count(setting.key) > 1:
             continue
-        printed = log.numbers[number]
-        if printed.isdecimal() and printed[0] != "0" and setting.value.isdecimal():
+        printed, (written, columns) = log.numbers[number], clean.free[setting.key]
+        if written is not None:
+            if written(printed) == setting.value:
+                yield position, (number, None)
+        elif printed.isdecimal() and printed[0] != "0" and setting.value.isdecimal():
             factor, rest = divmod(int(setting.value), int(printed))
-            depending = {getattr(item, name) for name in clean.free[setting.key] for item in run.measurements}
-            if not rest and depending <= {None, int(setting.value)}:
+            repeated = {getattr(item, name) for name in columns for item in run.measurements}
+            if not rest and repeated <= {None, int(setting.value)}:
                 yield position, (number, factor)
 
 
@@ -530,17 +557,19 @@ class _Group(NamedTuple):
         """Return the number at a place of each log."""
         return [log.numbers[place] for log in self.logs]
 
-    def settings(self) -> dict[int, list[int]]:
+    def settings(self) -> dict[int, list[str]]:
         """Return those settings of the logs that may differ, by their places among all."""
-        return {
-            position: [int(text) * factor for text in self.numbers(number)]
-            for position, (number, factor) in self.example.free.items()
-        }
+        found = {}
+        for position, (number, factor) in self.example.free.items():
+            write = self.example.clean.free[self.example.run.settings[position].key].written
+            texts = self.numbers(number)
+            found[position] = [str(int(text) * (factor or 1)) if write is None else write(text) for text in texts]
+        return found
 
-    def repeated(self) -> dict[str, list[int]]:
+    def repeated(self, settings: Mapping[int, list[str]]) -> dict[str, list[int]]:
         """Return the columns of measurements that repeat such settings."""
-        of, free = self.example.run.settings, self.example.clean.free
-        return {name: values for position, values in self.settings().items() for name in free[of[position].key]}
+        keys, free = [item.key for item in self.example.run.settings], self.example.clean.free
+        return {name: list(map(int, texts)) for at, texts in settings.items() for name in free[keys[at]].columns}
 
     def collect(self, read_as: _Read, collector: _Collector) -> Iterator[int]:
         """Hand over what was read, and yield the indexes of the logs that are left over."""
@@ -557,7 +586,9 @@ class _Group(NamedTuple):
             ):
                 yield from (log.at for log in self.logs)
                 return
-        is_same = np.all([(np.isnan(each) == np.isnan(each[0])).all(axis=1) for each in read_as[1:]], axis=0)
+        unlike = [np.isnan(each) != np.isnan(each[0]) for each in read_as[1:4]]
+        unlike_zeros = [column for column in range(len(example.figures)) if example.zero_of(column) is None]
+        is_same = ~np.any(unlike, axis=0)[:, unlike_zeros].any(axis=1)
         if example.clean.same_runs is not None:
             is_same &= example.clean.same_runs(run, example.log.text)
         if is_same[firsts].all() and not is_same.all():
@@ -608,21 +639,21 @@ class _Group(NamedTuple):
         """Return the example's run with columns over the logs in its measurements and settings."""
         run, items = self.example.run, self.example.run.measurements
         free = self.settings()
-        columns = {name: np.array(values) for name, values in self.repeated().items()}
+        columns = {name: np.array(values) for name, values in self.repeated(free).items()}
         many = []
         for number, item in enumerate(items):
             own: dict[str, Any] = {
                 name: column for name, column in columns.items() if getattr(item, name) is not None
             }
             for name, ends in zip(_ENDS, read_as[1:4], strict=True):
-                if getattr(item, name) is not None:
+                if getattr(item, name) is not None or self.example.zero_of(number) is not None:
                     own[name] = ends[:, number]
             if number in self.example.samples:
                 own["samples"] = np.array(list(map(int, self.numbers(self.example.samples[number]))))
             many.append(replace(item, text=read_as.texts[number :: len(items)], **own))  # type: ignore[arg-type]
         settings = list(run.settings)
         for position, values in free.items():
-            settings[position] = replace(settings[position], value=list(map(str, values)))  # type: ignore[arg-type]
+            settings[position] = replace(settings[position], value=values)  # type: ignore[arg-type]
         return replace(run, measurements=tuple(many), settings=tuple(settings))
 
 
@@ -644,7 +675,7 @@ def _figure_alone(item: Measurement, figure: _Figure) -> object:
 def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
     """Yield the measurements of the logs of each group; all groups are read together."""
     several = [group.known() for group in groups]
-    spots: list[tuple[Sequence[Floats], int, Any]] = []
+    spots: list[tuple[Sequence[Floats], int, Any, State | None]] = []
     printed: list[list[str]] = []
     hows: list[How] = []
     for group, read_as in zip(groups, several, strict=True):
@@ -654,20 +685,26 @@ def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
                 continue
             numbers = group.numbers(figure.place)
             for how, rows in _in_units(group, figure, item.how):
-                spots.append((read_as[1:4], column, rows))
+                spots.append((read_as[1:4], column, rows, group.example.zero_of(column)))
                 printed.append(numbers if isinstance(rows, slice) else [numbers[row] for row in rows])
                 hows.append(how)
         for column, place in group.example.shares.items():
-            spots.append(([read_as.shares], column, slice(None)))
+            spots.append(([read_as.shares], column, slice(None), None))
             printed.append(group.numbers(place))
             hows.append(_SHARE)
     if printed:
         ends = np.cumsum([len(column) for column in printed])[:-1]
         amounts = [np.split(end, ends) for end in _quantities(printed, hows)]
-        for (columns, column, rows), *parts in zip(spots, *amounts, strict=True):
+        for (columns, column, rows, zero), *parts in zip(spots, *amounts, strict=True):
             for whole, part in zip(columns, parts, strict=False):
-                if not np.isnan(whole[0, column]):
+                if zero is not None or not np.isnan(whole[0, column]):
                     whole[rows, column] = part
+            if zero is not None:
+                value, low, high = columns
+                is_zero = value[:, column] == 0
+                value[is_zero, column] = low[is_zero, column] = np.nan
+                if zero == "missing":
+                    high[is_zero, column] = np.nan
     yield from several
 
 
@@ -790,20 +827,29 @@ class _Table:
 
     def add(
         self,
-        rows: Sequence[Sequence[tuple[Any, ...]]],
+        rows: Sequence[tuple[Any, ...]],
         logs: NDArray[np.int64],
-        which: Sequence[int] = (),
+        picks: NDArray[np.int64] | None = None,
+        /,
         **own: Any,
     ) -> None:
-        """Add the rows that each of some logs has, of several sets of rows `which` one.
+        """Add rows of some logs.
 
-        `own` are columns over all of these rows, log by log.
+        Parameters
+        ----------
+        rows
+            Those of each log, or all of which each has some.
+        logs
+            The logs.
+        picks
+            Which these are, a row for each log.
+        own
+            Columns over all of these rows, log by log.
         """
-        start, number = len(self.rows), len(rows[0])
-        self.rows += chain(*rows)
-        sets = np.array(which or [0] * len(logs), np.int64)
-        self.picks.append((start + number * sets[:, None] + np.arange(number)).ravel())
-        self.logs.append(np.repeat(logs, number))
+        picks = np.tile(np.arange(len(rows)), (len(logs), 1)) if picks is None else picks
+        self.picks.append(len(self.rows) + picks.ravel())
+        self.rows += rows
+        self.logs.append(np.repeat(logs, picks.shape[1]))
         for name, values in own.items():
             self.own[name].append(values)
 
@@ -848,33 +894,30 @@ class _Collector:
         free = group.settings()
         for position, values in free.items():
             key = run.settings[position].key
-            settings[position :: len(run.settings)] = map(str, values)
+            settings[position :: len(run.settings)] = values
             for place in (2 * at + 1 for at, pair in enumerate(run.identity) if pair[0] == key):
                 for of_log, number in zip(identity, values, strict=True):
                     if of_log is not None:
-                        of_log[place] = str(number)
-        for at_word, number in enumerate(example.identity):
+                        of_log[place] = number
+        for at_word, place in enumerate(example.identity):
             for of_log, log in zip(identity, logs, strict=True):
                 if of_log is not None:
-                    of_log[2 * at_word + 1] = log.numbers[number] if number >= 0 else log.dates[number]
+                    of_log[2 * at_word + 1] = log.numbers[place] if place >= 0 else log.dates[place]
         own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": identity}
         own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
-        self.runs.add([[_row(each.run, _RUN)] for each in group.examples], indexes, group.which, **own)
-        of_examples = [[_row(item, _SETTING) for item in each.run.settings] for each in group.examples]
-        self.settings.add(of_examples, indexes, group.which, value=settings)
-        repeated = group.repeated()
-        sets = list(dict.fromkeys(zip(*repeated.values(), strict=True))) or [()]
-        at = {of_log: number for number, of_log in enumerate(sets)}
-        which = [at[of_log] for of_log in zip(*repeated.values(), strict=True)]
-        changes = [dict(zip(repeated, each, strict=True)) for each in sets]
-        rows = [[_row(_changed(item, change), _MEASUREMENT) for item in run.measurements] for change in changes]
-        ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}
+        which = np.array(group.which)[:, None]
+        self.runs.add([_row(each.run, _RUN) for each in group.examples], indexes, which, **own)
+        of_examples = [_row(item, _SETTING) for each in group.examples for item in each.run.settings]
+        width = len(run.settings)
+        self.settings.add(of_examples, indexes, width * which + np.arange(width), value=settings)
+        rows, picks = _picked(group, value)
         at_samples = list(_MEASUREMENT).index("samples")
-        samples = [row[at_samples] for number in which or [0] * len(logs) for row in rows[number]]
+        samples = [rows[pick][at_samples] for pick in picks.ravel().tolist()]
         for column, place in example.samples.items():
             samples[column :: len(items)] = map(int, group.numbers(place))
-        self.measurements.add(rows, indexes, which, text=texts, samples=samples, **ends_of)
-        self.distributions.add([[_row(item, _BIN) for item in run.bins]], indexes, share=shares.ravel())
+        ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}
+        self.measurements.add(rows, indexes, picks, text=texts, samples=samples, **ends_of)
+        self.distributions.add([_row(item, _BIN) for item in run.bins], indexes, share=shares.ravel())
         points = [
             (block.part, block.operation, block.metric, block.statistic, time, None)
             for block in example.blocks
@@ -886,7 +929,7 @@ class _Collector:
             for number in each
         ]
         of_series = [float(log.numbers[number]) * by / over for log in logs for number, (by, over) in numbers]
-        self.series.add([points], indexes, value=of_series)
+        self.series.add(points, indexes, value=of_series)
 
     def logs(self) -> CleanLogs:
         """Return the frames."""
@@ -908,7 +951,26 @@ def _row(item: Run | Setting | Measurement | Bin | Diagnostic, schema: Iterable[
     return tuple(getattr(item, name) if name != "identity" else None for name in schema)
 
 
-def _changed(item: Measurement, change: Mapping[str, Any]) -> Measurement:
-    """Return a measurement in which settings that it repeats are those of another log."""
-    known = {name: value for name, value in change.items() if getattr(item, name) is not None}
-    return replace(item, **known) if known else item
+def _picked(group: _Group, value: Floats) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:
+    """Return the rows that measurements can be, by the settings that they repeat, or as a 0; and which are had."""
+    items = group.example.run.measurements
+    repeated = group.repeated(group.settings())
+    sets: dict[tuple[int, ...], int] = {}
+    which = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)] or [0] * len(
+        group.logs
+    )
+    zeros = {column: zero for column in range(len(items)) if (zero := group.example.zero_of(column)) is not None}
+    rows = []
+    for states in (dict.fromkeys(zeros, "measured"), zeros):
+        for row in sets or [()]:
+            of_settings = dict(zip(repeated, row, strict=True))
+            for column, item in enumerate(items):
+                changes: dict[str, Any] = {
+                    n: number for n, number in of_settings.items() if getattr(item, n) is not None
+                }
+                changes |= {"state": states[column]} if column in states else {}
+                rows.append(_row(replace(item, **changes) if changes else item, _MEASUREMENT))
+    picks = len(items) * np.array(which)[:, None] + np.arange(len(items))
+    for column in zeros:
+        picks[np.isnan(value[:, column]), column] += len(rows) // 2
+    return rows, picks

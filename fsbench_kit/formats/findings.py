@@ -11,7 +11,8 @@ be wrong::
         yield Finding(too_slow, "FIGURES_DISAGREE", "{} in 10 s are not {} per second.", words, rate)
 
 So it computes with ``&``, ``|`` and comparisons, which do for both, and has `either` in place of ``if``. An end
-that is ``None`` is so in all of the runs. Where a run is read alone, `diagnostics` says what was found.
+that is ``None`` is so in all of the runs; one that is not known of some is NaN in these. Where a run is read
+alone, `diagnostics` says what was found.
 """
 
 from __future__ import annotations

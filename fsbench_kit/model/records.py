@@ -34,10 +34,11 @@ class How(NamedTuple):
 
     `name` is what its format calls it. `unit`, `rounding` and `digits` are those of
     `fsbench_kit.model.units.quantity`; `factor` is by what the tool's unit is larger than `unit`, and `spread` by
-    what the true values lie further apart than the print alone tells. `suffix` is the letter behind the number
-    that multiplies it by a power of 1000. `rule` tells of a number that is printed, or of a column of numbers,
-    between which values it lies in the base unit, where its rounding does not; the lower one is NaN where the tool
-    prints no such number. With `may_lack_carry` a fraction of zeros may stand for almost one more.
+    what the true values lie further apart than the print alone tells. `zero` is what a 0 is. `suffix` is the
+    letter behind the number that multiplies it by a power of 1000. `rule` tells of a number that is printed, or of
+    a column of numbers, between which values it lies in the base unit, where its rounding does not; the lower one
+    is NaN where the tool prints no such number. With `may_lack_carry` a fraction of zeros may stand for almost one
+    more.
     """
 
     unit: str
@@ -46,6 +47,7 @@ class How(NamedTuple):
     digits: int | None = None
     factor: float | None = None
     spread: float | None = None
+    zero: State = "measured"
     suffix: str = ""
     rule: Callable[[Any], tuple[Any, Any]] | None = None
     may_lack_carry: bool = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fsbench_kit.formats.bonnie import csv_lines, html_tables, text_tables
 from fsbench_kit.formats.bonnie.command import TOOL
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.clean import Clean
+from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.signatures import Signatures
@@ -455,7 +455,7 @@ CLEAN: Final = Clean(
     checks=lambda run, _: _checks(run),
     remarks=frozenset({"WRONG_FIGURE", "DAMAGED_MARK", "SETTINGS_DISAGREE"}),
     same_runs=_is_one_run,
-    free={"seed": ()},
+    free={"seed": Free()},
     zeros=frozenset({"cpu", "latency"}),
     units={**{unit: (unit, "down") for unit in ("us", "ms", "s")}, **text_tables.SUFFIXES},
     place=_place,

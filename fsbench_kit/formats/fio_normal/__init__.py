@@ -59,10 +59,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.clean import Clean
+from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.fio import report_time, undescribed
 from fsbench_kit.formats.fio_command import COMMAND, TOOL
 from fsbench_kit.formats.fio_normal.figures import ANY
+from fsbench_kit.formats.fio_normal.jobs import latency_percentile
 from fsbench_kit.formats.fio_normal.phrases import LEXER, MARKS
 from fsbench_kit.formats.fio_normal.reader import checks, is_as_it_seems, records, settle
 from fsbench_kit.formats.fio_normal.reports import reports, runs
@@ -95,6 +96,7 @@ CLEAN: Final = Clean(
     checks=lambda run, _: checks(run),
     remarks=frozenset({"FIGURES_DISAGREE", "INCOMPLETE_LOG", "WRONG_HEADING"}),
     same_runs=lambda run, _: is_as_it_seems(run),
+    free={"fio.latency_percentile": Free(latency_percentile)},
     zeros=frozenset({ANY}),
     settle=settle,
     are_settings_apart=True,

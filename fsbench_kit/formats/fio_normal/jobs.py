@@ -246,8 +246,14 @@ def read_target(state: State, token: Token) -> None:
     name = state.place.name
     for key in ("target", "window"):
         state.set(f"fio.latency_{key}", _seconds(token[key] or "", token[f"{key}_unit"]), token, name)
-    state.set("fio.latency_percentile", str(float(token["percentile"] or "") / 100), token, name)
+    if (percentile := token.printed("percentile")) is not None:
+        state.set("fio.latency_percentile", latency_percentile(percentile.text), token, name, percentile)
     state.set("fio.latency_depth", token["depth"], token, name)
+
+
+def latency_percentile(printed: str) -> str:
+    """Return a percentile as a share."""
+    return str(float(printed) / 100)
 
 
 def read_steady(state: State, token: Token) -> None:

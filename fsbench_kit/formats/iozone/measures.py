@@ -58,9 +58,8 @@ def figure(
 ) -> Measurement:
     """Return a figure; a 0 is none, but where the test ran it says that the figure is too small to show."""
     amount = quantity(text, measure.unit, rounding=measure.rounding)
-    state: State = "measured"
-    if amount.value == 0 and not measure.counts:
-        state = "censored" if ran else "missing"
+    zero: State = "measured" if measure.counts else "censored" if ran else "missing"
+    state = zero if amount.value == 0 else "measured"
     return Measurement(
         operation=operation,
         metric=measure.metric,
@@ -74,7 +73,7 @@ def figure(
         text=text,
         line=line,
         start=start,
-        how=How(measure.unit, measure.rounding),
+        how=How(measure.unit, measure.rounding, measure.metric, zero=zero),
         scope=scope,
         part=part,
         block_size=block_size,

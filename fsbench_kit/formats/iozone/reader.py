@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.clean import Clean
+from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
@@ -364,7 +364,9 @@ class _OpenRun:
         # -s and -r can be given several times, and then all of them count.
         before = self.header.get(key)
         if before is None:
-            self.header[key] = Setting(key=key, value=value, line=token.line)
+            start = token.match.start("value") if token.name in _NUMBERS and token.match is not None else None
+            byte = token.text.byte(start) if start is not None else None
+            self.header[key] = Setting(key=key, value=value, line=token.line, start=byte)
         elif value not in before.value.split(","):
             self.header[key] = replace(before, value=f"{before.value},{value}")
 
@@ -511,6 +513,8 @@ CLEAN: Final = Clean(
     checks=lambda run, _: tables.checks(run),
     remarks=frozenset({"NOT_DIRECT"}),
     same_runs=lambda run, _: _is_table(run),
+    free={"iozone.time_resolution": Free(), "iozone.cpu_time_resolution": Free()},
+    zeros=frozenset({"cpu"}),
     place=_place,
     date=_date,
 )

@@ -74,6 +74,7 @@ def checks(run: Run, *, is_interim: bool = False) -> Iterator[Finding]:
         left, right = _evaluate(left_side, known), _evaluate(right_side, known)
         if left is not None and right is not None:
             disagree = (left.high < right.low * (1 - slack)) | (right.high < left.low * (1 - slack))
+            disagree &= (left.low <= left.high) & (right.low <= right.high)  # what is not known of a run is NaN
             for name, is_so in holds.items():
                 if name in left_side:
                     disagree &= is_so

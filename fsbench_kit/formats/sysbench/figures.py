@@ -28,6 +28,12 @@ def _bytes(text: str) -> str:
         return text  # rounded by %.5g: no whole number of bytes
 
 
+def decimal(text: str) -> str:
+    """Return a number without the zeros at its end."""
+    return f"{float(text):g}"
+
+
+RATIO: Final = "sysbench.file-rw-ratio"
 _PATTERNS: Final = {
     "sequentialwrite(creation)": "seqwr",
     "sequentialrewrite": "seqrewr",
@@ -60,7 +66,7 @@ _SETTINGS: Final[dict[str, tuple[str, Callable[[str], str]]]] = {
     "block_size": ("block_size", _bytes),
     "merging": ("sysbench.merged-size", _bytes),
     "request_limit": ("request_limit", str),
-    "ratio": ("sysbench.file-rw-ratio", lambda text: f"{float(text):g}"),
+    "ratio": (RATIO, decimal),
     "fsync": ("fsync", str),
     "final_fsync": ("final_fsync", lambda _: "true"),
     "each_fsync": ("fsync", lambda _: "1"),

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.clean import Clean
+from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
@@ -14,7 +14,7 @@ from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.sysbench import series
 from fsbench_kit.formats.sysbench.checks import checks
 from fsbench_kit.formats.sysbench.command import COMMAND, TOOL
-from fsbench_kit.formats.sysbench.figures import FigureReader, Report
+from fsbench_kit.formats.sysbench.figures import RATIO, FigureReader, Report, decimal
 from fsbench_kit.formats.sysbench.histogram import histogram
 from fsbench_kit.formats.sysbench.phrases import (
     LEXER,
@@ -85,11 +85,18 @@ def parse(text: Text) -> Iterator[Record]:
 CLEAN: Final = Clean(
     checks=lambda run, _: checks(run),
     free={
-        **dict.fromkeys(("seed", "files", "file_size", "total_size", "request_limit", "fsync"), ()),
-        "threads": ("threads", "samples"),
-        "block_size": ("block_size",),
+        **dict.fromkeys(("seed", "files", "request_limit", "fsync"), Free()),
+        RATIO: Free(decimal),
+        **dict.fromkeys(("file_size", "total_size"), Free(None)),
+        "threads": Free(None, ("threads", "samples")),
+        "block_size": Free(None, ("block_size",)),
     },
-    zeros=frozenset({"others", "event_time", "latency_sum", "thread_events_stdev", "thread_time_stdev"}),
+    zeros=frozenset(
+        {
+            *("others", "event_time", "latency_sum", "thread_events_stdev", "thread_time_stdev"),
+            *("latency_min", "latency_mean", "latency_max", "percentile"),
+        }
+    ),
     duration="runtime",
 )
 
