@@ -10,7 +10,8 @@ column over all of them. So this module knows no format, and what it reads is wh
 - A number that is no figure (a version, a rank) has to be that of the example, but for a date, and for settings of
   which the format says what depends on them (`Clean.free`).
 - A figure that is 0 is 0 in the example, because much may depend on that (but for `Clean.zeros`).
-- A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`).
+- A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`), or
+  another log has that line (`Clean.lines`).
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
 - The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
 
@@ -20,7 +21,7 @@ What is left over is for `parse`, which says what is wrong with it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 
 from fsbench_kit import formats
 from fsbench_kit.formats.findings import Finding, diagnostics
+from fsbench_kit.formats.loose_lines import Layout, Lines, Lore
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, Setting, State
 from fsbench_kit.model.units import COUNT_SUFFIXES, Rounding, exact_factor, quantity
@@ -91,6 +93,8 @@ class Clean:
         Sets the ends of figures, in their columns, that depend on other figures.
     are_settings_apart
         Whether the cross-checks depend on no setting, so that they can be made over logs with different ones.
+    lines
+        In which of their lines logs may differ and yet be of one kind.
     """
 
     checks: Callable[[Run, Text], Iterable[Finding]]
@@ -105,6 +109,7 @@ class Clean:
     is_date_of_end: bool = False
     settle: Callable[[Run], None] | None = None
     are_settings_apart: bool = False
+    lines: Lines | None = None
 
     def clock(self, dates: Sequence[str]) -> dict[str, datetime | None]:
         """Return when a run began and when it ended, by the dates that are printed."""
@@ -146,6 +151,7 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     >>> read(["XFS is fast."])
     ({}, [0])
     """
+    loose = [clean.lines for each in formats.FORMATS if (clean := _clean(each)) is not None and clean.lines]
     kinds: dict[str, list[_Log]] = defaultdict(list)
     left: list[int] = []
     for index, raw in enumerate(texts):
@@ -159,7 +165,12 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
         kinds[kind].append(_Log(index, raw, chars, pieces, pieces[1::2], dates, kind))
     alike: dict[str, list[list[_Log]]] = defaultdict(list)
     for kind, logs in kinds.items():
-        alike[_UNIT.sub("\0", kind)].append(logs)
+        lines = next((each for each in loose if each.sign in kind), None)
+        if lines is None:
+            alike[_UNIT.sub("\0", kind)].append(logs)
+        else:
+            layout = Layout.of(kind, lines)
+            alike[layout.plain].append([log.laid_out(layout) for log in logs])
     groups: list[_Group] = []
     for some in alike.values():
         left += _examples(some, groups)
@@ -193,6 +204,31 @@ class _Log(NamedTuple):
     numbers: list[str]
     dates: list[str]
     kind: str
+    layout: Layout | None = None
+
+    def laid_out(self, layout: Layout) -> _Log:
+        """Return it with the numbers alone of those lines that have to be there."""
+        return self._replace(numbers=[self.numbers[number] for number in layout.kept], layout=layout)
+
+    def head(self, number: int | None) -> str:
+        """Return the line that tells the unit of a number, or nothing where it is the same in all logs."""
+        return (
+            self.layout.heads[self.layout.numbers[number]]
+            if self.layout is not None and number is not None
+            else ""
+        )
+
+    def line_of(self, line: int | None) -> int | None:
+        """Return which of the lines that have to be there one is; ``None`` for others."""
+        if self.layout is None or line is None:
+            return line
+        place = bisect_left(self.layout.lines, line)
+        return place if self.layout.lines[place : place + 1] == (line,) else None
+
+    @property
+    def all_numbers(self) -> list[str]:
+        """Its numbers, also those on lines that might be missing."""
+        return self.pieces[1::2]
 
     @property
     def text(self) -> Text:
@@ -228,12 +264,12 @@ def _without_dates(chars: str) -> tuple[str, list[str]]:
 def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
     """Find examples for logs that are alike but for units, and yield the indexes of those that have none."""
     owners = {id(owner): owner for _, owner in formats.sniff(kinds[0][0].chars)}.values()
-    clean = next((getattr(owner, "CLEAN", None) for owner in owners), None)
+    clean = next(map(_clean, owners), None)
     if len(owners) != 1 or clean is None:
         yield from (log.at for logs in kinds for log in logs)
         return
     (owner,) = owners
-    pending = [list(chain(*kinds))] if clean.units else kinds
+    pending = [list(chain(*kinds))] if clean.units or clean.lines else kinds
     if clean.place is not None:
         by_place: dict[tuple[int, str], list[_Log]] = defaultdict(list)
         for number, logs in enumerate(pending):
@@ -241,6 +277,7 @@ def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
                 by_place[number, _places(clean.place(_without_dates(log.chars)[0]))].append(log)
         pending = list(by_place.values())
     failures, start = 0, len(groups)
+    lores: dict[str | None, Lore] = defaultdict(Lore)
     while pending:
         some = pending.pop()
         example = _Example.of(owner, clean, some[0]) if failures < _MOST_FAILURES else None
@@ -250,10 +287,19 @@ def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
             pending += [some[1:]] * (len(some) > 1)
             continue
         alike, *others = example.sorted(some)
-        groups.append(_Group([example], alike, [0] * len(alike)))
+        lore = lores[example.run.tool_version]
+        if example.teaches(lore):
+            groups.append(_Group([example], [], [], lore))
+            yield from groups[-1].fill(alike, owner)
+        else:
+            yield from (log.at for log in alike)
         pending += others
     if clean.are_settings_apart:
         groups[start:] = _joined(groups[start:])
+
+
+def _clean(owner: formats.Format) -> Clean | None:
+    return getattr(owner, "CLEAN", None)
 
 
 def _joined(groups: Iterable[_Group]) -> Iterator[_Group]:
@@ -263,8 +309,9 @@ def _joined(groups: Iterable[_Group]) -> Iterator[_Group]:
         alike[group.examples[0].figures_alone()].append(group)
     for some in alike.values():
         examples = [example for group in some for example in group.examples]
-        which = [number for number, group in enumerate(some) for _ in group.logs]
-        yield _Group(examples, [log for group in some for log in group.logs], which)
+        starts = accumulate((len(group.examples) for group in some), initial=0)
+        which = [start + number for start, group in zip(starts, some, strict=False) for number in group.which]
+        yield _Group(examples, [log for group in some for log in group.logs], which, some[0].lore)
 
 
 def _places(chars: str) -> str:
@@ -305,6 +352,8 @@ class _Example:
         For each series the numbers that its values are.
     samples
         Measurement -> the number that tells over how many samples it is taken.
+    bins
+        Those that all logs have.
     shares
         Bin -> the number that its share is.
     identity
@@ -324,6 +373,7 @@ class _Example:
     free: dict[int, tuple[int, int | None]]
     points: list[list[int]]
     samples: dict[int, int]
+    bins: list[Bin]
     shares: dict[int, int]
     identity: list[int]
     anchors: dict[int, tuple[int, int]]
@@ -347,6 +397,9 @@ class _Example:
             return None
         found = _NUMBER.finditer(_without_dates(log.chars)[0])
         numbers = {log.byte(match.start()): number for number, match in enumerate(found)}
+        if log.layout is not None:
+            of_kept = {number: place for place, number in enumerate(log.layout.kept)}
+            numbers = {start: of_kept[number] for start, number in numbers.items() if number in of_kept}
         figures = [_figure(item, numbers, log, clean) for item in run.measurements]
         points = [[numbers.get(start, -1) for start in block.starts or ()] for block in blocks]
         phrases = [item.phrase for item in run.measurements if item.phrase is not None]
@@ -357,7 +410,8 @@ class _Example:
             for column, item in enumerate(run.measurements)
             if item.samples_start in numbers
         }
-        shares, identity = _shares(run, numbers), _identity(log, run, numbers)
+        bins = [item for item in run.bins if log.line_of(item.line) is not None]
+        shares, identity = _shares(run, bins, numbers), _identity(log, run, numbers)
         is_vouched = all(re.search(r"\d", figure.suffix) is None for figure in figures)
         is_vouched &= not any(_is_told(item, figure) for figure in run.measurements for item in remarks)
         is_vouched &= None not in shares.values() and None not in identity
@@ -375,6 +429,7 @@ class _Example:
             dict(_free(clean, log, run, numbers)),
             points,
             samples,
+            bins,
             {place: number for place, number in shares.items() if number is not None},
             [place for place in identity if place is not None],
             {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
@@ -384,13 +439,31 @@ class _Example:
         """Return all that matters of it but its settings and what its figures are."""
         run = self.run
         return (
-            *map(_figure_alone, run.measurements, self.figures),
-            *((item.key, item.scope, item.part, item.origin, item.line) for item in run.settings),
-            *((item.operation, item.metric, item.low, item.high, item.scope, item.part) for item in run.bins),
+            *map(self._figure_alone, run.measurements, self.figures),
+            *((item.key, item.scope, item.part, item.origin) for item in run.settings),
+            *((item.operation, item.metric, item.low, item.high, item.scope, item.part) for item in self.bins),
             *((item.code, item.message) for item in self.remarks),
             *(name for name, _ in run.identity),
             *(run.tool_version, run.host, run.status, run.exit_code, repr(run.jobs), repr(self.blocks)),
         )
+
+    def _figure_alone(self, item: Measurement, figure: _Figure) -> object:
+        printed = (item.how, figure) if not self.log.head(figure.place) else figure.place
+        line = self.log.line_of(item.line)
+        return _figure_of(item), printed, line, item.value is None, item.low is None, item.high is None
+
+    def teaches(self, lore: Lore) -> bool:
+        """Keep what can be seen on its lines; return whether that agrees with what others have shown."""
+        layout = self.log.layout
+        if layout is None:
+            return True
+        for item, figure in zip(self.run.measurements, self.figures, strict=True):
+            known = item.how, figure.suffix
+            if lore.hows.setdefault((figure.place, self.log.head(figure.place)), known) != known:
+                return figure.place is None
+        loose = [item for item in self.run.bins if self.log.line_of(item.line) is None]
+        lore.heads |= set(enumerate(layout.heads))
+        return lore.learn_bins(layout, self.log.all_numbers, loose)
 
     def zero_of(self, column: int) -> State | None:
         """Return what a 0 is in the place of a measurement, if it may be one and is no figure like any other."""
@@ -429,13 +502,15 @@ class _Example:
         any_unit = {figure.place for figure in self.figures if figure.has_unit}
         units = {
             kind: tuple(unit for number, unit in enumerate(_units(kind)) if number not in any_unit)
-            for kind in {log.kind for log in logs}
+            for kind in {log.kind for log in logs if log.layout is None}
         }
         groups: dict[object, list[_Log]] = {}
         for log, other, flag in zip(logs, others, flags, strict=True):
             own = [log.numbers[number] for number in of_runs]
             which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
-            groups.setdefault((other, flag.tobytes(), units[log.kind], which_are_same), []).append(log)
+            bins = [cell.gap for cell in log.layout.cells] if log.layout is not None and self.anchors else []
+            others_alike = units.get(log.kind), which_are_same, tuple(bins)
+            groups.setdefault((other, flag.tobytes(), others_alike), []).append(log)
         return list(groups.values())
 
 
@@ -454,12 +529,13 @@ def _is_told(remark: Diagnostic, item: Measurement) -> bool:
     return is_shown and item.text in _NUMBER.findall(remark.message)
 
 
-def _shares(run: Run, numbers: Mapping[int, int]) -> dict[int, int | None]:
-    """Return which numbers the shares of bins are, by the places of these; ``None`` where it is not known."""
+def _shares(run: Run, bins: Sequence[Bin], numbers: Mapping[int, int]) -> dict[int, int | None]:
+    """Return which numbers the shares of some bins are, by the places of these; ``None`` where it is not known."""
     starts: list[int | None] = []
-    for bins in Distributions.of(run.bins).columns:
-        starts += bins.starts.tolist() if bins.starts is not None else [None] * len(bins)
-    return {place: numbers.get(start) for place, start in enumerate(starts) if start is not None}
+    for each in Distributions.of(run.bins).columns:
+        starts += each.starts.tolist() if each.starts is not None else [None] * len(each)
+    known = [start for item, start in zip(run.bins, starts, strict=True) if item in bins]
+    return {place: numbers.get(start) for place, start in enumerate(known) if start is not None}
 
 
 def _identity(log: _Log, run: Run, numbers: Mapping[int, int]) -> list[int | None]:
@@ -524,6 +600,24 @@ class _Group(NamedTuple):
     examples: list[_Example]
     logs: list[_Log]
     which: list[int]
+    lore: Lore
+
+    def fill(self, logs: Iterable[_Log], owner: formats.Format) -> Iterator[int]:
+        """Take logs of which all lines are known, or can be learned; yield the indexes of the others."""
+        for log in logs:
+            number = 0
+            if log.layout is not None and not self.lore.knows(log.layout, log.all_numbers):
+                example = _Example.of(owner, self.example.clean, log)
+                if example is None or example.figures_alone() != self.example.figures_alone():
+                    yield log.at
+                    continue
+                if not example.teaches(self.lore):
+                    yield log.at
+                    continue
+                number = len(self.examples)
+                self.examples.append(example)
+            self.logs.append(log)
+            self.which.append(number)
 
     @property
     def example(self) -> _Example:
@@ -532,7 +626,7 @@ class _Group(NamedTuple):
 
     def of(self, rows: Sequence[int]) -> _Group:
         """Return some of the logs."""
-        return _Group(self.examples, [self.logs[row] for row in rows], [self.which[row] for row in rows])
+        return self._replace(logs=[self.logs[row] for row in rows], which=[self.which[row] for row in rows])
 
     def known(self) -> _Read:
         """Return what is known before figures are read: those of the example, in all logs."""
@@ -542,16 +636,28 @@ class _Group(NamedTuple):
         columns = [self._texts(figure) for figure in self.example.figures]
         for row in zip(*columns, strict=True):
             texts += row
-        shares = np.array([[item.share for item in self.example.run.bins]], np.float64)
+        shares = np.array([[item.share for item in self.example.bins]], np.float64)
         return _Read(texts, *(np.repeat(column, number, axis=0) for column in (*ends, shares)))
 
     def _texts(self, figure: _Figure) -> list[str]:
         place, suffix, has_unit = figure
         if place is None:
             return [suffix] * len(self.logs)
+        if self.logs[0].head(place):
+            return [f"{log.numbers[place]}{self.lore.hows[place, log.head(place)][1]}" for log in self.logs]
         if has_unit:
             return [f"{log.numbers[place]}{_units(log.kind)[place]}" for log in self.logs]
         return [f"{log.numbers[place]}{suffix}" for log in self.logs] if suffix else self.numbers(place)
+
+    def lines(self, items: Sequence[Measurement | Setting | Bin | Diagnostic]) -> list[int | None]:
+        """Return the lines of what is on lines that all logs have, log by log."""
+        known = [item.line for item in items]
+        places = [self.example.log.line_of(line) for line in known]
+        return [
+            line if log.layout is None or place is None else log.layout.lines[place]
+            for log in self.logs
+            for line, place in zip(known, places, strict=True)
+        ]
 
     def numbers(self, place: int) -> list[str]:
         """Return the number at a place of each log."""
@@ -579,7 +685,7 @@ class _Group(NamedTuple):
             example.clean.settle(run)
         firsts = [self.which.index(number) for number in range(len(self.examples))]
         for row, each in zip(firsts, self.examples, strict=True):
-            own = _Group([each], [each.log], [0]).known()
+            own = _Group([each], [each.log], [0], self.lore).known()
             if not all(
                 np.array_equal(column[row], known[0], equal_nan=True)
                 for column, known in zip(read_as[1:], own[1:], strict=True)
@@ -620,7 +726,8 @@ class _Group(NamedTuple):
             anchors = (self.example.anchors[offset] for offset in phrase)
             start, end = (starts[row][piece] + behind for piece, behind in anchors)
             excerpt = Text(log.chars[start:end]).excerpt(0, end - start)
-            return replace(item, start=log.byte(start), end=log.byte(end), excerpt=excerpt)
+            line = self._replace(logs=[log]).lines([item])[0]
+            return replace(item, line=line, start=log.byte(start), end=log.byte(end), excerpt=excerpt)
 
         for remark in self.example.remarks:
             for row in range(len(self.logs)):
@@ -628,10 +735,13 @@ class _Group(NamedTuple):
         text = self.example.log.text
         for finding in self.example.clean.checks(run, text):
             phrase = finding.at.phrase if finding.beside is None else None
-            line = finding.at.line if phrase is None else text.line(text.position(phrase[0]))
+            line = None if phrase is None else text.line(text.position(phrase[0]))
             for row in np.flatnonzero(np.broadcast_to(finding.fails, len(self.logs))).tolist():
                 item = Diagnostic(
-                    code=finding.code, message=finding.message_of(row), line=line, excerpt=finding.excerpt_of(row)
+                    code=finding.code,
+                    message=finding.message_of(row),
+                    line=finding.line_of(row) if phrase is None else line,
+                    excerpt=finding.excerpt_of(row),
                 )
                 yield row, shown(item, row, phrase)
 
@@ -640,6 +750,7 @@ class _Group(NamedTuple):
         run, items = self.example.run, self.example.run.measurements
         free = self.settings()
         columns = {name: np.array(values) for name, values in self.repeated(free).items()}
+        lines = self.lines(items)
         many = []
         for number, item in enumerate(items):
             own: dict[str, Any] = {
@@ -648,6 +759,8 @@ class _Group(NamedTuple):
             for name, ends in zip(_ENDS, read_as[1:4], strict=True):
                 if getattr(item, name) is not None or self.example.zero_of(number) is not None:
                     own[name] = ends[:, number]
+            if self.example.log.layout is not None:
+                own["line"] = lines[number :: len(items)]
             if number in self.example.samples:
                 own["samples"] = np.array(list(map(int, self.numbers(self.example.samples[number]))))
             many.append(replace(item, text=read_as.texts[number :: len(items)], **own))  # type: ignore[arg-type]
@@ -663,13 +776,9 @@ def _span(item: Diagnostic) -> tuple[int, int] | None:
 
 _ENDS: Final = ("value", "low", "high")
 _figure_of: Final = attrgetter(
-    *("operation", "metric", "statistic", "unit", "state", "line", "how"),
+    *("operation", "metric", "statistic", "unit", "state"),
     *("scope", "part", "block_size", "file_size", "threads", "primary"),
 )
-
-
-def _figure_alone(item: Measurement, figure: _Figure) -> object:
-    return _figure_of(item), figure, item.value is None, item.low is None, item.high is None
 
 
 def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
@@ -710,6 +819,14 @@ def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
 
 def _in_units(group: _Group, figure: _Figure, how: How) -> Iterator[tuple[How, Any]]:
     """Yield how a figure is printed in the logs of a group, and in which of them."""
+    if figure.place is not None and group.logs[0].head(figure.place):
+        of_head: dict[str, list[int]] = defaultdict(list)
+        for row, log in enumerate(group.logs):
+            of_head[log.head(figure.place)].append(row)
+        for head, of_line in of_head.items():
+            found, _ = group.lore.hows[figure.place, head]
+            yield found or how, of_line
+        return
     if figure.place is None or not figure.has_unit:
         yield how, slice(None)
         return
@@ -862,7 +979,8 @@ class _Table:
             for name, values in self.own.items()
         ]
         picked = examples[np.concatenate(self.picks)].with_columns(own)
-        return picked.insert_column(0, pl.Series("log", np.concatenate(self.logs), pl.Int64))
+        picked.insert_column(0, pl.Series("log", np.concatenate(self.logs), pl.Int64))
+        return picked.sort("log", maintain_order=True)
 
 
 @dataclass
@@ -909,15 +1027,21 @@ class _Collector:
         self.runs.add([_row(each.run, _RUN) for each in group.examples], indexes, which, **own)
         of_examples = [_row(item, _SETTING) for each in group.examples for item in each.run.settings]
         width = len(run.settings)
-        self.settings.add(of_examples, indexes, width * which + np.arange(width), value=settings)
+        lines = group.lines(run.settings)
+        self.settings.add(of_examples, indexes, width * which + np.arange(width), value=settings, line=lines)
         rows, picks = _picked(group, value)
         at_samples = list(_MEASUREMENT).index("samples")
         samples = [rows[pick][at_samples] for pick in picks.ravel().tolist()]
         for column, place in example.samples.items():
             samples[column :: len(items)] = map(int, group.numbers(place))
         ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}
-        self.measurements.add(rows, indexes, picks, text=texts, samples=samples, **ends_of)
-        self.distributions.add([_row(item, _BIN) for item in run.bins], indexes, share=shares.ravel())
+        lines = group.lines(run.measurements)
+        self.measurements.add(rows, indexes, picks, text=texts, samples=samples, line=lines, **ends_of)
+        lines = group.lines(example.bins)
+        self.distributions.add(
+            [_row(item, _BIN) for item in example.bins], indexes, share=shares.ravel(), line=lines
+        )
+        self._add_loose_bins(group)
         points = [
             (block.part, block.operation, block.metric, block.statistic, time, None)
             for block in example.blocks
@@ -931,13 +1055,29 @@ class _Collector:
         of_series = [float(log.numbers[number]) * by / over for log in logs for number, (by, over) in numbers]
         self.series.add(points, indexes, value=of_series)
 
+    def _add_loose_bins(self, group: _Group) -> None:
+        """Add the bins on lines that not all logs have."""
+        rows: dict[tuple[object, ...], int] = {}
+        found = [
+            (rows.setdefault(known, len(rows)), log.at, line, quantity(share, "%").value)
+            for log in group.logs
+            if log.layout is not None
+            for known, line, share in group.lore.bins_of(log.layout, log.all_numbers)
+        ]
+        if found:
+            picks, logs, lines, shares = zip(*found, strict=True)
+            names = "operation", "scope", "part", "metric", "low", "high"
+            bins = [tuple(dict(zip(names, known, strict=True)).get(name) for name in _BIN) for known in rows]
+            own = {"share": shares, "line": lines}
+            self.distributions.add(bins, np.array(logs, np.int64), np.array(picks)[:, None], **own)
+
     def logs(self) -> CleanLogs:
         """Return the frames."""
         return CleanLogs(
             self.runs.frame(),
             self.settings.frame(),
             self.measurements.frame(),
-            self.distributions.frame(),
+            self.distributions.frame().sort("log", "line", maintain_order=True),
             self.series.frame(),
             pl.DataFrame(
                 [(log, *_row(diagnostic, _DIAGNOSTIC)) for log, diagnostic in self.said],

@@ -64,7 +64,7 @@ from fsbench_kit.formats.fio import report_time, undescribed
 from fsbench_kit.formats.fio_command import COMMAND, TOOL
 from fsbench_kit.formats.fio_normal.figures import ANY
 from fsbench_kit.formats.fio_normal.jobs import latency_percentile
-from fsbench_kit.formats.fio_normal.phrases import LEXER, MARKS
+from fsbench_kit.formats.fio_normal.phrases import LEXER, LINES, MARKS
 from fsbench_kit.formats.fio_normal.reader import checks, is_as_it_seems, records, settle
 from fsbench_kit.formats.fio_normal.reports import reports, runs
 from fsbench_kit.formats.lexer import UNREAD
@@ -100,6 +100,7 @@ CLEAN: Final = Clean(
     zeros=frozenset({ANY}),
     settle=settle,
     are_settings_apart=True,
+    lines=LINES,
     duration="runtime",
     date=report_time,
     is_date_of_end=True,
