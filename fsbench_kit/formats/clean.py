@@ -440,7 +440,10 @@ class _Example:
         run = self.run
         return (
             *map(self._figure_alone, run.measurements, self.figures),
-            *((item.key, item.scope, item.part, item.origin) for item in run.settings),
+            *(
+                (item.key, item.scope, item.part, item.origin, self.log.line_of(item.line))
+                for item in run.settings
+            ),
             *((item.operation, item.metric, item.low, item.high, item.scope, item.part) for item in self.bins),
             *((item.code, item.message) for item in self.remarks),
             *(name for name, _ in run.identity),

@@ -121,8 +121,8 @@ def _line(line: str, lines: Lines) -> tuple[int, list[str] | None, str, bool]:
     if lines.bins.fullmatch(line):
         head, *pieces = line.split("\0")
         befores = [head, *pieces[1::2]][: len(pieces) // 2]
-        words = [before.strip(" ,%").removeprefix(head.strip()) for before in befores]
-        return len(pieces), [f"{head.rstrip('>= ')} {word.lstrip(': ')}" for word in words], "", False
+        names = [f"{head.rstrip('>= ')} {'>=' if before.endswith('>=') else ''}" for before in befores]
+        return len(pieces), names, "", False
     return line.count("\0"), None, lines.unit.sub("", line), lines.goes_on.match(line) is not None
 
 

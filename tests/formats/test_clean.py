@@ -332,9 +332,20 @@ def test_fio_with_other_figures_processes_and_dates() -> None:
     assert (compare(texts), left) == ([], [])
     frames = found["fio_normal"]
     assert frames.runs["identity"].n_unique() == 24
-    assert frames.runs["ended_at"].n_unique() > 20
+    assert frames.runs["ended_at"].n_unique() > 12
     # The sum of reads and writes is printed as 0, and a heading names a wrong unit.
     assert frames.diagnostics["log"].unique().to_list() == [8, 9, 10, 11, 20, 21, 22, 23]
+
+
+def test_fio_in_other_units_and_with_other_buckets() -> None:
+    rng = random.Random(10)
+    text = (fio_logs.DATA / "3.33-three-jobs.txt").read_text(encoding="utf-8")
+    texts = [fio_logs.in_other_units(fio_logs.varied(text, rng), rng) for _ in range(60)]
+    left = compare(texts)
+    assert len(left) < 10  # which have units that nothing else is printed in
+    assert parsed(texts) < 40
+    lengths = {len(text.splitlines()) for text in texts}
+    assert len(lengths) > 2  # so that the same figures stand on other lines
 
 
 def test_fio_whose_total_differs_from_its_jobs() -> None:

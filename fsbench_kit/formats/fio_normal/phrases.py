@@ -215,7 +215,7 @@ LINES: Final = Lines(
     sign="(groupid=",
     unit=re.compile(rf"(?<=\()[num](?=sec\)(?: *:|:))|{_PREFIX}|(?<=\0)[kMGTPE](?=[, ]|$)"),
     goes_on=re.compile(r" +\|"),
-    bins=re.compile(r"  lat \([num]sec\) *:(?: (?:>=)?\0=\0%,?)+"),
+    bins=re.compile(r" *lat \([num]sec\) *:(?:(?: >=)?\0=\0%,?)+"),
 )
 """Units, and the buckets of latencies. A rate in powers of 1000 stays one: its job's other rates depend on it."""
 
