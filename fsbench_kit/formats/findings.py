@@ -89,6 +89,11 @@ def whole(text: Any) -> Any:
     return np.array(list(map(int, text)))
 
 
+def number(text: Any) -> Any:
+    """Return the number that a print is; a column for columns."""
+    return float(text) if isinstance(text, str) else np.array(list(map(float, text)))
+
+
 def either(flags: Any, one: Any, other: Any) -> Any:
     """Return the one where a flag is set, and else the other; a column for columns."""
     return (one if flags else other) if isinstance(flags, bool | np.bool_) else np.where(flags, one, other)

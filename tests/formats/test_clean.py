@@ -238,6 +238,19 @@ def test_iozone_with_other_figures_and_dates() -> None:
     assert compare(texts) == []
 
 
+def test_iozone_with_several_processes() -> None:
+    """What is said where a line is read leaves a log over; what its processes come to does not."""
+    rng = random.Random(8)
+    text = (iozone_logs.DATA / "3.489-throughput-readers-only.txt").read_text(encoding="utf-8")
+    texts = [re.sub(r"\d\d(?= 20\d\d\n)", f"{rng.randrange(60):02}", text) for _ in range(6)]
+    texts[2] = re.sub(r"(Child\[0\].*Throughput = +)\d", r"\g<1>1", texts[2], count=1)
+    texts[3] = re.sub(r"(Max throughput .*= +)\d", r"\g<1>1", texts[3], count=1)
+    texts[4] = re.sub(r"(Min throughput .*= +)[\d.]+", r"\g<1>0.00", texts[4], count=1)
+    assert parsed(texts) == 2  # one more is the example of those with a 0
+    assert compare(texts) == [3, 4]
+    assert set(clean.read(texts)[0]["iozone"].diagnostics["log"]) == {2}
+
+
 def test_iozone_whose_report_differs_from_its_table() -> None:
     rng = random.Random(3)
     text = (iozone_logs.DATA / IOZONE[0]).read_text(encoding="utf-8")

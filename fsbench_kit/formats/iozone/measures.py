@@ -1,21 +1,18 @@
-"""What the figures of an iozone log are of, and the figures of one run in their order."""
+"""What the figures of an iozone log are of, and how they are kept."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
-
-from fsbench_kit.model.records import How, Measurement, Scope, State
-from fsbench_kit.model.units import Rounding, quantity
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Key = tuple[object, ...]
+    from fsbench_kit.formats.builder import Place, RunBuilder
+    from fsbench_kit.formats.lexer import Printed, Token
+    from fsbench_kit.model.units import Rounding
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """What a figure measures, and how it is printed.
 
     A 0 of what `counts` is a figure like any other.
@@ -41,74 +38,32 @@ def table_measure(given: Mapping[str, str]) -> Measure:
     return IOPS if given.get("iozone.-O") == "true" else BANDWIDTH
 
 
-def figure(
+def add(
+    run: RunBuilder,
+    place: Place,
     measure: Measure,
-    text: str,
+    printed: Printed | None,
     *,
-    operation: str,
-    line: int,
-    ran: bool,
-    start: int | None = None,
-    scope: Scope = "all",
-    part: str | None = None,
-    file_size: int | None = None,
-    block_size: int | None = None,
-    threads: int | None = None,
+    ran: bool = False,
     samples: int | None = None,
-) -> Measurement:
-    """Return a figure; a 0 is none, but where the test ran it says that the figure is too small to show."""
-    amount = quantity(text, measure.unit, rounding=measure.rounding)
-    zero: State = "measured" if measure.counts else "censored" if ran else "missing"
-    state = zero if amount.value == 0 else "measured"
-    return Measurement(
-        operation=operation,
-        metric=measure.metric,
-        statistic=measure.statistic,
-        value=amount.value if state == "measured" else None,
-        unit=amount.unit,
-        state=state,
-        low=amount.low if state == "measured" else None,
-        high=amount.high if state != "missing" else None,
+    within: Token | None = None,
+) -> int | None:
+    """Add a figure, and return the number of the one that stands for the same thing already.
+
+    A 0 is no figure, but where the test `ran` it says that the figure is too small to show.
+    """
+    first = run.first(place, measure.metric, measure.statistic)
+    run.add(
+        place,
+        measure.metric,
+        printed,
+        measure.statistic,
+        unit=measure.unit,
+        rounding=measure.rounding,
+        name=measure.metric,
+        zero="measured" if measure.counts else "censored" if ran else "missing",
         samples=samples,
-        text=text,
-        line=line,
-        start=start,
-        how=How(measure.unit, measure.rounding, measure.metric, zero=zero),
-        scope=scope,
-        part=part,
-        block_size=block_size,
-        file_size=file_size,
-        threads=threads,
+        primary=first is None,
+        within=within,
     )
-
-
-@dataclass
-class Figures:
-    """The figures of one run; of two that stand for the same thing the first counts."""
-
-    all: list[Measurement] = field(default_factory=list)
-    _first: dict[Key, Measurement] = field(default_factory=dict)
-
-    def add(self, item: Measurement) -> Measurement | None:
-        """Add a figure, and return the one that stands for the same thing already."""
-        first = self._first.setdefault(key(item), item)
-        self.all.append(item if first is item else replace(item, primary=False))
-        return None if first is item else first
-
-    def get(self, item: Measurement) -> Measurement | None:
-        """Return the figure that stands for the same thing as another one."""
-        return self._first.get(key(item))
-
-
-def key(item: Measurement) -> Key:
-    """Return what a figure stands for."""
-    return (
-        item.scope,
-        item.part,
-        item.operation,
-        item.metric,
-        item.statistic,
-        item.file_size,
-        item.block_size,
-        item.threads,
-    )
+    return first

@@ -7,23 +7,25 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
-from fsbench_kit.formats.iozone.measures import BANDWIDTH, Figures, table_measure
+from fsbench_kit.formats.iozone.measures import BANDWIDTH, table_measure
 from fsbench_kit.formats.iozone.tables import TableReader, with_lines
 from fsbench_kit.formats.iozone.throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit
-from fsbench_kit.model.records import Run, Setting, Status
+from fsbench_kit.model.records import Setting, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic, Origin, Record
+    from fsbench_kit.model.records import Diagnostic, Origin, Record, Run
 
 SIGN: Final = r"test\W+of\W+file|line\W+used|reclen|children\W+see|y-axis|report\W+\d"
 
@@ -273,14 +275,15 @@ class _OpenRun:
     direct: Token | None = None
     header: dict[str, Setting] = field(default_factory=dict)
     command: tuple[Setting, ...] = ()
-    figures: Figures = field(default_factory=Figures)
+    run: RunBuilder = field(init=False)
     tables: TableReader = field(init=False)
     throughput: ThroughputReader = field(init=False)
 
     def __post_init__(self) -> None:
         self.last = self.first
-        self.tables = TableReader(self.figures)
-        self.throughput = ThroughputReader(self.figures)
+        self.run = RunBuilder(self.first.text)
+        self.tables = TableReader(self.run)
+        self.throughput = ThroughputReader(self.run)
 
     def ends_before(self, token: Token, stage: int | None) -> bool:
         """Whether a part belongs to another run."""
@@ -291,7 +294,7 @@ class _OpenRun:
         if stage < self.stage or ("complete" in self.seen and stage < _AFTER):
             return True
         if token.name in _ONCE and token.name in self.once:
-            return bool(self.figures.all) or self.once[token.name] != _words(token)
+            return bool(self.run.measurements) or self.once[token.name] != _words(token)
         return token.name == "children" and self.throughput.is_of_another_run(token)
 
     def read(self, token: Token) -> Iterator[Diagnostic]:
@@ -411,7 +414,7 @@ class _OpenRun:
     def close(self) -> Iterator[Record]:
         if self.seen == {"prompt"}:
             return  # a command, and nothing of what it printed
-        if not (self.figures.all or self._headed() or {"failure", "interrupted"} & self.seen):
+        if not (self.run.measurements or self._headed() or {"failure", "interrupted"} & self.seen):
             yield self.first.diagnostic("UNREAD_FIGURE", "It cannot be told which run this is of.")
             return
         if not self.command and self.prompt is not None:
@@ -420,23 +423,19 @@ class _OpenRun:
         # The options that were given stand between these two lines, so that the absence of one is knowledge.
         if {"began", "command"} <= self.seen and self._given().get("direct") != "true":
             self.header["direct"] = Setting(key="direct", value="false", line=self.command[0].line)
-        text = self.first.text
-        run = Run(
-            tool=TOOL.name,
+        self.run.settings += [*self.header.values(), *self.command]
+        run = self.run.build(
+            TOOL.name,
+            self.first.start,
+            self.last.end,
             tool_version=self.version,
-            start=text.byte(self.first.start),
-            end=text.byte(self.last.end),
-            line=self.first.line,
             host=self.host,
             started_at=self.started_at,
             status=self._status(),
-            settings=(*self.header.values(), *self.command),
-            measurements=tuple(self.figures.all),
         )
         yield run
         yield from self._remarks()
-        yield from diagnostics(tables.checks(run), text)
-        yield from self.throughput.contradictions()
+        yield from diagnostics(_checks(run), self.first.text)
 
     def _complete(self) -> bool:
         # Reports come after the end of the tests, so that they stand for its mark where a copy lost it.
@@ -449,7 +448,7 @@ class _OpenRun:
         if "failure" in self.seen:
             return "failed"
         cut_off = "interrupted" in self.seen or (self._headed() and not self._complete())
-        return "partial" if not self.figures.all or cut_off else "ok"
+        return "partial" if not self.run.measurements or cut_off else "ok"
 
     def _remarks(self) -> Iterator[Diagnostic]:
         if self._headed() and not self._complete() and "interrupted" not in self.seen:
@@ -459,13 +458,13 @@ class _OpenRun:
         if self._unit_is_assumed():
             message = "Neither a line nor a command tells the unit; the figures are taken for kBytes/sec."
             yield self.first.diagnostic("UNIT_ASSUMED", message)
-        if self.direct is not None and any(m.operation in TOOL.buffered for m in self.figures.all):
+        if self.direct is not None and any(m.operation in TOOL.buffered for m in self.run.measurements):
             message = "iozone opens the file without O_DIRECT for fwrite, frewrite, fread and freread."
             yield self.direct.diagnostic("NOT_DIRECT", message)
 
     def _unit_is_assumed(self) -> bool:
         given = self._given()
-        in_table = any(m.metric == BANDWIDTH.metric and m.threads is None for m in self.figures.all)
+        in_table = any(m.metric == BANDWIDTH.metric and m.threads is None for m in self.run.measurements)
         return in_table and table_measure(given) is BANDWIDTH and not ("kilobytes" in self.seen or self.command)
 
 
@@ -499,9 +498,9 @@ def _words(token: Token) -> str:
     return (token["names"] if token.name == "heading" else None) or token.text.excerpt(token.start, token.end)
 
 
-def _is_table(run: Run) -> bool:
-    """Whether no figure tells how those after it are read: those of several processes do."""
-    return all(item.threads is None for item in run.measurements)
+def _checks(run: Run) -> Iterator[Finding]:
+    yield from tables.checks(run)
+    yield from throughput.checks(run)
 
 
 def _place(chars: str) -> str:
@@ -510,9 +509,9 @@ def _place(chars: str) -> str:
 
 
 CLEAN: Final = Clean(
-    checks=lambda run, _: tables.checks(run),
+    checks=lambda run, _: _checks(run),
     remarks=frozenset({"NOT_DIRECT"}),
-    same_runs=lambda run, _: _is_table(run),
+    same_runs=lambda run, _: throughput.is_plain(run),
     free={"iozone.time_resolution": Free(), "iozone.cpu_time_resolution": Free()},
     zeros=frozenset({"cpu"}),
     place=_place,

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.findings import Finding, unequal
-from fsbench_kit.formats.iozone.measures import CPU, Figures, figure, table_measure
-from fsbench_kit.formats.iozone.measures import key as key_of
+from fsbench_kit.formats.iozone.measures import CPU, add, table_measure
+from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.formats.text import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fsbench_kit.formats.iozone.measures import Key
+    from fsbench_kit.formats.builder import RunBuilder
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Measurement, Run
@@ -365,25 +366,25 @@ def _is_asked(record: int, given: Mapping[str, str]) -> bool:
     )
 
 
-def _retests(given: Mapping[str, str]) -> bool:
-    """Whether it is known that the run repeated its tests."""
-    return "command" in given and given.get("iozone.-+n") != "true"
+def _has_run(operation: str, given: Mapping[str, str]) -> bool:
+    """Whether the run did what a column is of, as far as is known: retests may have been left out."""
+    return operation not in _RETESTS or ("command" in given and given.get("iozone.-+n") != "true")
 
 
-def _starts(row: Token, number: int) -> Sequence[int | None]:
-    """Return where in the file the figures of a row stand, if it has so many."""
-    if row.match is None or _BREAK in (row["cells"] or ""):
-        return [None] * number
-    found = re.finditer(r"\d+(?:\.\d+)?", row["cells"] or "")
-    starts = [row.text.byte(row.match.start("cells") + cell.start()) for cell in found]
-    return starts if len(starts) == number else [None] * number
+def cells_of(row: Token, texts: Sequence[str]) -> Iterator[Printed]:
+    """Yield the cells of a row and where they stand, by their texts, which stand in its order."""
+    cells, end = row["cells"] or "", 0
+    start = row.match.start("cells") if row.match is not None else row.start
+    for text in texts:
+        end = cells.index(text, end) + len(text)
+        yield Printed(text, start + end - len(text))
 
 
 @dataclass
 class TableReader:
     """Reads the tables and reports of one run."""
 
-    figures: Figures
+    run: RunBuilder
     table: Table | None = None
     report: Token | None = None
     record_sizes: tuple[int, ...] = ()
@@ -444,19 +445,10 @@ class TableReader:
             yield row.diagnostic("REPAIRED", message)
         self.rows[sizes] = cells
         measure = table_measure(given)
-        for (operation, text), start in zip(figures, _starts(row, len(figures)), strict=True):
-            self.figures.add(
-                figure(
-                    measure,
-                    text,
-                    operation=operation,
-                    file_size=file_size,
-                    block_size=block_size,
-                    line=row.line,
-                    start=start,
-                    ran=not (operation in _RETESTS and not _retests(given)),
-                )
-            )
+        operations, texts = zip(*figures, strict=True)
+        for operation, cell in zip(operations, cells_of(row, texts), strict=True):
+            place = Place(operation, file_size=file_size, block_size=block_size)
+            add(self.run, place, measure, cell, ran=_has_run(operation, given))
 
     def _columns(self, row: Token, asked: frozenset[str] | None) -> tuple[list[tuple[str, str]] | None, bool]:
         """Return the operations and figures of a row, and whether it had lost its spacing."""
@@ -486,32 +478,23 @@ class TableReader:
             return
         operation = _REPORTS[" ".join((self.report["report"] or "").split())]
         measure = CPU if self.report["cpu"] is not None else table_measure(given)
-        starts = _starts(row, len(cells))
-        for text, start, block_size in zip(cells, starts, self.record_sizes, strict=False):
-            printed = figure(
-                measure,
-                text,
-                operation=operation,
-                file_size=file_size,
-                block_size=block_size,
-                line=row.line,
-                start=start,
-                ran=False,  # the report also fills gaps with 0
+        for printed, block_size in zip(cells_of(row, cells), self.record_sizes, strict=False):
+            place = Place(operation, file_size=file_size, block_size=block_size)
+            # Where the table has no figure, either, a 0 fills a gap.
+            has_run = self.run.first(place, measure.metric, measure.statistic) is not None and _has_run(
+                operation, given
             )
-            first = self.figures.get(printed)
-            if first is not None and first.state == "censored" and printed.state == "missing":
-                printed = replace(first, text=text, line=row.line, start=start)
-            phrase = row.text.byte(row.start), row.text.byte(row.end)
-            self.figures.add(replace(printed, phrase=phrase))
+            add(self.run, place, measure, printed, ran=has_run, within=row)
 
 
 def checks(run: Run) -> Iterator[Finding]:
     """Hold the reports of a run against its table, whose figures they print again."""
-    first: dict[Key, Measurement] = {}
+    first: dict[tuple[object, ...], Measurement] = {}
     tabled = {(item.operation, item.metric) for item in run.measurements if item.phrase is None}
     lost = []
     for item in run.measurements:
-        known = first.setdefault(key_of(item), item)
+        of = item.operation, item.metric, item.statistic, item.file_size, item.block_size
+        known = first.setdefault(of, item)
         if item.phrase is None or item.threads is not None:
             continue
         if known is not item:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
-from fsbench_kit.formats.iozone.measures import CPU, Figures, Key, Measure, figure
-from fsbench_kit.formats.iozone.measures import key as key_of
+from fsbench_kit.formats.builder import Place
+from fsbench_kit.formats.findings import Finding, greatest, least, number, unequal
+from fsbench_kit.formats.iozone.measures import CPU, Measure, add
+from fsbench_kit.formats.iozone.tables import cells_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.model.records import Diagnostic, Measurement, Scope
+    from fsbench_kit.formats.builder import RunBuilder
+    from fsbench_kit.formats.lexer import Printed, Token
+    from fsbench_kit.model.records import Diagnostic, Measurement, Run, Scope
 
 _TESTS: Final = {
     "initial writers": "write",
@@ -110,11 +113,9 @@ class ThroughputReader:
         The numbers of processes, in their order.
     sums
         What the report prints again: rates and CPU use by operation and number of processes.
-    tokens
-        Where figures stand.
     """
 
-    figures: Figures
+    run: RunBuilder
     file_size: int | None = None
     block_size: int | None = None
     test: tuple[str, int] | None = None
@@ -122,9 +123,8 @@ class ThroughputReader:
     mean: float | None = None
     unit: str | None = None
     counts: list[int] = field(default_factory=list)
-    sums: dict[tuple[str, str, int | None], Measurement] = field(default_factory=dict)
+    sums: dict[tuple[str, str, int | None], Printed] = field(default_factory=dict)
     summary: str | None = None
-    tokens: dict[Key, Token] = field(default_factory=dict)
 
     def is_of_another_run(self, children: Token) -> bool:
         """Whether a test was read before, with another result."""
@@ -189,7 +189,7 @@ class ThroughputReader:
             case "per_process":
                 yield from self._read_statistic(token, name)
             case "min_xfer":
-                measure = replace(_AMOUNTS[_unit(token)], statistic="min")
+                measure = _AMOUNTS[_unit(token)]._replace(statistic="min")
                 yield from self._add(token, "amount", measure, scope="thread")
             case "child":
                 yield from self._add(token, "amount", _AMOUNTS[_unit(token)], scope="thread", part=name)
@@ -204,10 +204,10 @@ class ThroughputReader:
             yield from self._add(token, group, measure, scope=scope, part=part, ran=measure is not CPU)
 
     def _read_statistic(self, token: Token, statistic: str) -> Iterator[Diagnostic]:
-        measure = replace(_RATES[_unit(token)], statistic=statistic)
+        measure = _RATES[_unit(token)]._replace(statistic=statistic)
         rate = float(token["rate"] or "")
-        slack = _LAST_DIGIT + _PRECISION * rate
-        if statistic == "min" and (rate == 0 or (self.mean is not None and rate > self.mean + slack)):
+        is_off = self.mean is not None and _is_off(statistic, rate, self.mean)
+        if statistic == "min" and (rate == 0 or is_off):
             message = (
                 "A process had done nothing when the first one was ready: they did not run at the same time, "
                 "and their rates do not add up."
@@ -220,10 +220,7 @@ class ThroughputReader:
             message = "Without the sum of all processes it cannot be told whether this is the smallest rate."
             yield token.diagnostic("UNREAD_FIGURE", message)
             return
-        if self.mean is not None and (
-            (statistic == "max" and rate < self.mean - slack)
-            or (statistic == "mean" and abs(rate - self.mean) > slack)
-        ):
+        if is_off:
             yield token.diagnostic("FIGURES_DISAGREE", f"All processes together had {self.mean:.2f} on average.")
         yield from self._add(token, "rate", measure, scope="thread")
 
@@ -242,28 +239,21 @@ class ThroughputReader:
         if self.test is None:
             return
         operation, threads = self.test
-        item = figure(
-            measure,
-            token[group] or "",
-            operation=operation,
-            line=token.line_of(group),
-            ran=ran,
-            scope=scope,
-            part=part,
-            file_size=self.file_size,
-            block_size=self.block_size,
-            threads=threads,
-            samples=threads if scope == "thread" and part is None else None,
-        )
+        printed, place = token.printed(group), self._place(operation, threads)._replace(scope=scope, part=part)
+        samples = threads if scope == "thread" and part is None else None
+        first = add(self.run, place, measure, printed, ran=ran, samples=samples, within=token)
         if not known:
-            item = replace(item, value=None, state="missing", low=None, high=None)
-        first = self.figures.add(item)
-        self.tokens.setdefault(key_of(item), token)
-        if first is None and scope == "all" and part is None and measure not in (_WALL, _CPU_TIME):
-            self.sums["CPU utilization" if measure is CPU else "Throughput", operation, threads] = item
-        if first is not None and first.text != item.text:
-            message = f"It is printed as {first.text} on line {first.line}, and again as {item.text}."
-            yield token.diagnostic("DUPLICATE_FIGURE", message)
+            self.run.amend([len(self.run.measurements) - 1], is_missing=True)
+        if printed is not None and first is not None:
+            known_as = self.run.measurements[first]
+            if known_as.text != printed.text:
+                message = f"It is printed as {known_as.text} on line {known_as.line}, and again as {printed.text}."
+                yield token.diagnostic("DUPLICATE_FIGURE", message)
+        elif printed is not None and scope == "all" and part is None and measure not in (_WALL, _CPU_TIME):
+            self.sums["CPU utilization" if measure is CPU else "Throughput", operation, threads] = printed
+
+    def _place(self, operation: str, threads: int | None) -> Place:
+        return Place(operation, file_size=self.file_size, block_size=self.block_size, threads=threads)
 
     def _read_summary(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
         cells = (row["cells"] or "").split()
@@ -276,22 +266,13 @@ class ThroughputReader:
             )
             return
         operation = _REPORTED[" ".join(row["label"].split())]
-        for text, threads in zip(cells, counts, strict=True):
+        measure = _RATES[self.unit] if self.summary == "Throughput" else CPU
+        for cell, threads in zip(cells_of(row, cells), counts, strict=True):
+            add(self.run, self._place(operation, threads), measure, cell)
             first = self.sums.get((self.summary, operation, threads))
-            self.figures.add(
-                figure(
-                    _RATES[self.unit] if self.summary == "Throughput" else CPU,
-                    text,
-                    operation=operation,
-                    line=row.line,
-                    ran=False,
-                    file_size=self.file_size,
-                    block_size=self.block_size,
-                    threads=threads,
-                )
-            )
-            if first is not None and first.text != text:
-                message = f"The log says {first.text} on line {first.line}, and the report {text}."
+            if first is not None and first.text != cell.text:
+                line = self.run.line(first.position)
+                message = f"The log says {first.text} on line {line}, and the report {cell.text}."
                 yield row.diagnostic("SECOND_PRINTING_DIFFERS", message)
 
     def _counts(self, given: Mapping[str, str], columns: int) -> Sequence[int | None] | None:
@@ -309,47 +290,66 @@ class ThroughputReader:
             return counts
         return [None] if columns == 1 and not counts else None
 
-    def contradictions(self) -> Iterator[Diagnostic]:
-        """Hold what is printed of each process against the sum, the least and the largest of them."""
-        tests: dict[tuple[object, ...], dict[tuple[Scope, str | None, str], Measurement]] = {}
-        for item in self.figures.all:
-            is_known = item.low is not None and item.high is not None
-            if is_known and item.primary and item.metric in _ADDED_UP:
-                test = (item.operation, item.threads, item.file_size, item.block_size, item.metric)
-                tests.setdefault(test, {})[item.scope, item.part, item.statistic] = item
-        for (_, threads, _, _, metric), items in tests.items():
-            each = [item for (scope, part, _), item in items.items() if scope == "thread" and part is not None]
-            if len(each) != threads or any(item.value == 0 for item in each):
-                continue  # iozone prints another process's amount as the least if one did nothing
-            for key, of_all in _OF_ALL.items():
-                whole = items.get(key)
-                if whole is not None and not _is_about(whole, *(of_all(end) for end in _ends(each))):
-                    message = f"{whole.text} is not what the processes' {metric} comes to, one by one."
-                    yield self.tokens[key_of(whole)].diagnostic("FIGURES_DISAGREE", message)
+
+def _is_off(statistic: str, rate: Any, mean: Any) -> Any:
+    """Whether a rate is not the least, the largest or the mean of those of all processes, which have a mean."""
+    slack = _LAST_DIGIT + _PRECISION * rate
+    if statistic == "min":
+        return rate > mean + slack
+    return rate < mean - slack if statistic == "max" else abs(rate - mean) > slack
 
 
-_ADDED_UP: Final = frozenset(measure.metric for measure in (*_RATES.values(), *_AMOUNTS.values()))
+def is_plain(run: Run) -> Any:
+    """Whether nothing is to be said of the figures of a run where they are read, one after the other."""
+    first: dict[tuple[object, ...], Measurement] = {}
+    plain: Any = True
+    for item in run.measurements:
+        if item.threads is None:
+            continue
+        test = item.operation, item.metric, item.file_size, item.block_size, item.threads
+        known = first.setdefault((*test, item.scope, item.part, item.statistic), item)
+        if known is not item:
+            plain = plain & (unequal(known.text, item.text) ^ True)
+        elif item.scope == "thread" and item.part is None and item.metric in _RATE_METRICS:
+            whole = first.get((*test, "all", None, "value"))
+            if whole is None or item.state != "measured":
+                return False
+            mean = number(whole.text) / item.threads
+            plain = plain & (_is_off(item.statistic, number(item.text), mean) ^ True)
+    return plain
 
-_OF_ALL: Final[Mapping[tuple[Scope, str | None, str], Callable[[Sequence[float]], float]]] = {
+
+def checks(run: Run) -> Iterator[Finding]:
+    """Hold what is printed of each process against the sum, the least and the largest of them."""
+    tests: dict[tuple[object, ...], dict[tuple[Scope, str | None, str], Measurement]] = {}
+    for item in run.measurements:
+        is_known = item.low is not None and item.high is not None
+        if is_known and item.primary and item.metric in _ADDED_UP:
+            test = (item.operation, item.threads, item.file_size, item.block_size, item.metric)
+            tests.setdefault(test, {})[item.scope, item.part, item.statistic] = item
+    for (_, threads, _, _, metric), items in tests.items():
+        each = [item for (scope, part, _), item in items.items() if scope == "thread" and part is not None]
+        for key, of_all in _OF_ALL.items():
+            if key in items and len(each) == threads:
+                # iozone prints another process's amount as the least if one did nothing.
+                have_all_done = least(item.value for item in each) > 0
+                whole = items[key]
+                low, high = (of_all(getattr(item, end) for item in each) for end in ("low", "high"))
+                slack = _PRECISION * high
+                disagree = (whole.low - slack > high) | (low > whole.high + slack)
+                message = f"{{}} is not what the processes' {metric} comes to, one by one."
+                yield Finding(disagree & have_all_done, "FIGURES_DISAGREE", message, (whole.text,), whole)
+
+
+_RATE_METRICS: Final = frozenset(measure.metric for measure in _RATES.values())
+_ADDED_UP: Final = _RATE_METRICS | {measure.metric for measure in _AMOUNTS.values()}
+
+_OF_ALL: Final[Mapping[tuple[Scope, str | None, str], Callable[[Iterable[Any]], Any]]] = {
     ("all", None, "value"): sum,
-    ("thread", None, "min"): min,
-    ("thread", None, "max"): max,
+    ("thread", None, "min"): least,
+    ("thread", None, "max"): greatest,
 }
 """Scope, part and statistic of what all processes come to."""
-
-
-def _ends(items: Sequence[Measurement]) -> tuple[list[float], list[float]]:
-    return [item.low or 0 for item in items], [item.high or 0 for item in items]
-
-
-def _is_about(whole: Measurement, low: float, high: float) -> bool:
-    slack = _PRECISION * high
-    return (
-        whole.low is not None
-        and whole.high is not None
-        and whole.low - slack <= high
-        and low <= whole.high + slack
-    )
 
 
 def _test(token: Token) -> tuple[str, int]:
