@@ -31,16 +31,16 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fsbench_kit.formats.lexer import Token, unread_figure
+from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.lexer import Printed, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit
 from fsbench_kit.formats.tool import Tool
-from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
-from fsbench_kit.model.units import Rounding, quantity
+from fsbench_kit.model.records import Diagnostic, Setting
+from fsbench_kit.model.units import Quantity, Rounding, quantity
 from fsbench_kit.model.vocabulary import OPERATIONS, SETTINGS
 
 if TYPE_CHECKING:
@@ -97,17 +97,11 @@ def parse(text: Text) -> Iterator[Record]:
     for filesystem in dict.fromkeys(name for row in rows for name in row.filesystems):
         own = [row for row in rows if filesystem in row.filesystems]
         printed = {row.key for row in own if not row.is_range}
-        yield Run(
-            tool=TOOL.name,
-            start=text.byte(start),
-            end=text.byte(end),
-            line=text.line(start),
-            filesystem=filesystem,
-            settings=tuple(settings),
-            measurements=tuple(
-                replace(row.figure, primary=not row.is_range or row.key not in printed) for row in own
-            ),
-        )
+        run = RunBuilder(text)
+        run.settings += settings
+        for row in own:
+            row.add_to(run, primary=not row.is_range or row.key not in printed)
+        yield run.build(TOOL.name, start, end, filesystem=filesystem)
     for row in rows:
         yield from _remarks(row, rows)
 
@@ -131,18 +125,22 @@ def _lines(text: Text) -> Iterator[Token]:
         start += len(line) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the log; `figure` holds for each of its filesystems."""
+class _Row(NamedTuple):
+    """A row of the log, which holds for each of its filesystems."""
 
     line: Token
     filesystems: tuple[str, ...]
-    figure: Measurement
+    operation: str
+    metric: str
+    printed: Printed
+    unit: str
+    rounding: Rounding
+    amounts: tuple[Quantity, Quantity]
     qualifiers: tuple[str, ...]
 
     @property
     def key(self) -> tuple[str, str]:
-        return self.figure.operation, self.figure.metric
+        return self.operation, self.metric
 
     @property
     def is_range(self) -> bool:
@@ -157,32 +155,37 @@ class _Row:
         ValueError, csv.Error
             If it does not have the eight fields, or one of them is not understood.
         """
-        (fields,) = csv.reader([line.text.chars[line.start : line.end].strip()], strict=True)
+        chars = line.text.chars[line.start : line.end]
+        (fields,) = csv.reader([chars.strip()], strict=True)
         task, filesystems, metric, value, low, high, unit, qualifier = fields
-        operation, metric = _words(task, metric)
         qualifiers = tuple(filter(None, (part.strip() for part in qualifier.split(","))))
         ranged = _RANGE in qualifiers
         if not filesystems.split() or unit not in _UNITS:
             raise ValueError("a row names its filesystems and its unit")
         if (bool(value), bool(low), bool(high)) != (not ranged, ranged, ranged):
             raise ValueError("a row has a value, or else both ends of a range")
-        printed = (low, high) if ranged else (value,)
+        numbers = (low, high) if ranged else (value,)
         rounding: Rounding = "unknown" if _ABOUT in qualifiers else "nearest"
-        amounts = [quantity(number, _UNITS[unit], rounding=rounding) for number in printed]
+        amounts = [quantity(number, _UNITS[unit], rounding=rounding) for number in numbers]
         if amounts[0].value > amounts[-1].value:
             raise ValueError("the ends of the range are the wrong way round")
-        figure = Measurement(
-            operation=operation,
-            metric=metric,
-            value=None if ranged else amounts[0].value,
-            unit=amounts[0].unit,
-            state="censored" if ranged else "measured",
-            low=amounts[0].low,
-            high=amounts[-1].high,
-            text=",".join(printed),
-            line=line.line,
+        text = ",".join(numbers)
+        printed = Printed(text, line.start + max(chars.find(text, chars.find(f",{metric},")), 0))
+        ends = amounts[0], amounts[-1]
+        operation, metric = _words(task, metric)
+        return cls(
+            line, tuple(filesystems.split()), operation, metric, printed, _UNITS[unit], rounding, ends, qualifiers
         )
-        return cls(line, tuple(filesystems.split()), figure, qualifiers)
+
+    def add_to(self, run: RunBuilder, *, primary: bool) -> None:
+        """Add the row's figure to the run of one of its filesystems."""
+        place, (low, high) = Place(self.operation), self.amounts
+        if self.is_range:
+            run.add_unmeasured(
+                place, self.metric, self.printed, state="censored", low=low.low, high=high.high, primary=primary
+            )
+        else:
+            run.add(place, self.metric, self.printed, unit=self.unit, rounding=self.rounding, primary=primary)
 
 
 def _words(task: str, metric: str) -> tuple[str, str]:
@@ -196,18 +199,18 @@ def _words(task: str, metric: str) -> tuple[str, str]:
 
 def _remarks(row: _Row, rows: list[_Row]) -> Iterator[Diagnostic]:
     """Say what a row's qualifiers say, and which other rows contradict them."""
-    of = f"{row.figure.metric} of {row.figure.operation} ({', '.join(row.filesystems)})"
+    of = f"{row.metric} of {row.operation} ({', '.join(row.filesystems)})"
     for qualifier in row.qualifiers:
         if qualifier == _ABOUT:
-            yield row.line.diagnostic("UNKNOWN_ROUNDING", f"{of} is given as “about {row.figure.text}”.")
+            yield row.line.diagnostic("UNKNOWN_ROUNDING", f"{of} is given as “about {row.printed.text}”.")
         elif qualifier != _RANGE:
             yield row.line.diagnostic("QUALIFIED", f"{of}: the source says “{qualifier}”.")
         for other in rows:
             if _contradicts(qualifier, row, other):
                 code = "SECOND_PRINTING_DIFFERS" if qualifier == _RANGE else "FIGURES_DISAGREE"
                 message = (
-                    f"{of} is {row.figure.text}, “{qualifier}”, "
-                    f"and {other.figure.text} on line {other.line.line} contradicts it."
+                    f"{of} is {row.printed.text}, “{qualifier}”, "
+                    f"and {other.printed.text} on line {other.line.line} contradicts it."
                 )
                 yield row.line.diagnostic(code, message)
 
@@ -215,8 +218,8 @@ def _remarks(row: _Row, rows: list[_Row]) -> Iterator[Diagnostic]:
 def _contradicts(qualifier: str, row: _Row, other: _Row) -> bool:
     """Whether what another row says cannot be true if a qualifier of a row is."""
     if qualifier == "same as initial":
-        initial = other.key == ("capacity_initial", row.figure.metric) and other.filesystems == row.filesystems
-        return initial and other.figure.value != row.figure.value
+        initial = other.key == ("capacity_initial", row.metric) and other.filesystems == row.filesystems
+        return initial and other.amounts[0].value != row.amounts[0].value
     if other.key != row.key:
         return False
     if qualifier == _RANGE:
@@ -227,5 +230,5 @@ def _contradicts(qualifier: str, row: _Row, other: _Row) -> bool:
 
 def _above(row: _Row, other: _Row) -> bool:
     """Whether the whole interval of a row's figure lies above that of another."""
-    low, high = row.figure.low, other.figure.high
+    low, high = row.amounts[0].low, other.amounts[1].high
     return low is not None and high is not None and low >= high  # rounding takes no figure from 2 to 3
