@@ -44,7 +44,7 @@ def cross_checks(
 ) -> Iterator[Finding]:
     """Yield a finding for each pair of figures that may not both be right.
 
-    Checked are a figure against its second printings, bandwidth against bytes over runtime and against IOPS times
+    Checked are a figure against its second prints, bandwidth against bytes over runtime and against IOPS times
     block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
     percentiles, and latencies against the parts of which they are sums.
 

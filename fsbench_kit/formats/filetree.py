@@ -16,7 +16,7 @@ Qualifiers:
 
 - ``range over filesystems``: `low` and `high` are the least and the largest figure of the filesystems named, so
   that the figure of each lies between them. It is censored at both ends. Where a filesystem has a row of its own
-  for it, the range is a second printing.
+  for it, the range is a second print.
 - ``about``: how the figure was rounded is not known.
 - ``same as initial``: stated instead of a figure; the initial one was put down. Held against it.
 - ``least``, ``most``: of all filesystems. Held against theirs.

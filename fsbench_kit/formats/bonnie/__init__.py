@@ -3,7 +3,7 @@
 Sources: ``bon_time.cpp``, ``bonnie++.cpp``, ``bonnie.h``, ``bon_csv2html``, ``bon_csv2txt`` and the manuals of
 bonnie++ 1.03 to 2.00a.
 
-One run is printed as text and as CSV, and may be converted to HTML and to text again. These are printings of one
+One run is printed as text and as CSV, and may be converted to HTML and to text again. These are prints of one
 run, and are put together where they agree: the figure of the CSV line counts, then that of the text, then that of
 the HTML table, and the others are held against it. What the figures are:
 

@@ -1,4 +1,4 @@
-"""What the printings of bonnie++ have in common: its phases, and what their cells mean.
+"""What the prints of bonnie++ have in common: its phases, and what their cells mean.
 
 Sources: ``bon_time.cpp``, ``bonnie.h`` and ``bonnie++.cpp`` of bonnie++ 1.03 to 2.00a.
 """
@@ -91,7 +91,7 @@ class Phase(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """What one printing says of one run.
+    """What one print says of one run.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Row:
     settings
         Key of a setting -> its cell, as printed.
     threads
-        The concurrency, where the printing tells: also by leaving out a 1.
+        The concurrency, where the print tells: also by leaving out a 1.
     seed
         That of its random numbers, which is the time at its start (epoch) unless it was given.
     phases
@@ -219,7 +219,7 @@ class Row:
             run.add(place, metric, printed, number=number, unit=unit, rounding=rounding, zero="censored")
 
     def _work(self, name: str) -> int | None:
-        """Return what a phase did, in the unit of its rate, where the printing tells."""
+        """Return what a phase did, in the unit of its rate, where the print tells."""
         if PHASES[name] == "file_rate":
             return self.number("files")
         if name == "seek":

@@ -1,4 +1,4 @@
-"""Puts the printings of bonnie++ together to runs, and says what is odd about them."""
+"""Puts the prints of bonnie++ together to runs, and says what is odd about them."""
 
 from __future__ import annotations
 
@@ -123,23 +123,24 @@ def _without_markup(text: Text) -> tuple[Text, list[Edit]]:
 
 
 _ENOUGH: Final = 0.5
-"""The share of figures from which on two printings are of one run; the others contradict each other."""
+"""The share of figures from which on two prints are of one run; the others contradict each other."""
 
 
 @dataclass(slots=True)
 class _Printed:
-    """A run and its printings."""
+    """A run and its prints."""
 
     start: int
     rows: list[Row]
 
-    def agreement(self, row: Row) -> float:
-        """Return the share of figures in which a printing in another form agrees; 0 where it is of another run."""
+    def agreement(self, row: Row, figures: Sequence[Measurement]) -> float:
+        """Return the share of the figures of a print in another form that agree; 0 where it is of another run."""
         known = self.rows[0]
         sizes = {known.number("file_size"), row.number("file_size")} - {None}
         if len(sizes) > 1:
             return 0
-        return max(_agreement_of(known, row) for known in self.rows)
+        shares: list[float] = [_agreement(_pairs(known.measurements(), figures)) for known in self.rows]
+        return max(shares)
 
     def is_over(self, row: Row) -> bool:
         """Whether the run's table stands right over a CSV line, as in the tool's own output."""
@@ -157,7 +158,7 @@ class _Printed:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether the run has figures, and one of its printings was not cut off."""
+        """Whether the run has figures, and one of its prints was not cut off."""
         return any(row.phases for row in self.rows) and not all(
             any(diagnostic.code == "INCOMPLETE_LOG" for diagnostic in row.diagnostics) for row in self.rows
         )
@@ -201,7 +202,7 @@ class _Printed:
 
 
 def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic]]:
-    """Return what the printings of a run state, and where two of them state different things."""
+    """Return what the prints of a run state, and where two of them state different things."""
     settings: dict[str, Setting] = {}
     disagreements = []
     for setting in (setting for row in rows for setting in row.stated()):
@@ -214,12 +215,10 @@ def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic
     return tuple(settings.values()), disagreements
 
 
-def _agreement_of(one: Row, other: Row) -> float:
-    """Return the share of the figures in two prints that can be the same."""
-    figures = {(m.operation, m.metric): m for m in one.measurements()}
-    pairs = [(figures[key], m) for m in other.measurements() if (key := (m.operation, m.metric)) in figures]
-    share: float = _agreement(pairs)
-    return share
+def _pairs(one: Sequence[Measurement], other: Sequence[Measurement]) -> list[tuple[Measurement, Measurement]]:
+    """Return the figures that stand in both of two prints."""
+    figures = {(m.operation, m.metric): m for m in one}
+    return [(figures[key], m) for m in other if (key := (m.operation, m.metric)) in figures]
 
 
 def _agreement(pairs: Sequence[tuple[Measurement, Measurement]]) -> Any:
@@ -261,7 +260,7 @@ class _Reader:
     def __init__(self) -> None:
         self._said: list[tuple[int, Diagnostic]] = []
         self.runs: list[_Printed] = []
-        # Those without a printing of a form; a file can hold thousands of runs, and all in one form.
+        # Those without a print of a form; a file can hold thousands of runs, and all in one form.
         self._lacking: dict[str, dict[int, _Printed]] = {form: {} for form in _FORMS}
         self._broken_off: list[Run] = []
         self._name: Token | None = None  # text without a phrase: the name of a machine, if a row follows
@@ -411,13 +410,14 @@ class _Reader:
         self._tables = text_tables.Tables()
 
     def _add(self, row: Row) -> None:
-        """Take a printing: of a run that is known, or of another one."""
+        """Take a print: of a run that is known, or of another one."""
         lacking = self._lacking[row.form]
-        best = max(lacking.values(), key=lambda printed: printed.agreement(row), default=None)
+        figures = row.measurements() if lacking else ()
+        agreements = {key: printed.agreement(row, figures) for key, printed in lacking.items()}
+        best = max(agreements, key=lambda key: agreements[key], default=None)
         above = self.runs[-1] if self.runs and self.runs[-1].is_over(row) else None
-        if best is not None and best.agreement(row) >= _ENOUGH:
-            best.rows.append(row)
-            del lacking[id(best)]
+        if best is not None and agreements[best] >= _ENOUGH:
+            lacking.pop(best).rows.append(row)
         elif above is not None and above.has_name_and_size_of(row):
             above.rows.append(row)
             del lacking[id(above)]

@@ -11,7 +11,7 @@ these rates are not held against counts. An fsync is an event there, and is in t
 of the run are in ``fsyncs/s`` and are no events.
 
 *1.1* has the rates of a direction on one line, ``read: IOPS=12.00 0.19 MiB/s (0.20 MB/s)``, where MB are 10^6
-bytes and a second printing. It prints neither a total time, nor events, nor the threads' fairness. Its first
+bytes and a second print. It prints neither a total time, nor events, nor the threads' fairness. Its first
 builds still print the report of 1.0.
 
 All print milliseconds with two decimals and seconds with four; the oldest print latencies in seconds.
@@ -25,7 +25,7 @@ What the figures are called here, in all versions:
   is both in one figure, which 0.4.12 and 0.5 print for ``rndrw``. ``all`` has the fsyncs in it.
 - Where a test does not read, ``0 reads`` and ``reads/s: 0.00`` are both a count of 0. Where it does, a rate that
   prints as 0.00 is below its last digit, and is censored; so is a latency.
-- The events of a test in one direction are its reads or writes once more: a second printing.
+- The events of a test in one direction are its reads or writes once more: a second print.
 
 ``--report-interval`` gives series of bandwidth, of fsyncs and of the latency's percentile. At each of
 ``--report-checkpoints`` sysbench prints a whole report and starts its counters again: these reports are points of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -155,8 +156,12 @@ class Interval(NamedTuple):
 
 def _evaluate(side: str, known: Mapping[str, Interval]) -> Interval | None:
     """Return the value of a sum of products of figures, or ``None`` where one of them is not known."""
-    products = [[known.get(name) for name in product.split(" * ")] for product in side.split(" + ")]
-    terms = [[factor for factor in product if factor is not None] for product in products]
-    if terms != products:
+    products = _products(side)
+    if not all(name in known for product in products for name in product):
         return None
-    return Interval(*(sum(prod(factor[end] for factor in term) for term in terms) for end in (0, 1)))
+    return Interval(*(sum(prod(known[name][end] for name in product) for product in products) for end in (0, 1)))
+
+
+@lru_cache
+def _products(side: str) -> list[list[str]]:
+    return [product.split(" * ") for product in side.split(" + ")]
