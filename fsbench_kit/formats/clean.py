@@ -512,7 +512,9 @@ class _Example:
             own = [log.numbers[number] for number in of_runs]
             which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
             bins = [cell.gap for cell in log.layout.cells] if log.layout is not None and self.anchors else []
-            others_alike = units.get(log.kind), which_are_same, tuple(bins)
+            date = self.clean.date
+            is_dated = date is None or all(date(each) is not None for each in log.dates)
+            others_alike = units.get(log.kind), which_are_same, tuple(bins), is_dated
             groups.setdefault((other, flag.tobytes(), others_alike), []).append(log)
         return list(groups.values())
 

@@ -238,6 +238,14 @@ def test_iozone_with_other_figures_and_dates() -> None:
     assert compare(texts) == []
 
 
+def test_iozone_with_a_date_that_is_none() -> None:
+    rng = random.Random(9)
+    text = (iozone_logs.DATA / IOZONE[0]).read_text(encoding="utf-8")
+    texts = [iozone_logs.varied(text, rng) for _ in range(4)]
+    texts[2] = re.sub(r"\d\d(:\d\d:\d\d \d{4})", r"77\1", texts[2])
+    assert compare(texts) == [2]
+
+
 def test_iozone_with_several_processes() -> None:
     """What is said where a line is read leaves a log over; what its processes come to does not."""
     rng = random.Random(8)

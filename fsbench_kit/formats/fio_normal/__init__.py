@@ -71,6 +71,7 @@ from fsbench_kit.formats.lexer import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
@@ -92,6 +93,13 @@ def parse(text: Text) -> Iterator[Record]:
         yield from records(of_run)
 
 
+def _time(printed: str) -> datetime | None:
+    try:
+        return report_time(printed)
+    except ValueError:
+        return None
+
+
 CLEAN: Final = Clean(
     checks=lambda run, _: checks(run),
     remarks=frozenset({"FIGURES_DISAGREE", "INCOMPLETE_LOG", "WRONG_HEADING"}),
@@ -102,7 +110,7 @@ CLEAN: Final = Clean(
     are_settings_apart=True,
     lines=LINES,
     duration="runtime",
-    date=report_time,
+    date=_time,
     is_date_of_end=True,
 )
 
