@@ -390,6 +390,7 @@ def test_fio_whose_total_differs_from_its_jobs() -> None:
         ("err= 0", "err= 5"),
         ("samples=2", "samples=2400"),  # so that each request is a sample
         ("fio-3.33", "fio-3.25"),
+        ("Nov 21", "Nov 31"),
     ],
 )
 def test_fio_whose_numbers_mean_something_else(old: str, new: str) -> None:
