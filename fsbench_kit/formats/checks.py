@@ -189,6 +189,8 @@ def _order(figures: Figures) -> Iterator[Finding]:
                 if smaller.low is None or smaller.high is None or larger.low is None or larger.high is None:
                     continue
                 disagree = smaller.low > larger.high
+                if disagree is False:
+                    continue  # as nearly always in a run that is read alone
                 message = f"{name_of(smaller)} {{}} is above {name_of(larger)} {{}}."
                 words = smaller.text, larger.text
                 yield Finding(disagree, "FIGURES_DISAGREE", message, words, smaller, larger)
