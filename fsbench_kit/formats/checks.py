@@ -73,9 +73,12 @@ def _contradicting(repeats: Iterable[Measurement], parts: Mapping[Part, Figures]
     for repeat in repeats:
         first = parts[part_of(repeat)].get((repeat.metric, repeat.statistic))
         if first is not None:
+            fails = differ(first, repeat)
+            if fails is False:
+                continue
             message = f"{name_of(first)} is printed as {{}}, and again as {{}}."
             words = first.text, repeat.text
-            yield Finding(differ(first, repeat), "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
+            yield Finding(fails, "SECOND_PRINTING_DIFFERS", message, words, first, repeat)
 
 
 def differ(one: Measurement, other: Measurement) -> Any:

@@ -96,7 +96,10 @@ def number(text: Any) -> Any:
 
 def either(flags: Any, one: Any, other: Any) -> Any:
     """Return the one where a flag is set, and else the other; a column for columns."""
-    return (one if flags else other) if isinstance(flags, bool | np.bool_) else np.where(flags, one, other)
+    return (one if flags else other) if isinstance(flags, _FLAG) else np.where(flags, one, other)
+
+
+_FLAG = (bool, np.bool_)
 
 
 def unequal(one: Any, other: Any) -> Any:
