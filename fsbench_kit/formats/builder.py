@@ -22,6 +22,7 @@ of `RunBuilder.add` (`number`, `bounds`, `zero`, `factor`). What turns out later
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -45,7 +46,7 @@ from fsbench_kit.model.units import Rounding, quantity
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,7 +71,7 @@ class _Row(NamedTuple):
     state: State
     low: float | None
     high: float | None
-    samples: int | None
+    samples: int | Printed | None
     printed: Printed
     primary: bool
     how: How | None = None
@@ -119,9 +120,11 @@ class RunBuilder:
         spread: float | None = None,
         bounds: Bounds | None = None,
         zero: State = "measured",
-        samples: int | None = None,
+        samples: int | Printed | None = None,
         primary: bool = True,
         within: Token | None = None,
+        rule: Callable[[Any], tuple[Any, Any]] | None = None,
+        may_lack_carry: bool = False,
     ) -> int | None:
         """Add a measurement.
 
@@ -147,11 +150,14 @@ class RunBuilder:
         zero
             What a 0 says: that it was measured; that it is below the last digit (``censored``); or nothing.
         samples
-            How many values a mean or deviation was taken over.
+            How many values a mean or deviation was taken over, or where that is printed.
         primary
             Whether this is the print to use.
         within
             The phrase that shows what is wrong with it, where a cross-check finds something.
+        rule, may_lack_carry
+            What is special about the print, and also about others in its place; see
+            `fsbench_kit.model.records.How`. `rule` tells where `bounds` come from.
 
         Returns
         -------
@@ -173,7 +179,7 @@ class RunBuilder:
         if spread is not None and low is not None and high is not None:
             low, high = low / spread, high * spread
         state: State = "measured"
-        is_plain = bounds is None and (number is None or printed.text.startswith(number))
+        is_plain = (bounds is None or rule is not None) and (number is None or printed.text.startswith(number))
         if bounds is not None:
             low, high = bounds if factor is None else _scaled(bounds, factor)
             state = "censored" if None in bounds else "measured"
@@ -181,7 +187,10 @@ class RunBuilder:
             state, low, high = zero, None, high if zero == "censored" else None
         if state != "measured":
             value = None
-        how = How(unit, rounding, name, digits, factor, spread, zero) if is_plain else None
+        how = None
+        if is_plain:
+            suffix = printed.text[-1] if number is None and printed.text[-1:].isalpha() else ""
+            how = How(unit, rounding, name, digits, factor, spread, zero, suffix, rule, may_lack_carry)
         row = _Row(place, metric, statistic, value, base, state, low, high, samples, printed, primary, how, within)
         self._rows.append(row)
         return len(self._rows) - 1
@@ -218,7 +227,7 @@ class RunBuilder:
         if new := self._rows[len(self._made) :]:
             positions = np.array([row.printed.position for row in new], np.intp)
             lines, starts = self.text.lines(positions), self.text.bytes(positions)
-            self._made += map(_measurement, new, lines.tolist(), starts.tolist())
+            self._made += map(_measurement, repeat(self.text), new, lines.tolist(), starts.tolist())
         return self._made
 
     def first(self, place: Place, metric: str, statistic: str = "value") -> int | None:
@@ -239,6 +248,7 @@ class RunBuilder:
         *,
         metric: str | None = None,
         factor: float | None = None,
+        high: float | None = None,
         lacks_threads: bool = False,
         is_missing: bool = False,
     ) -> None:
@@ -252,6 +262,8 @@ class RunBuilder:
             What they are of, if it is something else.
         factor
             By what their unit is larger than it was taken for.
+        high
+            Their largest true value, where other figures tell more of it than the print.
         lacks_threads
             Whether it is not known, after all, of how many processes they are.
         is_missing
@@ -264,6 +276,8 @@ class RunBuilder:
             if factor is not None:
                 value, low, high = _scaled((row.value, row.low, row.high), factor)
                 row = row._replace(value=value, low=low, high=high)
+            if high is not None:
+                row = row._replace(high=high)
             if is_missing:
                 row = row._replace(state="missing", value=None, low=None, high=None)
             self._rows[number] = row._replace(metric=metric or row.metric)
@@ -288,8 +302,12 @@ class RunBuilder:
         positions: Column[int],
         counts: Column[int] | None = None,
         shares: Column[float] | None = None,
+        printed_at: Column[int] | None = None,
     ) -> None:
-        """Add bins of a distribution; see `fsbench_kit.model.records.Bins`."""
+        """Add bins of a distribution; see `fsbench_kit.model.records.Bins`.
+
+        `positions` are those of the bins, `printed_at` those of the shares alone, where they are in percent.
+        """
         self._bins.append(
             Bins(
                 operation=place.operation,
@@ -301,6 +319,7 @@ class RunBuilder:
                 counts=np.asarray(counts, np.int64) if counts is not None else None,
                 shares=np.asarray(shares, float) if shares is not None else None,
                 lines=self.text.lines(np.asarray(positions, np.intp)),
+                starts=self.text.bytes(np.asarray(printed_at, np.intp)) if printed_at is not None else None,
             )
         )
 
@@ -336,12 +355,14 @@ class RunBuilder:
         scope: Scope = "all",
         part: str | None = None,
         origin: Origin = "log",
+        printed: Printed | None = None,
     ) -> None:
-        """Add a setting, if the log tells its value and it is not known yet."""
+        """Add a setting, if the log tells its value and it is not known yet; `printed` is the number in it."""
         if value is None or (key, value, scope, part, origin) in self._given:
             return
         self._given.add((key, value, scope, part, origin))
-        start = self.text.byte(position) if position is not None else None
+        at = printed.position if printed is not None else position
+        start = self.text.byte(at) if at is not None else None
         self.settings.append(
             Setting(
                 key=key, value=value, scope=scope, part=part, origin=origin, line=self.line(position), start=start
@@ -384,7 +405,7 @@ def _scaled(ends: Iterable[float | None], factor: float) -> Iterator[float | Non
     return (end if end is None else end * factor for end in ends)
 
 
-def _measurement(row: _Row, line: int, start: int) -> Measurement:
+def _measurement(text: Text, row: _Row, line: int, start: int) -> Measurement:
     place, metric, statistic, value, unit, state, low, high, samples, printed, primary, how, within = row
     operation, scope, part, block_size, file_size, threads = place
     return Measurement(
@@ -396,7 +417,8 @@ def _measurement(row: _Row, line: int, start: int) -> Measurement:
         state=state,
         low=low,
         high=high,
-        samples=samples,
+        samples=int(samples.text) if isinstance(samples, Printed) else samples,
+        samples_start=text.byte(samples.position) if isinstance(samples, Printed) else None,
         text=printed.text,
         line=line,
         start=start,

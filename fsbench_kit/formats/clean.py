@@ -10,7 +10,8 @@ column over all of them. So this module knows no format, and what it reads is wh
 - A number that is no figure (a version, a rank) has to be that of the example, but for a date, and for settings of
   which the format says what depends on them (`Clean.free`).
 - A figure that is 0 is 0 in the example, because much may depend on that (but for `Clean.zeros`).
-- A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`).
+- A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`), or
+  another log has that line (`Clean.lines`).
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
 - The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
 
@@ -20,11 +21,12 @@ What is left over is for `parse`, which says what is wrong with it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import accumulate, chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -33,9 +35,10 @@ from numpy.typing import NDArray
 
 from fsbench_kit import formats
 from fsbench_kit.formats.findings import Finding, diagnostics
+from fsbench_kit.formats.loose_lines import Layout, Lines, Lore
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Bin, Block, Diagnostic, How, Measurement, Run, Setting, State
-from fsbench_kit.model.units import Rounding, exact_factor, quantity
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, Setting, State
+from fsbench_kit.model.units import COUNT_SUFFIXES, Rounding, exact_factor, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,7 +72,7 @@ class Clean:
         The cross-checks that `parse` makes last: of a run, whose measurements may be columns over many, and the
         text of the example. See `fsbench_kit.formats.findings`.
     remarks
-        Codes of other diagnostics, which come before those and depend on no figure.
+        Codes of other diagnostics, which come before those and depend on no figure but those that they show.
     same_runs
         Returns whether `parse` finds the same run in a log as in the example, where that depends on figures.
     free
@@ -84,6 +87,14 @@ class Clean:
         Returns the part of a log in which the place of a number in its line tells what it is.
     date
         Reads the date at which a run began, where C's ``ctime`` has printed it.
+    is_date_of_end
+        Whether that is when it ended; the last one, if there are several.
+    settle
+        Sets the ends of figures, in their columns, that depend on other figures.
+    are_settings_apart
+        Whether the cross-checks depend on no setting, so that they can be made over logs with different ones.
+    lines
+        In which of their lines logs may differ and yet be of one kind.
     """
 
     checks: Callable[[Run, Text], Iterable[Finding]]
@@ -95,6 +106,16 @@ class Clean:
     duration: str | None = None
     place: Callable[[str], str] | None = None
     date: Callable[[str], datetime | None] | None = None
+    is_date_of_end: bool = False
+    settle: Callable[[Run], None] | None = None
+    are_settings_apart: bool = False
+    lines: Lines | None = None
+
+    def clock(self, dates: Sequence[str]) -> dict[str, datetime | None]:
+        """Return when a run began and when it ended, by the dates that are printed."""
+        which, name = (-1, "ended_at") if self.is_date_of_end else (0, "started_at")
+        found = self.date(dates[which]) if self.date is not None and dates else None
+        return {"started_at": None, "ended_at": None} | {name: found}
 
 
 @dataclass(frozen=True)
@@ -130,6 +151,7 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     >>> read(["XFS is fast."])
     ({}, [0])
     """
+    loose = [clean.lines for each in formats.FORMATS if (clean := _clean(each)) is not None and clean.lines]
     kinds: dict[str, list[_Log]] = defaultdict(list)
     left: list[int] = []
     for index, raw in enumerate(texts):
@@ -137,13 +159,18 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
         if not chars.isascii():
             left.append(index)
             continue
-        dateless, date = _without_date(chars)
+        dateless, dates = _without_dates(chars)
         pieces = _NUMBER.split(dateless)
         kind = "\0".join([piece.rstrip(" ") for piece in pieces[::2]])
-        kinds[kind].append(_Log(index, raw, chars, pieces[1::2], date, kind))
+        kinds[kind].append(_Log(index, raw, chars, pieces, pieces[1::2], dates, kind))
     alike: dict[str, list[list[_Log]]] = defaultdict(list)
     for kind, logs in kinds.items():
-        alike[_UNIT.sub("\0", kind)].append(logs)
+        lines = next((each for each in loose if each.sign in kind), None)
+        if lines is None:
+            alike[_UNIT.sub("\0", kind)].append(logs)
+        else:
+            layout = Layout.of(kind, lines)
+            alike[layout.plain].append([log.laid_out(layout) for log in logs])
     groups: list[_Group] = []
     for some in alike.values():
         left += _examples(some, groups)
@@ -165,23 +192,47 @@ _MOST_FAILURES: Final = 8
 
 
 class _Log(NamedTuple):
-    """A log: as it is, and with blanks for hard ones; its numbers, and what stands between these (`kind`)."""
+    """A log: as it is, and with blanks for hard ones; its numbers, and what stands between these, in turns.
+
+    `kind` is what stands between them, without the blanks before a number.
+    """
 
     at: int
     raw: str
     chars: str
+    pieces: list[str]
     numbers: list[str]
-    date: str | None
+    dates: list[str]
     kind: str
+    layout: Layout | None = None
+
+    def laid_out(self, layout: Layout) -> _Log:
+        """Return it with the numbers alone of those lines that have to be there."""
+        return self._replace(numbers=[self.numbers[number] for number in layout.kept], layout=layout)
+
+    def head(self, number: int | None) -> str:
+        """Return the line that tells the unit of a number, or nothing where it is the same in all logs."""
+        return (
+            self.layout.heads[self.layout.numbers[number]]
+            if self.layout is not None and number is not None
+            else ""
+        )
+
+    def line_of(self, line: int | None) -> int | None:
+        """Return which of the lines that have to be there one is; ``None`` for others."""
+        if self.layout is None or line is None:
+            return line
+        place = bisect_left(self.layout.lines, line)
+        return place if self.layout.lines[place : place + 1] == (line,) else None
+
+    @property
+    def all_numbers(self) -> list[str]:
+        """Its numbers, also those on lines that might be missing."""
+        return self.pieces[1::2]
 
     @property
     def text(self) -> Text:
         return Text(self.raw).replaced(self.chars)
-
-    @property
-    def pieces(self) -> list[str]:
-        """Its numbers, and what stands between them, in turns."""
-        return _NUMBER.split(_without_date(self.chars)[0])
 
     def byte(self, position: int) -> int:
         """Return the offset of a character in the file, where a hard blank is two bytes."""
@@ -204,30 +255,29 @@ _CLOCK: Final = re.compile(r":\d\d:\d\d \d{4}")  # which is found faster than th
 _DATE: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
 
 
-def _without_date(chars: str) -> tuple[str, str | None]:
-    """Return a text in which its first date, which is of each run alone, holds no number; and that date."""
-    date = _DATE.search(chars) if _CLOCK.search(chars) else None
-    if date is None:
-        return chars, None
-    return f"{chars[: date.start()]}{'~' * len(date[0])}{chars[date.end() :]}", date[0]
+def _without_dates(chars: str) -> tuple[str, list[str]]:
+    """Return a text in which its dates, which are of each run alone, hold no number; and these dates."""
+    dates = _DATE.findall(chars) if _CLOCK.search(chars) else []
+    return _DATE.sub(lambda date: "~" * len(date[0]), chars) if dates else chars, dates
 
 
 def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
     """Find examples for logs that are alike but for units, and yield the indexes of those that have none."""
     owners = {id(owner): owner for _, owner in formats.sniff(kinds[0][0].chars)}.values()
-    clean = next((getattr(owner, "CLEAN", None) for owner in owners), None)
+    clean = next(map(_clean, owners), None)
     if len(owners) != 1 or clean is None:
         yield from (log.at for logs in kinds for log in logs)
         return
     (owner,) = owners
-    pending = [list(chain(*kinds))] if clean.units else kinds
+    pending = [list(chain(*kinds))] if clean.units or clean.lines else kinds
     if clean.place is not None:
         by_place: dict[tuple[int, str], list[_Log]] = defaultdict(list)
         for number, logs in enumerate(pending):
             for log in logs:
-                by_place[number, _places(clean.place(_without_date(log.chars)[0]))].append(log)
+                by_place[number, _places(clean.place(_without_dates(log.chars)[0]))].append(log)
         pending = list(by_place.values())
-    failures = 0
+    failures, start = 0, len(groups)
+    lores: dict[str | None, Lore] = defaultdict(Lore)
     while pending:
         some = pending.pop()
         example = _Example.of(owner, clean, some[0]) if failures < _MOST_FAILURES else None
@@ -237,8 +287,31 @@ def _examples(kinds: list[list[_Log]], groups: list[_Group]) -> Iterator[int]:
             pending += [some[1:]] * (len(some) > 1)
             continue
         alike, *others = example.sorted(some)
-        groups.append(_Group(example, alike))
+        lore = lores[example.run.tool_version]
+        if example.teaches(lore):
+            groups.append(_Group([example], [], [], lore))
+            yield from groups[-1].fill(alike, owner)
+        else:
+            yield from (log.at for log in alike)
         pending += others
+    if clean.are_settings_apart:
+        groups[start:] = _joined(groups[start:])
+
+
+def _clean(owner: formats.Format) -> Clean | None:
+    return getattr(owner, "CLEAN", None)
+
+
+def _joined(groups: Iterable[_Group]) -> Iterator[_Group]:
+    """Join groups of logs that differ in settings alone."""
+    alike: dict[object, list[_Group]] = defaultdict(list)
+    for group in groups:
+        alike[group.examples[0].figures_alone()].append(group)
+    for some in alike.values():
+        examples = [example for group in some for example in group.examples]
+        starts = accumulate((len(group.examples) for group in some), initial=0)
+        which = [start + number for start, group in zip(starts, some, strict=False) for number in group.which]
+        yield _Group(examples, [log for group in some for log in group.logs], which, some[0].lore)
 
 
 def _places(chars: str) -> str:
@@ -277,6 +350,14 @@ class _Example:
         if it is.
     points
         For each series the numbers that its values are.
+    samples
+        Measurement -> the number that tells over how many samples it is taken.
+    bins
+        Those that all logs have.
+    shares
+        Bin -> the number that its share is.
+    identity
+        What each word of the run's identity is: a number, or a date, which is counted from the last one, below 0.
     anchors
         Where the phrases begin and end that diagnostics show: byte -> piece of the text, and place in it.
     """
@@ -291,6 +372,10 @@ class _Example:
     figures: list[_Figure]
     free: dict[int, tuple[int, int | None]]
     points: list[list[int]]
+    samples: dict[int, int]
+    bins: list[Bin]
+    shares: dict[int, int]
+    identity: list[int]
     anchors: dict[int, tuple[int, int]]
 
     @classmethod
@@ -304,19 +389,32 @@ class _Example:
             return None
         (run,) = runs
         all_said = [record for record in records if isinstance(record, Diagnostic)]
-        remarks = [item for item in all_said if item.code in clean.remarks]
         said = list(diagnostics(clean.checks(run, text), text))
-        began = clean.date(log.date) if clean.date is not None and log.date is not None else None
-        if all_said != remarks + said or run.started_at != began or run.ended_at is not None:
+        remarks = all_said[: len(all_said) - len(said)]
+        if all_said != remarks + said or any(item.code not in clean.remarks for item in remarks):
             return None
-        found = _NUMBER.finditer(_without_date(log.chars)[0])
+        if clean.clock(log.dates) != {"started_at": run.started_at, "ended_at": run.ended_at}:
+            return None
+        found = _NUMBER.finditer(_without_dates(log.chars)[0])
         numbers = {log.byte(match.start()): number for number, match in enumerate(found)}
+        if log.layout is not None:
+            of_kept = {number: place for place, number in enumerate(log.layout.kept)}
+            numbers = {start: of_kept[number] for start, number in numbers.items() if number in of_kept}
         figures = [_figure(item, numbers, log, clean) for item in run.measurements]
         points = [[numbers.get(start, -1) for start in block.starts or ()] for block in blocks]
         phrases = [item.phrase for item in run.measurements if item.phrase is not None]
         phrases += [span for item in remarks if (span := _span(item)) is not None]
         anchors = dict(_anchors(log, text, chain(*phrases)))
+        samples = {
+            column: numbers[item.samples_start]
+            for column, item in enumerate(run.measurements)
+            if item.samples_start in numbers
+        }
+        bins = [item for item in run.bins if log.line_of(item.line) is not None]
+        shares, identity = _shares(run, bins, numbers), _identity(log, run, numbers)
         is_vouched = all(re.search(r"\d", figure.suffix) is None for figure in figures)
+        is_vouched &= not any(_is_told(item, figure) for figure in run.measurements for item in remarks)
+        is_vouched &= None not in shares.values() and None not in identity
         if not is_vouched or any(not each or -1 in each for each in points) or None in anchors.values():
             return None
         return cls(
@@ -330,8 +428,45 @@ class _Example:
             figures,
             dict(_free(clean, log, run, numbers)),
             points,
+            samples,
+            bins,
+            {place: number for place, number in shares.items() if number is not None},
+            [place for place in identity if place is not None],
             {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
         )
+
+    def figures_alone(self) -> object:
+        """Return all that matters of it but its settings and what its figures are."""
+        run = self.run
+        return (
+            *map(self._figure_alone, run.measurements, self.figures),
+            *(
+                (item.key, item.scope, item.part, item.origin, self.log.line_of(item.line))
+                for item in run.settings
+            ),
+            *((item.operation, item.metric, item.low, item.high, item.scope, item.part) for item in self.bins),
+            *((item.code, item.message) for item in self.remarks),
+            *(name for name, _ in run.identity),
+            *(run.tool_version, run.host, run.status, run.exit_code, repr(run.jobs), repr(self.blocks)),
+        )
+
+    def _figure_alone(self, item: Measurement, figure: _Figure) -> object:
+        printed = (item.how, figure) if not self.log.head(figure.place) else figure.place
+        line = self.log.line_of(item.line)
+        return _figure_of(item), printed, line, item.value is None, item.low is None, item.high is None
+
+    def teaches(self, lore: Lore) -> bool:
+        """Keep what can be seen on its lines; return whether that agrees with what others have shown."""
+        layout = self.log.layout
+        if layout is None:
+            return True
+        for item, figure in zip(self.run.measurements, self.figures, strict=True):
+            known = item.how, figure.suffix
+            if lore.hows.setdefault((figure.place, self.log.head(figure.place)), known) != known:
+                return figure.place is None
+        loose = [item for item in self.run.bins if self.log.line_of(item.line) is None]
+        lore.heads |= set(enumerate(layout.heads))
+        return lore.learn_bins(layout, self.log.all_numbers, loose)
 
     def zero_of(self, column: int) -> State | None:
         """Return what a 0 is in the place of a measurement, if it may be one and is no figure like any other."""
@@ -347,6 +482,7 @@ class _Example:
         items = {figure.place: item for figure, item in measured if figure.place is not None}
         points = set(chain(*self.points))
         free = dict(self.free.values())
+        of_runs = [number for number in self.identity if number >= 0]
         zeros = {
             place for place, item in items.items() if item.how is not None and item.how.name in self.clean.zeros
         }
@@ -355,19 +491,31 @@ class _Example:
             [text[0] == "0" and not text.strip("0.") for text in columns[n]]
             for n in (items.keys() | points) - zeros
         ]
-        odd += [[text[0] == "0" or "." in text for text in columns[n]] for n, factor in free.items() if factor]
+        written = [*(number for number, factor in free.items() if factor), *of_runs]
+        odd += [[text[0] == "0" or "." in text for text in columns[number]] for number in written]
+        odd += [
+            [text.partition(".")[2].strip("0") == "" != text.partition(".")[2] for text in columns[place]]
+            for place, item in items.items()
+            if item.how is not None and item.how.may_lack_carry
+        ]
         flags = np.packbits(np.array(odd, np.bool_).reshape(len(odd), len(logs)), axis=0).T
-        fixed = sorted(set(range(len(columns))) - items.keys() - points - free.keys())
+        known = items.keys() | points | {*free, *of_runs, *self.samples.values(), *self.shares.values()}
+        fixed = sorted(set(range(len(columns))) - known)
         others = list(zip(*(columns[number] for number in fixed), strict=True)) or [()] * len(logs)
         any_unit = {figure.place for figure in self.figures if figure.has_unit}
         units = {
             kind: tuple(unit for number, unit in enumerate(_units(kind)) if number not in any_unit)
-            for kind in {log.kind for log in logs}
+            for kind in {log.kind for log in logs if log.layout is None}
         }
         groups: dict[object, list[_Log]] = {}
         for log, other, flag in zip(logs, others, flags, strict=True):
-            is_dated = self.clean.date is None or log.date is None or self.clean.date(log.date) is not None
-            groups.setdefault((other, flag.tobytes(), units[log.kind], is_dated), []).append(log)
+            own = [log.numbers[number] for number in of_runs]
+            which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
+            bins = [cell.gap for cell in log.layout.cells] if log.layout is not None and self.anchors else []
+            date = self.clean.date
+            is_dated = date is None or all(date(each) is not None for each in log.dates)
+            others_alike = units.get(log.kind), which_are_same, tuple(bins), is_dated
+            groups.setdefault((other, flag.tobytes(), others_alike), []).append(log)
         return list(groups.values())
 
 
@@ -378,6 +526,29 @@ def _figure(item: Measurement, numbers: Mapping[int, int], log: _Log, clean: Cle
     suffix = item.text.removeprefix(log.numbers[place])
     is_unit = clean.units.get(suffix) == (item.how.unit, item.how.rounding)
     return _Figure(place, suffix, is_unit and suffix == _units(log.kind)[place])
+
+
+def _is_told(remark: Diagnostic, item: Measurement) -> bool:
+    """Whether a remark can have a figure in its message, which stands in the phrase that it shows."""
+    is_shown = remark.start is None or remark.end is None or remark.start <= (item.start or 0) < remark.end
+    return is_shown and item.text in _NUMBER.findall(remark.message)
+
+
+def _shares(run: Run, bins: Sequence[Bin], numbers: Mapping[int, int]) -> dict[int, int | None]:
+    """Return which numbers the shares of some bins are, by the places of these; ``None`` where it is not known."""
+    starts: list[int | None] = []
+    for each in Distributions.of(run.bins).columns:
+        starts += each.starts.tolist() if each.starts is not None else [None] * len(each)
+    known = [start for item, start in zip(run.bins, starts, strict=True) if item in bins]
+    return {place: numbers.get(start) for place, start in enumerate(known) if start is not None}
+
+
+def _identity(log: _Log, run: Run, numbers: Mapping[int, int]) -> list[int | None]:
+    """Return what each word of a run's identity is; see `_Example`."""
+    dates = [log.byte(date.start()) for date in _DATE.finditer(log.chars)]
+    return [
+        dates.index(start) - len(dates) if start in dates else numbers.get(start) for start in run.identity_starts
+    ]
 
 
 def _free(
@@ -413,25 +584,54 @@ def _anchors(log: _Log, text: Text, offsets: Iterable[int]) -> Iterator[tuple[in
 
 
 class _Read(NamedTuple):
-    """All measurements of some logs: their texts, log by log, and their values and bounds, a row for each log."""
+    """All figures of some logs: the texts of measurements, log by log; and what they are, a row for each log."""
 
     texts: list[str]
     value: Floats
     low: Floats
     high: Floats
+    shares: Floats
 
     def of(self, rows: Sequence[int]) -> _Read:
         """Return the measurements of some of the logs."""
         width = self.value.shape[1]
         texts = [text for row in rows for text in self.texts[row * width : (row + 1) * width]]
-        return _Read(texts, self.value[rows], self.low[rows], self.high[rows])
+        return _Read(texts, *(column[rows] for column in self[1:]))
 
 
 class _Group(NamedTuple):
-    """An example, and the logs that are read as it is, itself the first."""
+    """Examples that differ in settings alone, and the logs that are read as they are; `which` of them each log."""
 
-    example: _Example
+    examples: list[_Example]
     logs: list[_Log]
+    which: list[int]
+    lore: Lore
+
+    def fill(self, logs: Iterable[_Log], owner: formats.Format) -> Iterator[int]:
+        """Take logs of which all lines are known, or can be learned; yield the indexes of the others."""
+        for log in logs:
+            number = 0
+            if log.layout is not None and not self.lore.knows(log.layout, log.all_numbers):
+                example = _Example.of(owner, self.example.clean, log)
+                if example is None or example.figures_alone() != self.example.figures_alone():
+                    yield log.at
+                    continue
+                if not example.teaches(self.lore):
+                    yield log.at
+                    continue
+                number = len(self.examples)
+                self.examples.append(example)
+            self.logs.append(log)
+            self.which.append(number)
+
+    @property
+    def example(self) -> _Example:
+        """One of the examples."""
+        return self.examples[0]
+
+    def of(self, rows: Sequence[int]) -> _Group:
+        """Return some of the logs."""
+        return self._replace(logs=[self.logs[row] for row in rows], which=[self.which[row] for row in rows])
 
     def known(self) -> _Read:
         """Return what is known before figures are read: those of the example, in all logs."""
@@ -441,15 +641,28 @@ class _Group(NamedTuple):
         columns = [self._texts(figure) for figure in self.example.figures]
         for row in zip(*columns, strict=True):
             texts += row
-        return _Read(texts, *(np.repeat(end, number, axis=0) for end in ends))
+        shares = np.array([[item.share for item in self.example.bins]], np.float64)
+        return _Read(texts, *(np.repeat(column, number, axis=0) for column in (*ends, shares)))
 
     def _texts(self, figure: _Figure) -> list[str]:
         place, suffix, has_unit = figure
         if place is None:
             return [suffix] * len(self.logs)
+        if self.logs[0].head(place):
+            return [f"{log.numbers[place]}{self.lore.hows[place, log.head(place)][1]}" for log in self.logs]
         if has_unit:
             return [f"{log.numbers[place]}{_units(log.kind)[place]}" for log in self.logs]
         return [f"{log.numbers[place]}{suffix}" for log in self.logs] if suffix else self.numbers(place)
+
+    def lines(self, items: Sequence[Measurement | Setting | Bin | Diagnostic]) -> list[int | None]:
+        """Return the lines of what is on lines that all logs have, log by log."""
+        known = [item.line for item in items]
+        places = [self.example.log.line_of(line) for line in known]
+        return [
+            line if log.layout is None or place is None else log.layout.lines[place]
+            for log in self.logs
+            for line, place in zip(known, places, strict=True)
+        ]
 
     def numbers(self, place: int) -> list[str]:
         """Return the number at a place of each log."""
@@ -472,24 +685,34 @@ class _Group(NamedTuple):
     def collect(self, read_as: _Read, collector: _Collector) -> Iterator[int]:
         """Hand over what was read, and yield the indexes of the logs that are left over."""
         example = self.example
-        own = [[getattr(item, name) for item in example.run.measurements] for name in _ENDS]
-        if not np.array_equal(
-            np.array(own, np.float64), np.stack([end[0] for end in read_as[1:]]), equal_nan=True
-        ):
-            yield from (log.at for log in self.logs)
-            return
         run = self._as_columns(read_as)
-        if example.clean.same_runs is not None:
-            is_same = np.broadcast_to(example.clean.same_runs(run, example.log.text), len(self.logs))
-            if is_same[0] and not is_same.all():
-                yield from (log.at for log, same in zip(self.logs, is_same, strict=True) if not same)
-                rows = np.flatnonzero(is_same).tolist()
-                yield from self._replace(logs=[self.logs[row] for row in rows]).collect(
-                    read_as.of(rows), collector
-                )
+        if example.clean.settle is not None:
+            example.clean.settle(run)
+        firsts = [self.which.index(number) for number in range(len(self.examples))]
+        for row, each in zip(firsts, self.examples, strict=True):
+            own = _Group([each], [each.log], [0], self.lore).known()
+            if not all(
+                np.array_equal(column[row], known[0], equal_nan=True)
+                for column, known in zip(read_as[1:], own[1:], strict=True)
+            ):
+                yield from (log.at for log in self.logs)
                 return
+        unlike = [np.isnan(each) != np.isnan(each[0]) for each in read_as[1:4]]
+        unlike_zeros = [column for column in range(len(example.figures)) if example.zero_of(column) is None]
+        is_same = ~np.any(unlike, axis=0)[:, unlike_zeros].any(axis=1)
+        if example.clean.same_runs is not None:
+            is_same &= example.clean.same_runs(run, example.log.text)
+        if is_same[firsts].all() and not is_same.all():
+            yield from (log.at for log, same in zip(self.logs, is_same, strict=True) if not same)
+            rows = np.flatnonzero(is_same).tolist()
+            yield from self.of(rows).collect(read_as.of(rows), collector)
+            return
         said = list(self._said(run))
-        if [diagnostic for row, diagnostic in said if row == 0] == example.remarks + example.said:
+        of_firsts: dict[int, list[Diagnostic]] = {row: [] for row in firsts}
+        for row, diagnostic in said:
+            if row in of_firsts:
+                of_firsts[row].append(diagnostic)
+        if list(of_firsts.values()) == [each.remarks + each.said for each in self.examples]:
             collector.add(self, read_as)
             collector.said += [(self.logs[row].at, diagnostic) for row, diagnostic in said]
         else:
@@ -508,7 +731,8 @@ class _Group(NamedTuple):
             anchors = (self.example.anchors[offset] for offset in phrase)
             start, end = (starts[row][piece] + behind for piece, behind in anchors)
             excerpt = Text(log.chars[start:end]).excerpt(0, end - start)
-            return replace(item, start=log.byte(start), end=log.byte(end), excerpt=excerpt)
+            line = self._replace(logs=[log]).lines([item])[0]
+            return replace(item, line=line, start=log.byte(start), end=log.byte(end), excerpt=excerpt)
 
         for remark in self.example.remarks:
             for row in range(len(self.logs)):
@@ -516,10 +740,13 @@ class _Group(NamedTuple):
         text = self.example.log.text
         for finding in self.example.clean.checks(run, text):
             phrase = finding.at.phrase if finding.beside is None else None
-            line = finding.at.line if phrase is None else text.line(text.position(phrase[0]))
+            line = None if phrase is None else text.line(text.position(phrase[0]))
             for row in np.flatnonzero(np.broadcast_to(finding.fails, len(self.logs))).tolist():
                 item = Diagnostic(
-                    code=finding.code, message=finding.message_of(row), line=line, excerpt=finding.excerpt_of(row)
+                    code=finding.code,
+                    message=finding.message_of(row),
+                    line=finding.line_of(row) if phrase is None else line,
+                    excerpt=finding.excerpt_of(row),
                 )
                 yield row, shown(item, row, phrase)
 
@@ -528,14 +755,19 @@ class _Group(NamedTuple):
         run, items = self.example.run, self.example.run.measurements
         free = self.settings()
         columns = {name: np.array(values) for name, values in self.repeated(free).items()}
+        lines = self.lines(items)
         many = []
         for number, item in enumerate(items):
             own: dict[str, Any] = {
                 name: column for name, column in columns.items() if getattr(item, name) is not None
             }
-            for name, ends in zip(_ENDS, read_as[1:], strict=True):
+            for name, ends in zip(_ENDS, read_as[1:4], strict=True):
                 if getattr(item, name) is not None or self.example.zero_of(number) is not None:
                     own[name] = ends[:, number]
+            if self.example.log.layout is not None:
+                own["line"] = lines[number :: len(items)]
+            if number in self.example.samples:
+                own["samples"] = np.array(list(map(int, self.numbers(self.example.samples[number]))))
             many.append(replace(item, text=read_as.texts[number :: len(items)], **own))  # type: ignore[arg-type]
         settings = list(run.settings)
         for position, values in free.items():
@@ -548,12 +780,16 @@ def _span(item: Diagnostic) -> tuple[int, int] | None:
 
 
 _ENDS: Final = ("value", "low", "high")
+_figure_of: Final = attrgetter(
+    *("operation", "metric", "statistic", "unit", "state"),
+    *("scope", "part", "block_size", "file_size", "threads", "primary"),
+)
 
 
 def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
     """Yield the measurements of the logs of each group; all groups are read together."""
     several = [group.known() for group in groups]
-    spots: list[tuple[_Read, int, Any, State | None]] = []
+    spots: list[tuple[Sequence[Floats], int, Any, State | None]] = []
     printed: list[list[str]] = []
     hows: list[How] = []
     for group, read_as in zip(groups, several, strict=True):
@@ -563,26 +799,39 @@ def _read_figures(groups: Sequence[_Group]) -> Iterator[_Read]:
                 continue
             numbers = group.numbers(figure.place)
             for how, rows in _in_units(group, figure, item.how):
-                spots.append((read_as, column, rows, group.example.zero_of(column)))
+                spots.append((read_as[1:4], column, rows, group.example.zero_of(column)))
                 printed.append(numbers if isinstance(rows, slice) else [numbers[row] for row in rows])
                 hows.append(how)
+        for column, place in group.example.shares.items():
+            spots.append(([read_as.shares], column, slice(None), None))
+            printed.append(group.numbers(place))
+            hows.append(_SHARE)
     if printed:
         ends = np.cumsum([len(column) for column in printed])[:-1]
         amounts = [np.split(end, ends) for end in _quantities(printed, hows)]
-        for (read_as, column, rows, zero), *parts in zip(spots, *amounts, strict=True):
-            for whole, part in zip(read_as[1:], parts, strict=True):
+        for (columns, column, rows, zero), *parts in zip(spots, *amounts, strict=True):
+            for whole, part in zip(columns, parts, strict=False):
                 if zero is not None or not np.isnan(whole[0, column]):
                     whole[rows, column] = part
             if zero is not None:
-                is_zero = read_as.value[:, column] == 0
-                read_as.value[is_zero, column] = read_as.low[is_zero, column] = np.nan
+                value, low, high = columns
+                is_zero = value[:, column] == 0
+                value[is_zero, column] = low[is_zero, column] = np.nan
                 if zero == "missing":
-                    read_as.high[is_zero, column] = np.nan
+                    high[is_zero, column] = np.nan
     yield from several
 
 
 def _in_units(group: _Group, figure: _Figure, how: How) -> Iterator[tuple[How, Any]]:
     """Yield how a figure is printed in the logs of a group, and in which of them."""
+    if figure.place is not None and group.logs[0].head(figure.place):
+        of_head: dict[str, list[int]] = defaultdict(list)
+        for row, log in enumerate(group.logs):
+            of_head[log.head(figure.place)].append(row)
+        for head, of_line in of_head.items():
+            found, _ = group.lore.hows[figure.place, head]
+            yield found or how, of_line
+        return
     if figure.place is None or not figure.has_unit:
         yield how, slice(None)
         return
@@ -592,6 +841,9 @@ def _in_units(group: _Group, figure: _Figure, how: How) -> Iterator[tuple[How, A
     for suffix, of_suffix in rows.items():
         unit, rounding = group.example.clean.units[suffix]
         yield how._replace(unit=unit, rounding=rounding), of_suffix
+
+
+_SHARE: Final = How("%", "nearest")
 
 
 # Numbers as columns
@@ -614,7 +866,9 @@ def _quantities(columns: Sequence[list[str]], hows: Sequence[How]) -> tuple[Floa
     def tiled(values: Iterable[float]) -> Floats:
         return np.repeat(np.array(list(values), dtype=np.float64), numbers)
 
-    factors = [exact_factor(how.unit) for how in hows]
+    factors = [
+        (above * COUNT_SUFFIXES[how.suffix], below) for how in hows for above, below in [exact_factor(how.unit)]
+    ]
     above, below = tiled(each for each, _ in factors), tiled(each for _, each in factors)
     odd = tiled(each // (each & -each) for each, _ in factors)
     kept = tiled(how.digits or 0 for how in hows).astype(np.int64)
@@ -632,7 +886,7 @@ def _quantities(columns: Sequence[list[str]], hows: Sequence[How]) -> tuple[Floa
     column_of = np.repeat(np.arange(len(hows)), numbers)
     for at in np.flatnonzero(~is_exact).tolist():
         how = hows[int(column_of[at])]
-        amount = quantity(texts[at], how.unit, rounding=how.rounding, digits=how.digits)
+        amount = quantity(f"{texts[at]}{how.suffix}", how.unit, rounding=how.rounding, digits=how.digits)
         value[at], low[at], high[at] = amount.value, amount.low or 0, amount.high or 0
     if any(how.factor is not None for how in hows):
         by = tiled(1 if how.factor is None else how.factor for how in hows)
@@ -640,6 +894,11 @@ def _quantities(columns: Sequence[list[str]], hows: Sequence[How]) -> tuple[Floa
     if any(how.spread is not None for how in hows):
         spread = tiled(1 if how.spread is None else how.spread for how in hows)
         low, high = low / spread, high * spread
+    for rule in dict.fromkeys(how.rule for how in hows if how.rule is not None):
+        ruled = np.repeat(np.array([how.rule == rule for how in hows]), numbers)
+        is_whole = (places[ruled] == 0) & (whole[ruled] < _MOST_BY_RULE)
+        ends = rule(np.where(is_whole, whole[ruled], 0).astype(np.int64))
+        low[ruled], high[ruled] = (np.where(is_whole, end, np.nan) for end in ends)
     return value, low, high
 
 
@@ -647,6 +906,7 @@ _BELOW: Final = {"nearest": 1, "down": 0, "up": 2, "exact": 0, "unknown": 0}
 _ABOVE: Final = {"nearest": 1, "down": 2, "up": 0, "exact": 0, "unknown": 0}
 """How far the true values reach below and above a print, in halves of its last place."""
 _MOST_PLACES: Final = 15
+_MOST_BY_RULE: Final = 2**43
 _POWERS: Final = np.array([10.0**place for place in range(_MOST_PLACES + 1)])
 
 
@@ -666,9 +926,9 @@ _TYPES: Final[dict[str, Any]] = {
     "primary": pl.Boolean,
     "identity": pl.List(pl.String),
 }
-_RUN: Final = _schema(Run, ("settings", "measurements", "bins"))
+_RUN: Final = _schema(Run, ("settings", "measurements", "bins", "identity_starts", "jobs"))
 _SETTING: Final = _schema(Setting, ("start",)) | {"value": pl.String}
-_MEASUREMENT: Final = _schema(Measurement, ("start", "how", "phrase"))
+_MEASUREMENT: Final = _schema(Measurement, ("start", "how", "phrase", "samples_start"))
 _BIN: Final = _schema(Bin)
 _DIAGNOSTIC: Final = _schema(Diagnostic)
 _POINT: Final = {
@@ -724,7 +984,8 @@ class _Table:
             for name, values in self.own.items()
         ]
         picked = examples[np.concatenate(self.picks)].with_columns(own)
-        return picked.insert_column(0, pl.Series("log", np.concatenate(self.logs), pl.Int64))
+        picked.insert_column(0, pl.Series("log", np.concatenate(self.logs), pl.Int64))
+        return picked.sort("log", maintain_order=True)
 
 
 @dataclass
@@ -741,16 +1002,16 @@ class _Collector:
     def add(self, group: _Group, read: _Read) -> None:
         """Add logs of one kind."""
         example, logs = group.example, group.logs
-        texts, value, low, high = read
+        texts, value, low, high, shares = read
         run, indexes = example.run, np.array([log.at for log in logs], dtype=np.int64)
         durations = [run.duration] * len(logs)
-        for column, item in enumerate(run.measurements):
-            if example.clean.duration == item.metric and item.value == run.duration and item.primary:
-                durations = value[:, column].tolist()
+        items = list(enumerate(run.measurements))
+        timed = [column for column, item in items if example.clean.duration == item.metric and item.value]
+        if timed and run.duration == value[0, timed].max():
+            durations = value[:, timed].max(axis=1).tolist()
         starts, ends = zip(*(log.span for log in logs), strict=True)
-        date = example.clean.date
-        began = [date(log.date) if date is not None and log.date is not None else None for log in logs]
-        settings = [setting.value for setting in run.settings] * len(logs)
+        clocks = [example.clean.clock(log.dates) for log in logs]
+        settings = [setting.value for number in group.which for setting in group.examples[number].run.settings]
         words = [word for pair in run.identity for word in pair]
         identity: list[list[str]] | list[None] = [words[:] for _ in logs] if words else [None] * len(logs)
         free = group.settings()
@@ -761,13 +1022,31 @@ class _Collector:
                 for of_log, number in zip(identity, values, strict=True):
                     if of_log is not None:
                         of_log[place] = number
-        own = {"start": starts, "end": ends, "duration": durations, "started_at": began, "identity": identity}
-        self.runs.add([_row(run, _RUN)], indexes, None, **own)
-        self.settings.add([_row(item, _SETTING) for item in run.settings], indexes, value=settings)
+        for at_word, place in enumerate(example.identity):
+            for of_log, log in zip(identity, logs, strict=True):
+                if of_log is not None:
+                    of_log[2 * at_word + 1] = log.numbers[place] if place >= 0 else log.dates[place]
+        own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": identity}
+        own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
+        which = np.array(group.which)[:, None]
+        self.runs.add([_row(each.run, _RUN) for each in group.examples], indexes, which, **own)
+        of_examples = [_row(item, _SETTING) for each in group.examples for item in each.run.settings]
+        width = len(run.settings)
+        lines = group.lines(run.settings)
+        self.settings.add(of_examples, indexes, width * which + np.arange(width), value=settings, line=lines)
         rows, picks = _picked(group, value)
+        at_samples = list(_MEASUREMENT).index("samples")
+        samples = [rows[pick][at_samples] for pick in picks.ravel().tolist()]
+        for column, place in example.samples.items():
+            samples[column :: len(items)] = map(int, group.numbers(place))
         ends_of = {"value": value.ravel(), "low": low.ravel(), "high": high.ravel()}
-        self.measurements.add(rows, indexes, picks, text=texts, **ends_of)
-        self.distributions.add([_row(item, _BIN) for item in run.bins], indexes)
+        lines = group.lines(run.measurements)
+        self.measurements.add(rows, indexes, picks, text=texts, samples=samples, line=lines, **ends_of)
+        lines = group.lines(example.bins)
+        self.distributions.add(
+            [_row(item, _BIN) for item in example.bins], indexes, share=shares.ravel(), line=lines
+        )
+        self._add_loose_bins(group)
         points = [
             (block.part, block.operation, block.metric, block.statistic, time, None)
             for block in example.blocks
@@ -781,13 +1060,29 @@ class _Collector:
         of_series = [float(log.numbers[number]) * by / over for log in logs for number, (by, over) in numbers]
         self.series.add(points, indexes, value=of_series)
 
+    def _add_loose_bins(self, group: _Group) -> None:
+        """Add the bins on lines that not all logs have."""
+        rows: dict[tuple[object, ...], int] = {}
+        found = [
+            (rows.setdefault(known, len(rows)), log.at, line, quantity(share, "%").value)
+            for log in group.logs
+            if log.layout is not None
+            for known, line, share in group.lore.bins_of(log.layout, log.all_numbers)
+        ]
+        if found:
+            picks, logs, lines, shares = zip(*found, strict=True)
+            names = "operation", "scope", "part", "metric", "low", "high"
+            bins = [tuple(dict(zip(names, known, strict=True)).get(name) for name in _BIN) for known in rows]
+            own = {"share": shares, "line": lines}
+            self.distributions.add(bins, np.array(logs, np.int64), np.array(picks)[:, None], **own)
+
     def logs(self) -> CleanLogs:
         """Return the frames."""
         return CleanLogs(
             self.runs.frame(),
             self.settings.frame(),
             self.measurements.frame(),
-            self.distributions.frame(),
+            self.distributions.frame().sort("log", "line", maintain_order=True),
             self.series.frame(),
             pl.DataFrame(
                 [(log, *_row(diagnostic, _DIAGNOSTIC)) for log, diagnostic in self.said],

@@ -58,6 +58,11 @@ class Finding(NamedTuple):
         """Return the message for one of the runs."""
         return self.message.format(*(_of(word, row) for word in self.words))
 
+    def line_of(self, row: int) -> int | None:
+        """Return the line in one of the runs."""
+        line: int | None = _of(self.at.line, row)
+        return line
+
     def excerpt_of(self, row: int) -> str | None:
         """Return both prints in one of the runs, where there are two."""
         return f"{_of(self.at.text, row)} … {_of(self.beside.text, row)}" if self.beside is not None else None
@@ -91,7 +96,10 @@ def number(text: Any) -> Any:
 
 def either(flags: Any, one: Any, other: Any) -> Any:
     """Return the one where a flag is set, and else the other; a column for columns."""
-    return (one if flags else other) if isinstance(flags, bool | np.bool_) else np.where(flags, one, other)
+    return (one if flags else other) if isinstance(flags, _FLAG) else np.where(flags, one, other)
+
+
+_FLAG = (bool, np.bool_)
 
 
 def unequal(one: Any, other: Any) -> Any:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from math import nan
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from fsbench_kit.formats.command_line import GOES_ON
+from fsbench_kit.formats.findings import either, least
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 from fsbench_kit.model.records import Block
 
@@ -55,35 +58,34 @@ LAST_BIN: Final = 2**33 + 127 * 2**26
 """Middle of the last bin, in ns, which holds all values above it as well."""
 
 
-def percentile_bounds(smallest: int, largest: int) -> tuple[int, int | None]:
+def percentile_bounds(smallest: Any, largest: Any) -> tuple[Any, Any]:
     """Return between which values a percentile lies that is printed as the middle of a bin.
 
     Parameters
     ----------
     smallest, largest
-        The printed value; or, where it was rounded for printing, the values it may have had before.
+        The printed value; or, where it was rounded for printing, the values it may have had before. They may be
+        columns; the same goes for `has_bin`.
 
     Returns
     -------
     tuple
         The lowest value of the bin of `smallest` and the highest of that of `largest`, or ``None`` where that
-        is the last bin, which has no upper end.
+        is the last bin, which has no upper end; in a column NaN.
 
     Examples
     --------
     >>> percentile_bounds(2448, 2448), percentile_bounds(100, 100), percentile_bounds(17112760320, 17112760320)
     ((2432, 2464), (100, 100), (17045651456, None))
     """
-    low = smallest - smallest % bin_width(smallest)
-    if largest >= LAST_BIN:
-        return low, None
     width = bin_width(largest)
-    return low, largest - largest % width + (width if width > 1 else 0)
+    low, high = smallest - smallest % bin_width(smallest), largest - largest % width + width * (width > 1)
+    return low, either(largest >= LAST_BIN, None if isinstance(largest, int) else nan, high)
 
 
-def bin_width(value: int) -> int:
-    """Return the width of the bin that holds a value."""
-    return 1 << max(0, value.bit_length() - 1 - _BIN_BITS)
+def bin_width(value: Any) -> Any:
+    """Return the width of the bin that holds a value, or a column of values."""
+    return 1 << max(0, value.bit_length() - 1 - _BIN_BITS) if isinstance(value, int) else bin_widths(value)
 
 
 def bin_widths(values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -93,7 +95,7 @@ def bin_widths(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return widths
 
 
-def has_bin(smallest: int, largest: int) -> bool:
+def has_bin(smallest: Any, largest: Any) -> Any:
     """Whether a bin has its middle between two values, both included, so that fio prints such a value.
 
     >>> has_bin(127, 127), has_bin(3184, 3184), has_bin(3185, 3215), has_bin(3185, 3216)
@@ -101,10 +103,39 @@ def has_bin(smallest: int, largest: int) -> bool:
     """
     width = bin_width(smallest)
     start = smallest - smallest % width
-    if start + width // 2 >= smallest:
-        return start + width // 2 <= largest
     following = start + width
-    return following + bin_width(following) // 2 <= largest
+    middle, next_middle = start + width // 2, following + bin_width(following) // 2
+    return either(middle >= smallest, middle <= largest, next_middle <= largest)
+
+
+@dataclass(frozen=True)
+class Percentile:
+    """What a percentile allows that is printed as a whole number of units, or a column of such.
+
+    Attributes
+    ----------
+    per_unit
+        How many ticks of fio's clock a unit has.
+    per_second
+        How many a second has.
+    is_cut
+        Whether ticks were cut off for printing, and not rounded up.
+    """
+
+    per_unit: int
+    per_second: int
+    is_cut: bool = False
+
+    def __call__(self, printed: Any) -> tuple[Any, Any]:
+        """Return the bounds in seconds; NaN as the lower one where fio prints no such percentile."""
+        spare = self.per_unit - 1
+        largest = printed * self.per_unit + (spare if self.is_cut else 0)
+        smallest = either(largest > spare, largest - spare, largest * 0)
+        # fio 2.x, which takes µs, has printed others than the middles of its bins.
+        is_possible = has_bin(smallest, largest) if self.per_second == 10**9 else True
+        low, high = percentile_bounds(smallest, largest)
+        high = high if high is None else high / self.per_second
+        return either(is_possible, low / self.per_second, nan), high
 
 
 def bin_value(index: int) -> int:
@@ -182,8 +213,13 @@ def uncut_share(share: Quantity | None, mean: Quantity | None) -> Bounds | None:
     """
     if share is None or share.high is None or mean is None or mean.low is None:
         return None
-    whole = mean.low // 1024
-    return share.low, min(1.0, share.high * (whole + 1) / whole) if whole else 1.0
+    return share.low, highest_share(share.high, mean.low)
+
+
+def highest_share(high: Any, mean: Any) -> Any:
+    """Return the upper end of such a share, by that of its print and the lower end of the mean."""
+    whole = mean // 1024
+    return least((1.0, either(whole > 0, high * (whole + 1) / either(whole > 0, whole, 1), 1.0)))
 
 
 _RATES: Final = {"bandwidth", "iops", *LATENCIES.values()}

@@ -8,7 +8,7 @@ reports are then those of the rates of single requests, in kB/s of 1000 whatever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fsbench_kit.formats.checks import figures_by_part, part_of
 from fsbench_kit.model.records import Diagnostic
@@ -44,7 +44,7 @@ def over_requests(run: Amendable) -> list[Diagnostic]:
 
     Bandwidths become ``request_bandwidth``; what is said of IOPS then says nothing, and is left out.
     """
-    sampled = dict(_sampled(run))
+    sampled = {place: mean for place, mean, is_sampled in _sampled(run.measurements) if is_sampled}
     if not sampled:
         return []
     of_requests: dict[str, list[int]] = {metric: [] for metric in _METRICS}
@@ -65,22 +65,31 @@ def over_requests(run: Amendable) -> list[Diagnostic]:
     ]
 
 
-def _sampled(run: Amendable) -> Iterator[tuple[tuple[Part, str], Measurement]]:
-    """Yield of what, and of which metric, there are as many samples as requests, with the mean."""
-    for part, figures in figures_by_part(run.measurements).items():
+def are_over_intervals(measurements: Iterable[Measurement]) -> Any:
+    """Whether no figure of a report is one over single requests; a column for columns."""
+    answer: Any = True
+    for *_, is_sampled in _sampled(measurements):
+        answer &= is_sampled ^ True
+    return answer
+
+
+def _sampled(measurements: Iterable[Measurement]) -> Iterator[tuple[tuple[Part, str], Measurement, Any]]:
+    """Yield each mean over samples, of what and which metric it is, and whether each request is a sample."""
+    for part, figures in figures_by_part(measurements).items():
         done, runtime = _done(figures), figures.get(("runtime", "value"))
         for metric in _METRICS:
             mean = figures.get((metric, "mean"))
-            if done is None or runtime is None or mean is None or not mean.samples or runtime.value is None:
+            if done is None or runtime is None or mean is None or mean.samples is None or runtime.value is None:
                 continue
-            is_iops_of_one = metric == "bandwidth" or mean.value == 1
-            if mean.samples == done and mean.samples * _SHORTEST > runtime.value and is_iops_of_one:
-                yield (part, metric), mean
+            is_sampled = (mean.samples == done) & (mean.samples * _SHORTEST > runtime.value)
+            yield (part, metric), mean, is_sampled & (metric == "bandwidth" or mean.value == 1)
 
 
-def _done(figures: Figures) -> float | None:
+def _done(figures: Figures) -> Any:
     """Return the number of requests, by their count or, in a log that stops before it, by their bytes."""
     if (operations := figures.get(("operations", "value"))) is not None:
         return operations.value
     moved = figures.get(("bytes", "value"))
-    return moved.value / moved.block_size if moved is not None and moved.value and moved.block_size else None
+    if moved is None or moved.value is None or not moved.block_size:
+        return None
+    return moved.value / moved.block_size

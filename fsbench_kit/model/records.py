@@ -6,7 +6,7 @@ counted from 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, groupby
@@ -35,7 +35,11 @@ class How(NamedTuple):
 
     `name` is what its format calls it. `unit`, `rounding` and `digits` are those of
     `fsbench_kit.model.units.quantity`; `factor` is by what the tool's unit is larger than `unit`, and `spread` by
-    what the true values lie further apart than the print alone tells. `zero` is what a 0 is.
+    what the true values lie further apart than the print alone tells. `zero` is what a 0 is. `suffix` is the
+    letter behind the number that multiplies it by a power of 1000. `rule` tells of a number that is printed, or of
+    a column of numbers, between which values it lies in the base unit, where its rounding does not; the lower one
+    is NaN where the tool prints no such number. With `may_lack_carry` a fraction of zeros may stand for almost one
+    more.
     """
 
     unit: str
@@ -45,6 +49,9 @@ class How(NamedTuple):
     factor: float | None = None
     spread: float | None = None
     zero: State = "measured"
+    suffix: str = ""
+    rule: Callable[[Any], tuple[Any, Any]] | None = None
+    may_lack_carry: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +91,8 @@ class Measurement:
     low, high
         The smallest and largest true value that print like this. A censored figure has one open end, which is
         ``None``, or two known ends.
-    samples
-        How many values a mean or deviation was taken over.
+    samples, samples_start
+        How many values a mean or deviation was taken over, and at which byte of the file that is printed.
     text, line, start
         As printed, on which line, and at which byte of the file, where that is known. A figure that stands in
         another file than its run has no line.
@@ -106,6 +113,7 @@ class Measurement:
     low: float | None = None
     high: float | None = None
     samples: int | None = None
+    samples_start: int | None = field(default=None, compare=False, repr=False)
     text: str
     line: int | None
     start: int | None = field(default=None, compare=False, repr=False)
@@ -251,6 +259,8 @@ class Bins:
         Bounds in the metric's base unit; an open end is NaN.
     counts, shares, lines
         ``None`` where they are not known.
+    starts
+        At which bytes of the file the shares are printed, in percent.
     """
 
     operation: str
@@ -262,6 +272,7 @@ class Bins:
     counts: NDArray[np.int64] | None = None
     shares: NDArray[np.float64] | None = None
     lines: NDArray[np.int64] | None = None
+    starts: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.lows)
@@ -373,6 +384,10 @@ class Run:
     identity
         What the tool prints of this run alone, as pairs of what it is and its value: the number of a process,
         the time to the millisecond. Runs that differ in it are two, however equal their figures.
+    identity_starts
+        At which bytes of the file these values are printed, where that is known.
+    jobs
+        What its format knows of its parts for the cross-checks.
     """
 
     tool: str
@@ -389,6 +404,8 @@ class Run:
     status: Status = "ok"
     exit_code: int | None = None
     identity: tuple[tuple[str, str], ...] = ()
+    identity_starts: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    jobs: Any = field(default=None, compare=False, repr=False)
     settings: tuple[Setting, ...] = ()
     measurements: Sequence[Measurement] = ()
     bins: Sequence[Bin] = ()

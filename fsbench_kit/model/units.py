@@ -46,7 +46,8 @@ _UNITS: Final[dict[str, tuple[str, Decimal]]] = {
 the module that knows that tool, because the same letters mean different things to different tools."""
 
 _RATIOS: Final = {name: (base, *factor.as_integer_ratio()) for name, (base, factor) in _UNITS.items()}
-_COUNT_SUFFIXES: Final = {"": 1, "K": 10**3, **_DECIMAL}
+COUNT_SUFFIXES: Final = {"": 1, "K": 10**3, **_DECIMAL}
+"""What letters behind a number multiply it by."""
 _PLAIN: Final = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?")
 _NUMBER: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)([kKMGTPE]?)")
 MOST_DIGITS: Final = 150
@@ -116,7 +117,7 @@ def quantity(text: str, unit: str = "", *, rounding: Rounding = "nearest", digit
     if abs(number.adjusted()) >= MOST_DIGITS:
         raise ValueError(f"{text!r} is far too large or too small to be a figure")
     base, factor = _UNITS[unit]
-    factor *= _COUNT_SUFFIXES[match[2]]
+    factor *= COUNT_SUFFIXES[match[2]]
     step = _last_place(number, digits)
     below, above = {
         "nearest": (step / 2, step / 2),

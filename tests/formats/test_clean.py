@@ -18,7 +18,7 @@ from benchmarks.robustness import logs
 from fsbench_kit.formats import FORMATS, clean, name
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Block, Diagnostic, Record, Run
-from tests.formats import bonnie_logs, iozone_logs
+from tests.formats import bonnie_logs, fio_logs, iozone_logs
 from tests.formats.reading import Reading
 from tests.formats.sysbench_logs import LAYOUTS, log
 
@@ -333,3 +333,81 @@ def test_bonnie_whose_line_differs_from_its_table() -> None:
     assert (said["log"], said["code"]) == (2, "SECOND_PRINTING_DIFFERS")
     assert said["excerpt"] == f"{int(figure) + 1} … {figure}"
     assert compare(texts) == []
+
+
+FIO = (
+    "3.33-grouped.txt",
+    "3.33-bits.txt",
+    "3.33-reads-writes-and-both.txt",
+    "3.33-three-jobs.txt",
+    "3.33-two-groups.txt",
+    "3.33-decimal.txt",
+)
+
+
+def test_fio_with_other_figures_processes_and_dates() -> None:
+    rng = random.Random(7)
+    originals = [(fio_logs.DATA / file).read_text(encoding="utf-8") for file in FIO]
+    texts = [fio_logs.varied(text, rng) for text in originals for _ in range(4)]
+    found, left = clean.read(texts)
+    assert (compare(texts), left) == ([], [])
+    frames = found["fio_normal"]
+    assert frames.runs["identity"].n_unique() == 24
+    assert frames.runs["ended_at"].n_unique() > 12
+    # The sum of reads and writes is printed as 0, and a heading names a wrong unit.
+    assert frames.diagnostics["log"].unique().to_list() == [8, 9, 10, 11, 20, 21, 22, 23]
+
+
+def test_fio_in_other_units_and_with_other_buckets() -> None:
+    rng = random.Random(10)
+    text = (fio_logs.DATA / "3.33-three-jobs.txt").read_text(encoding="utf-8")
+    texts = [fio_logs.in_other_units(fio_logs.varied(text, rng), rng) for _ in range(60)]
+    left = compare(texts)
+    assert len(left) < 10  # which have units that nothing else is printed in
+    assert parsed(texts) < 40
+    lengths = {len(text.splitlines()) for text in texts}
+    assert len(lengths) > 2  # so that the same figures stand on other lines
+
+
+def test_fio_whose_total_differs_from_its_jobs() -> None:
+    rng = random.Random(8)
+    text = (fio_logs.DATA / FIO[0]).read_text(encoding="utf-8")
+    texts = [fio_logs.varied(text, rng) for _ in range(4)]
+    texts[2] = texts[2].replace("io=1984KiB", "io=1985KiB").replace("avg=410", "avg=999410")
+    assert compare(texts) == []
+    said = clean.read(texts)[0]["fio_normal"].diagnostics
+    assert said["log"].unique().to_list() == [2]
+    for figure in ("mean completion_latency of read", "bytes of read"):
+        assert said["message"].str.contains(figure).any()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[ 3184]", "[ 3185]"),  # which is the middle of no bin
+        ("total=248,264,0,25", "total=248,264,3,25"),
+        ("short=0,0", "short=0,1"),
+        ("err= 0", "err= 5"),
+        ("samples=2", "samples=2400"),  # so that each request is a sample
+        ("fio-3.33", "fio-3.25"),
+        ("Nov 21", "Nov 31"),
+    ],
+)
+def test_fio_whose_numbers_mean_something_else(old: str, new: str) -> None:
+    rng = random.Random(9)
+    for file in FIO[:2]:
+        text = (fio_logs.DATA / file).read_text(encoding="utf-8")
+        texts = [fio_logs.varied(text, rng) for _ in range(6)]
+        texts[2:4] = [text.replace(old, new) for text in texts[2:4]]
+        texts[5] = texts[5].replace("BW=18.1MiB/s", "BW=18.0MiB/s")
+        compare(texts)
+
+
+def test_fio_that_may_have_lost_its_carry() -> None:
+    """Up to fio 3.25 18.0 can be almost 19."""
+    rng = random.Random(11)
+    text = (fio_logs.DATA / FIO[0]).read_text(encoding="utf-8").replace("fio-3.33", "fio-3.25")
+    text = text.replace("19.0MB/s", "19.1MB/s").replace("IOPS=2317", "IOPS=12.3k")
+    texts = [fio_logs.varied(text, rng) for _ in range(4)]
+    texts[2] = texts[2].replace("IOPS=12.3k", "IOPS=12.0k")
+    assert compare(texts) == [2]

@@ -59,21 +59,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.formats.fio import undescribed
+from fsbench_kit.formats.clean import Clean, Free
+from fsbench_kit.formats.fio import report_time, undescribed
 from fsbench_kit.formats.fio_command import COMMAND, TOOL
-from fsbench_kit.formats.fio_normal.phrases import LEXER, MARKS
-from fsbench_kit.formats.fio_normal.reader import records
+from fsbench_kit.formats.fio_normal.figures import ANY
+from fsbench_kit.formats.fio_normal.jobs import latency_percentile
+from fsbench_kit.formats.fio_normal.phrases import LEXER, LINES, MARKS
+from fsbench_kit.formats.fio_normal.reader import checks, is_as_it_seems, records, settle
 from fsbench_kit.formats.fio_normal.reports import reports, runs
 from fsbench_kit.formats.lexer import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from fsbench_kit.formats.lexer import Token
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Record
 
-__all__ = ["SIGN", "TOOL", "parse", "signatures"]
+__all__ = ["CLEAN", "SIGN", "TOOL", "parse", "signatures"]
 
 SIGN: Final = r"groupid=|iops=|status\W+group|io=|(?:read|write|trim|mixed)\W+bw=|\(g=|be=\d"
 
@@ -87,6 +91,28 @@ def parse(text: Text) -> Iterator[Record]:
     """Yield each run of a text, and diagnostics for what is odd in it or was not understood."""
     for of_run in runs(reports(map(_without_sentences, LEXER.tokens(text)))):
         yield from records(of_run)
+
+
+def _time(printed: str) -> datetime | None:
+    try:
+        return report_time(printed)
+    except ValueError:
+        return None
+
+
+CLEAN: Final = Clean(
+    checks=lambda run, _: checks(run),
+    remarks=frozenset({"FIGURES_DISAGREE", "INCOMPLETE_LOG", "WRONG_HEADING"}),
+    same_runs=lambda run, _: is_as_it_seems(run),
+    free={"fio.latency_percentile": Free(latency_percentile)},
+    zeros=frozenset({ANY}),
+    settle=settle,
+    are_settings_apart=True,
+    lines=LINES,
+    duration="runtime",
+    date=_time,
+    is_date_of_end=True,
+)
 
 
 def _without_sentences(token: Token) -> Token:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 SHORTER: Final = 1000 / 1024
 """By how much a rate is smaller that was printed in bytes per ms, and read as KiB/s."""
 
+ANY: Final = "any figure"
+"""The name of those of which a 0 is one like any other."""
+_COUNTS: Final = {"operations", "short_operations", "dropped_operations", "errors"}
+"""What is left out where there is none of it."""
 _LAST_WITHOUT_CARRY: Final = (3, 25)
 _FRACTION: Final = re.compile(r"(?P<whole>\d+)\.(?P<fraction>\d+)(?P<suffix>[a-zA-Z]?)")
 _UNIT: Final = re.compile(r"(?P<prefix>[kKMGTPE]?)(?P<binary>i?)(?P<unit>B|bit)?(?P<per_second>/s)?")
@@ -76,7 +80,8 @@ class Figures:
         text = printed.text
         if text.lstrip("-") in {"nan", "inf"} or (statistic == "stdev" and text.startswith("-")):
             return self.run.add_unmeasured(place, metric, printed, statistic, state="missing")
-        return self.run.add(place, metric, printed, statistic, **how)
+        name = None if metric in _COUNTS else ANY
+        return self.run.add(place, metric, printed, statistic, name=name, **how)
 
     def add_short(
         self,
@@ -93,7 +98,18 @@ class Figures:
         text = token[group]
         if text is not None:
             rounding, bounds = _shortened(text, unit, rounding, self.printing)
-            self.add(token, place, group, metric, statistic, unit=unit, rounding=rounding, bounds=bounds)
+            lacks = self.printing.may_lack_carry
+            self.add(
+                token,
+                place,
+                group,
+                metric,
+                statistic,
+                unit=unit,
+                rounding=rounding,
+                bounds=bounds,
+                may_lack_carry=lacks,
+            )
 
     def _amount(self, token: Token, group: str, counted_in: str = "") -> _Amount:
         """Return an amount that has its unit beside it.
@@ -141,6 +157,8 @@ class Figures:
             bounds=None if amount.is_plain else (amount.low, amount.high),
             factor=SHORTER if is_shorter else None,
             primary=primary,
+            name=None if amount.metric == "bytes" else ANY,
+            may_lack_carry=self.printing.may_lack_carry,
         )
 
     def add_amount_twice(self, token: Token, place: Place, group: str, statistic: str = "value") -> None:
@@ -197,7 +215,8 @@ def _amount(text: str, printed_unit: str, counted_in: str, printing: Printing) -
     rounding, bounds = _shortened(text, unit, rounding, printing)
     value, _, low, high = quantity(text, unit, rounding=rounding)
     low, high = bounds or (low, high)
-    return _Amount(text, metric, unit, rounding, value, low, high, bounds is None)
+    is_plain = bounds is None and not printing.is_old_layout  # whose rates may be in bytes per ms
+    return _Amount(text, metric, unit, rounding, value, low, high, is_plain)
 
 
 @lru_cache(maxsize=2**12)

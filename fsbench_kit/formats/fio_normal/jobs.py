@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import (
     DEPTHS,
     LATENCIES,
+    Percentile,
     depth_bounds,
-    has_bin,
     latency_bounds,
-    percentile_bounds,
     report_time,
     uncut_share,
 )
-from fsbench_kit.formats.fio_normal.figures import SHORTER, unit_of
+from fsbench_kit.formats.fio_normal.figures import ANY, SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, PERCENTILE, SHARE, cells, job_name
 from fsbench_kit.formats.fio_normal.state import JobPlace
 from fsbench_kit.formats.lexer import Printed, Token
@@ -119,26 +119,20 @@ def read_percentiles(state: State, token: Token) -> None:
     per_unit = ticks_per_second // {"ns": 10**9, "us": 10**6, "ms": 10**3}[unit]
     for share in ("level_share", "priority_share"):
         state.figures.add(token, place, share, "operation_share", unit="%")
-    add = state.figures.run.add
+    rule = Percentile(per_unit, ticks_per_second)
     for cell in cells(token, "cells", PERCENTILE):
         rank, printed = cell.groups()
-        bounds = _percentile_bounds(printed, per_unit, ticks_per_second)
-        if bounds is None:
+        low, high = _bounds(rule, printed)
+        if isnan(low):
             state.not_understood(Token(token.name, token.text, *cell.span(), cell))
         else:
-            at = Printed(printed, cell.start("value"))
-            add(place, metric, at, _statistic_of(rank), unit=unit, bounds=bounds)
+            at, statistic = Printed(printed, cell.start("value")), _statistic_of(rank)
+            state.figures.run.add(place, metric, at, statistic, unit=unit, bounds=(low, high), rule=rule, name=ANY)
 
 
 @lru_cache(maxsize=2**12)
-def _percentile_bounds(printed: str, per_unit: int, ticks_per_second: int) -> Bounds | None:
-    """Return between which values a percentile lies, or ``None`` where fio cannot print such a one."""
-    largest = int(printed) * per_unit
-    smallest = max(0, largest - per_unit + 1)
-    if ticks_per_second == 10**9 and not has_bin(smallest, largest):  # fio 2.x has printed others
-        return None
-    low, high = percentile_bounds(smallest, largest)
-    return low / ticks_per_second, high / ticks_per_second if high is not None else None
+def _bounds(rule: Percentile, printed: str) -> tuple[float, float | None]:
+    return rule(int(printed))
 
 
 @lru_cache(maxsize=2**8)
@@ -163,14 +157,15 @@ def read_iops(state: State, token: Token) -> None:
 
 def _read_intervals(state: State, token: Token, metric: str, unit: str, factor: float | None = None) -> None:
     place = state.place.of(state.operation())
-    samples = int(token["samples"]) if token["samples"] is not None else None
-    of_rate = partial(state.figures.add, token, place, unit=unit, samples=samples, factor=factor)
+    of_rate = partial(state.figures.add, token, place, unit=unit, samples=token.printed("samples"), factor=factor)
     for statistic in ("min", "max"):
         of_rate(statistic, metric, statistic, rounding="down")
     for statistic in ("mean", "stdev"):
         of_rate(statistic, metric, statistic)
+    share = state.figures.add(token, place, "share", "group_share", unit="%")
     bounds = uncut_share(_amount(token["share"], "%"), _amount(token["mean"], unit))
-    state.figures.add(token, place, "share", "group_share", unit="%", bounds=bounds)
+    if share is not None and bounds is not None:
+        state.figures.run.amend([share], high=bounds[1])
 
 
 def _amount(text: str | None, unit: str) -> Quantity | None:
@@ -199,12 +194,14 @@ def _read_shares(state: State, token: Token, metric: str, bounds: Callable[[str]
     try:
         for cell in cells(token, "shares", SHARE):
             label, share = cell.groups()
-            known.append((*bounds(label), quantity(share, "%").value, cell.start()))
+            known.append((*bounds(label), quantity(share, "%").value, cell.start(), cell.start("share")))
     finally:  # what stands before a share that is not understood is read
         if known:
-            lows, highs, shares, positions = zip(*known, strict=True)
+            lows, highs, shares, positions, printed_at = zip(*known, strict=True)
             place = state.place.of("all")
-            state.figures.run.add_bins(place, metric, lows, highs, shares=shares, positions=positions)
+            state.figures.run.add_bins(
+                place, metric, lows, highs, shares=shares, positions=positions, printed_at=printed_at
+            )
 
 
 def read_cpu(state: State, token: Token) -> None:
@@ -249,8 +246,14 @@ def read_target(state: State, token: Token) -> None:
     name = state.place.name
     for key in ("target", "window"):
         state.set(f"fio.latency_{key}", _seconds(token[key] or "", token[f"{key}_unit"]), token, name)
-    state.set("fio.latency_percentile", str(float(token["percentile"] or "") / 100), token, name)
+    if (percentile := token.printed("percentile")) is not None:
+        state.set("fio.latency_percentile", latency_percentile(percentile.text), token, name, percentile)
     state.set("fio.latency_depth", token["depth"], token, name)
+
+
+def latency_percentile(printed: str) -> str:
+    """Return a percentile as a share."""
+    return str(float(printed) / 100)
 
 
 def read_steady(state: State, token: Token) -> None:

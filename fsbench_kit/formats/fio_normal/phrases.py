@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from fsbench_kit.formats.command_line import GOES_ON
 from fsbench_kit.formats.fio import COMMAND
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token
+from fsbench_kit.formats.loose_lines import Lines
 from fsbench_kit.formats.signatures import Signatures
 
 if TYPE_CHECKING:
@@ -186,6 +187,15 @@ MARKS: Final = Signatures(
         "hostname=": r"\bhostname=[^,\s]{1,64}, be=\d",
     }
 )
+
+_PREFIX: Final = r"[kKMGTPE](?=i?(?:B|bit)(?:/s)?(?!\w))"
+LINES: Final = Lines(
+    sign="(groupid=",
+    unit=re.compile(rf"(?<=\()[num](?=sec\)(?: *:|:))|{_PREFIX}|(?<=\0)[kMGTPE](?=[, ]|$)"),
+    goes_on=re.compile(r" +\|"),
+    bins=re.compile(r" *lat \([num]sec\) *:(?:(?: >=)?\0=\0%,?)+"),
+)
+"""Units, and the buckets of latencies. A rate in powers of 1000 stays one: its job's other rates depend on it."""
 
 ALL_CLIENTS: Final = "All clients"
 

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import RunBuilder
-from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.checks import cross_checks, figures_by_part
 from fsbench_kit.formats.findings import diagnostics
-from fsbench_kit.formats.fio import series_so_far
+from fsbench_kit.formats.fio import highest_share, series_so_far
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_normal import jobs, setup, summary
 from fsbench_kit.formats.fio_normal.phrases import ONLY_MARKS
 from fsbench_kit.formats.fio_normal.state import JobPlace, State
-from fsbench_kit.formats.fio_requests import over_requests
+from fsbench_kit.formats.fio_requests import are_over_intervals, over_requests
 from fsbench_kit.formats.lexer import UNREAD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_normal.reports import Report
     from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.model.records import Diagnostic, Measurement, Record, Status
+    from fsbench_kit.formats.totals import Part
+    from fsbench_kit.model.records import Diagnostic, Measurement, Record, Run, Status
 
 _READERS: Final[dict[str, Callable[[State, Token], None]]] = {
     UNREAD: setup.read_unread,
@@ -80,6 +82,45 @@ def records(reports: list[Report]) -> Iterator[Record]:
     yield from run.diagnostics
 
 
+class Jobs(NamedTuple):
+    """Of which parts each group, and the sum of all clients, is made; and whether no part is missing."""
+
+    wholes: Mapping[Part, Sequence[Part]]
+    has_all: bool
+
+
+def _jobs(state: State) -> Jobs:
+    return Jobs({whole: list(parts) for whole, parts in state.wholes.items()}, _has_all_jobs(state))
+
+
+def checks(run: Run) -> Iterator[Finding]:
+    """Hold the figures of a run against each other."""
+    yield from cross_checks(run.measurements)
+    yield from _checks_of_wholes(run.measurements, run.jobs)
+
+
+def is_as_it_seems(run: Run) -> Any:
+    """Whether figures over intervals are such, and no job is missing; a column for columns."""
+    answer = are_over_intervals(run.measurements)
+    for finding in _checks_of_wholes(run.measurements, run.jobs):
+        if finding.code == "INCOMPLETE_LOG":
+            answer &= finding.fails ^ True
+    return answer
+
+
+def settle(run: Run) -> None:
+    """Set the upper ends of shares of a group's bandwidth, which depend on the bandwidth."""
+    for *_, figures in figures_by_part(run.measurements).items():
+        share, mean = figures.get(("group_share", "value")), figures.get(("bandwidth", "mean"))
+        if share is not None and mean is not None and share.high is not None and mean.low is not None:
+            column: Any = share.high
+            column[:] = highest_share(column, mean.low)
+
+
+def _checks_of_wholes(measurements: Sequence[Measurement], jobs: Jobs) -> Iterator[Finding]:
+    return totals.checks(measurements, jobs.wholes, has_all_parts=jobs.has_all)
+
+
 def _read_report(state: State, report: Report) -> Sequence[Measurement]:
     """Read a report, and return its figures if it is one of several on a run that goes on."""
     state.report = report
@@ -101,10 +142,9 @@ def _read_report(state: State, report: Report) -> Sequence[Measurement]:
 
 def _contradictions_of_wholes(state: State) -> Iterator[Diagnostic]:
     """Hold groups and clients against their jobs; where some are missing, a group has an unknown number."""
-    wholes = {whole: list(parts) for whole, parts in state.wholes.items()}
     measurements = state.run.measurements
     lacking = set()
-    for diagnostic in diagnostics(totals.checks(measurements, wholes, has_all_parts=_has_all_jobs(state))):
+    for diagnostic in diagnostics(_checks_of_wholes(measurements, _jobs(state))):
         yield diagnostic
         if diagnostic.code == "INCOMPLETE_LOG":
             lacking.add(diagnostic.line)
@@ -131,6 +171,12 @@ def _run(state: State) -> Iterator[Record]:
     runtimes = [
         item.value for item in state.run.measurements if item.metric == "runtime" and item.value is not None
     ]
+    told = [
+        (name, printed)
+        for name, group in (("process id", "pid"), ("date", "date"))
+        for job in state.jobs
+        if (printed := job.printed(group)) is not None and printed.text != "0"
+    ]
     yield state.run.build(
         TOOL.name,
         first.start,
@@ -138,12 +184,9 @@ def _run(state: State) -> Iterator[Record]:
         tool_version=state.version,
         host=state.host or next((token["host"] for token in state.known if token.name == "command"), None),
         ended_at=state.ended_at,
-        identity=tuple(
-            (name, job[group] or "")
-            for name, group in (("process id", "pid"), ("date", "date"))
-            for job in state.jobs
-            if job[group] not in {None, "0"}
-        ),
+        identity=tuple((name, printed.text) for name, printed in told),
+        identity_starts=tuple(state.run.text.byte(printed.position) for _, printed in told),
+        jobs=_jobs(state),
         duration=max(runtimes, default=None),
         status=_status(state),
     )

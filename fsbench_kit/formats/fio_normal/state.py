@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from fsbench_kit.formats.fio_normal.reports import Report
+    from fsbench_kit.formats.lexer import Printed
     from fsbench_kit.formats.totals import Part
     from fsbench_kit.model.records import Scope
 
@@ -130,12 +131,18 @@ class State:
         if diagnostic is not None:
             self.run.diagnostics.append(diagnostic)
 
-    def set(self, key: str, value: str | None, token: Token, name: str | None = None) -> None:
+    def set(
+        self,
+        key: str,
+        value: str | None,
+        token: Token,
+        name: str | None = None,
+        printed: Printed | None = None,
+    ) -> None:
         """Keep a setting; one of a job belongs to the whole run where the run has no others."""
         is_of_job = name is not None and self.has_several
-        self.run.set(
-            key, value, token.start, scope="job" if is_of_job else "all", part=name if is_of_job else None
-        )
+        scope: Scope = "job" if is_of_job else "all"
+        self.run.set(key, value, token.start, scope=scope, part=name if is_of_job else None, printed=printed)
 
     def block_sizes(self, group: str | None = None, name: str | None = None) -> dict[str, int | None]:
         """Return the block size of each operation of a job, as far as the headers leave no doubt.

@@ -1,0 +1,177 @@
+r"""Lines in which logs may differ and yet be of one kind: in units, or in that they are there at all.
+
+Which unit suits a figure depends on its size, and so does which buckets of a distribution hold anything: no two
+reports are printed quite alike. But each line of such a report tells by itself how its figures are printed. So
+what was seen on a line of one log (see `Lore`) is known of the same line in all others.
+
+Lines are taken from a log's kind (see `fsbench_kit.formats.clean`), in which each number is a ``\0``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from fsbench_kit.model.records import Bin, How
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What a format says of its lines.
+
+    Attributes
+    ----------
+    sign
+        What stands in all of its logs.
+    unit
+        What may differ within a line.
+    goes_on
+        Matches the beginning of a line whose units are told by one before it.
+    bins
+        Matches a line that may be there or not. Its numbers are labels of bins and their shares, in turns.
+    """
+
+    sign: str
+    unit: re.Pattern[str]
+    goes_on: re.Pattern[str]
+    bins: re.Pattern[str]
+
+
+class Cell(NamedTuple):
+    """A bin on a line that may be there or not.
+
+    Attributes
+    ----------
+    gap
+        Before which of the other lines it stands.
+    line
+        The number of its line in the log.
+    name
+        What tells it from others but for its label.
+    number
+        Which of the log's numbers its label is, before its share.
+    """
+
+    gap: int
+    line: int
+    name: str
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The lines of a kind of logs.
+
+    Attributes
+    ----------
+    plain
+        All lines that have to be there, without what may differ in them.
+    heads
+        For each of those the line that tells its units, or nothing.
+    numbers
+        Of which of those each number is, in their order.
+    kept
+        Which of the log's numbers these are.
+    lines
+        The number of each of those in the log.
+    cells
+        The bins on the other lines.
+    """
+
+    plain: str
+    heads: tuple[str, ...]
+    numbers: tuple[int, ...]
+    kept: tuple[int, ...]
+    lines: tuple[int, ...]
+    cells: tuple[Cell, ...]
+
+    @classmethod
+    def of(cls, kind: str, lines: Lines) -> Layout:
+        """Tell the lines of a kind."""
+        plain: list[str] = []
+        heads: list[str] = []
+        numbers: list[int] = []
+        kept: list[int] = []
+        places: list[int] = []
+        cells: list[Cell] = []
+        number = 0
+        for place, line in enumerate(kind.split("\n"), 1):
+            count, names, rest, goes_on = _line(line, lines)
+            if names is not None:
+                cells += [Cell(len(plain), place, name, number + 2 * at) for at, name in enumerate(names)]
+            else:
+                numbers += [len(plain)] * count
+                kept += range(number, number + count)
+                heads.append((heads[-1] if heads else "") if goes_on else line if rest != line else "")
+                plain.append(rest)
+                places.append(place)
+            number += count
+        return cls("\n".join(plain), tuple(heads), tuple(numbers), tuple(kept), tuple(places), tuple(cells))
+
+
+@lru_cache(maxsize=2**12)
+def _line(line: str, lines: Lines) -> tuple[int, list[str] | None, str, bool]:
+    """Return how many numbers a line has, its bins' names if it may lack, itself without units, if it goes on."""
+    if lines.bins.fullmatch(line):
+        head, *pieces = line.split("\0")
+        befores = [head, *pieces[1::2]][: len(pieces) // 2]
+        names = [f"{head.rstrip('>= ')} {'>=' if before.endswith('>=') else ''}" for before in befores]
+        return len(pieces), names, "", False
+    return line.count("\0"), None, lines.unit.sub("", line), lines.goes_on.match(line) is not None
+
+
+@dataclass
+class Lore:
+    """What was seen in some logs.
+
+    Attributes
+    ----------
+    hows
+        By the line that tells the units, and the place of a figure: how it is printed, and what stands behind it.
+    bins
+        By a bin's name and label: its metric and its ends.
+    places
+        Before each line that has to be there: what bins are of.
+    """
+
+    hows: dict[Hashable, tuple[How | None, str]] = field(default_factory=dict)
+    bins: dict[Hashable, tuple[str, float | None, float | None] | None] = field(default_factory=dict)
+    places: dict[int, tuple[str, str, str | None]] = field(default_factory=dict)
+    heads: set[tuple[int, str]] = field(default_factory=set)
+
+    def learn_bins(self, layout: Layout, numbers: Sequence[str], bins: Sequence[Bin]) -> bool:
+        """Learn from bins on lines that may be there or not; return whether all that was seen agrees."""
+        of_line: dict[int, list[Bin]] = defaultdict(list)
+        for item in bins:
+            of_line[item.line or 0].append(item)
+        cells: dict[int, list[Cell]] = defaultdict(list)
+        for cell in layout.cells:
+            cells[cell.line].append(cell)
+        if any(len(of_line[line]) != len(each) for line, each in cells.items()):
+            return False
+        for line, each in cells.items():
+            for cell, item in zip(each, of_line[line], strict=True):
+                known = item.metric, item.low, item.high
+                place = item.operation, item.scope, item.part
+                is_new = self.bins.setdefault((cell.name, numbers[cell.number]), known) == known
+                if not is_new or self.places.setdefault(cell.gap, place) != place:
+                    return False
+        return True
+
+    def knows(self, layout: Layout, numbers: Sequence[str]) -> bool:
+        """Whether everything on the lines of a log was seen before."""
+        return all(head in self.heads for head in enumerate(layout.heads)) and all(
+            cell.gap in self.places and (cell.name, numbers[cell.number]) in self.bins for cell in layout.cells
+        )
+
+    def bins_of(self, layout: Layout, numbers: Sequence[str]) -> Iterator[tuple[tuple[object, ...], int, str]]:
+        """Yield the bins of a log on such lines: what they are, on which line, and their shares."""
+        for cell in layout.cells:
+            known = self.bins[cell.name, numbers[cell.number]]
+            yield (*self.places[cell.gap], *(known or ())), cell.line, numbers[cell.number + 1]
