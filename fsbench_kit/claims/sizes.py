@@ -110,13 +110,20 @@ _HINT: Final = (
 def _read(text: str, unit: str) -> Quantity:
     number, *units = text.split()
     try:
-        read = quantity(number, *units)
+        read = _minutes(number) if units == ["min"] else quantity(number, *units)
     except ValueError as error:
         raise RequestError(f"cannot read the size {text.strip()!r}: {error}", hint=_HINT) from None
     if read.unit == unit or (not units and unit == "1/s"):
         return read
     wanted = f"needs a unit of {_KINDS[unit]}" if unit != "1" else "is a plain number or a share, and has no unit"
     raise RequestError(f"the size {text.strip()!r} is of the wrong kind: it {wanted}", hint=_HINT)
+
+
+def _minutes(number: str) -> Quantity:
+    """Return a time that an article gives in minutes; no tool prints any, so that elsewhere it is no unit."""
+    read = quantity(number, "s")
+    ends = (None if end is None else 60 * end for end in (read.low, read.high))
+    return Quantity(60 * read.value, read.unit, *ends)
 
 
 _KINDS: Final = {"B/s": "bytes per second", "1/s": "a rate", "s": "time", "B": "bytes"}

@@ -31,12 +31,30 @@ def end_marked(mark: str) -> None:
 
 
 def _end_if_marked(number: int, mark: str) -> bool:
+    """Kill a process that carries a mark; return whether it does, or may do so in a moment."""
     with suppress(OSError):  # it is gone, or another user's
         process = os.pidfd_open(number)  # from here on, the number cannot come to mean another process
         try:
-            if f"{MARK}={mark}".encode() in Path(f"/proc/{number}/environ").read_bytes().split(b"\0"):
+            environment = _environment(number)
+            if f"{MARK}={mark}".encode() in environment.split(b"\0"):
                 signal.pidfd_send_signal(process, signal.SIGKILL)
                 return True
+            return not environment and _is_young(number)
         finally:
             os.close(process)
     return False
+
+
+def _environment(number: int) -> bytes:
+    return Path(f"/proc/{number}/environ").read_bytes()
+
+
+def _is_young(number: int) -> bool:
+    """Whether a process was just made: while its program is being loaded, its environment shows as empty."""
+    with suppress(psutil.Error):
+        process = psutil.Process(number)
+        return process.status() != psutil.STATUS_ZOMBIE and time.time() - process.create_time() < _LOADING
+    return False
+
+
+_LOADING: Final = 1.0  # seconds; _PASSES take as long

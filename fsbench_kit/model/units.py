@@ -29,7 +29,6 @@ _UNITS: Final[dict[str, tuple[str, Decimal]]] = {
     "1": ("1", Decimal(1)),
     "%": ("1", Decimal("0.01")),
     "1/s": ("1/s", Decimal(1)),
-    "min": ("s", Decimal(60)),
     "s": ("s", Decimal(1)),
     "ms": ("s", Decimal("1e-3")),
     "us": ("s", Decimal("1e-6")),
