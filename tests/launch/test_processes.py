@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-
-import pytest
+from typing import TYPE_CHECKING
 
 from fsbench_kit.launch import processes
 from fsbench_kit.launch.processes import MARK, end_marked
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_a_process_whose_program_is_being_loaded_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
