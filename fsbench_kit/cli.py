@@ -43,6 +43,14 @@ Paths = Annotated[
     typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them; - for what is piped in."),
 ]
 
+Names = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEMPLATE",
+        help="What names of files mean, as in '{filesystem}_bs{block_size}_run{round}.json'; "
+        "with slashes those of folders, too.",
+    ),
+]
 Jobs = Annotated[
     int | None,
     typer.Option(min=1, help="Processes that read where there are hundreds of logs; as many as processors."),
@@ -108,6 +116,7 @@ def read_command(
         ),
     ] = None,
     *,
+    names: Names = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show line by line what became of the files.")
     ] = False,
@@ -119,12 +128,12 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
-    if to is not None and (to.is_dir() or not to.suffix) and "-" not in paths:
+    if to is not None and (to.is_dir() or not to.suffix) and "-" not in paths and names is None:
         _ingest(paths, to)
         return
     from fsbench_kit import tables
 
-    dataset = _read(paths, jobs)
+    dataset = _read(paths, names, jobs)
     if to is not None:
         dataset.write(to)
     out.print(tables.runs_table(dataset))
@@ -148,16 +157,16 @@ def _ingest(paths: list[str], folder: Path) -> None:
     _exit_if_some_input_was_unusable(dataset.diagnostics.select("severity").collect())
 
 
-def _read(paths: list[str], jobs: int | None) -> fsb.Dataset:
+def _read(paths: list[str], names: str | None, jobs: int | None) -> fsb.Dataset:
     """Read logs, many of them in processes, which start when they are handed the first."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     number = jobs or os.cpu_count() or 1
     if number == 1:
-        return fsb.read(_inputs(paths))
+        return fsb.read(_inputs(paths), names=names)
     with ProcessPoolExecutor(number, mp_context=get_context("forkserver")) as executor:
-        return fsb.read(_inputs(paths), executor=executor)
+        return fsb.read(_inputs(paths), names=names, executor=executor)
 
 
 def _inputs(paths: list[str]) -> list[Path | str | BinaryIO]:
@@ -214,6 +223,7 @@ def compare_command(
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
     *,
+    names: Names = None,
     margin: Annotated[
         float | None,
         typer.Option(
@@ -250,8 +260,11 @@ def compare_command(
         raise RequestError(f"a tolerance of {tolerance:g} is not a factor of 1 or more", hint="Write 5% or 1.05.")
     if margin is None:
         margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
-    dataset = _read(paths, jobs)
-    comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
+    dataset = _read(paths, names, jobs)
+    try:
+        comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
+    except RequestError as error:
+        raise RequestError(error.what, hint=_with_proposal(error.hint, dataset, factor)) from None
     if comparison.is_empty():
         raise RequestError(
             f"these runs have no two levels of {factor} to compare",
@@ -303,6 +316,25 @@ def _gate(comparison: pl.DataFrame, tolerance: float) -> None:
     if status:
         raise typer.Exit(status)
     err.print(f"gate: none of {comparison.height} comparisons is {worse}")
+
+
+def _with_proposal(hint: str | None, dataset: fsb.Dataset, factor: str) -> str | None:
+    """Add to a hint what the names of files could say of the factor, where nothing else does."""
+    from pathlib import PurePath
+
+    from fsbench_kit.data.name_proposals import proposed
+
+    known = factor in dataset.runs.columns and dataset.runs[factor].null_count() < dataset.runs.height
+    found = None if known else proposed(map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
+    if found is None or not found.examples:
+        return hint
+    name, said = found.examples[0]
+    meaning = ", ".join(f"{key} {value}" for key, value in said.items())
+    return (
+        f"The names of these files may tell: by '{found.template}', {name} is {meaning}.\n"
+        f"If so, add --names '{found.template}'"
+        + ("." if factor in said else ", and --factor with one of these keys.")
+    )
 
 
 @app.command("repeats")

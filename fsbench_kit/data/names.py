@@ -8,17 +8,21 @@ under that name. A name says what a log does not, and nothing against it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import parse  # type: ignore[import-untyped]
 
+from fsbench_kit.data.log import FioLog, log_with
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import PurePath
+    from collections.abc import Callable, Iterator, Mapping
+
+    from fsbench_kit.data.log import Log
 
 FACTS: Final = ("filesystem", "host", "tool_version", "target", "workload", "round")
 """Keys that are columns of runs; all others are settings."""
@@ -29,6 +33,26 @@ class Named(NamedTuple):
 
     facts: dict[str, str | int]
     settings: tuple[Setting, ...]
+
+
+NOTHING: Final = Named({}, ())
+
+
+def with_names(log: Log, template: NameTemplate | None) -> Iterator[Log]:
+    """Add to a log what its name says, by a template or by itself, and nobody else does.
+
+    That a name does not fit the template is said beside it.
+    """
+    named = plain_names(PurePath(log.source)) if template is None else template.read(PurePath(log.source))
+    has_runs = isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)
+    if named is None and has_runs:
+        message = f"Its name does not fit {template}, and says nothing of its runs."
+        yield log_with(log.source, "NAME_DOES_NOT_FIT", message)
+    if named is None or named == NOTHING or not has_runs:
+        yield log
+        return
+    facts = {name: value for name, value in named.facts.items() if getattr(log, name) is None}
+    yield replace(log, **facts, settings=(*log.settings, *named.settings))  # type: ignore[arg-type]
 
 
 class NameTemplate:
@@ -69,6 +93,9 @@ class NameTemplate:
             form.name: parse.with_pattern(form.pattern)(partial(form.read)) for form in (_ANY, *_FORMS.values())
         }
         self._parser = parse.compile(typed, forms, case_sensitive=True)
+
+    def __str__(self) -> str:
+        return self.text
 
     def read(self, path: PurePath) -> Named | None:
         """Return what a name says, with as many folders as the template has; ``None`` if it does not fit."""

@@ -20,6 +20,7 @@ from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.launched import is_launched, log_names, run_facts, with_run_facts
 from fsbench_kit.data.log import FioLog, Log, log_with
+from fsbench_kit.data.names import NameTemplate, with_names
 from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
 from fsbench_kit.data.written import is_in_parts, is_written, read_frames
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.study import StudyDescription
 
 
-def read(*given: Given, executor: Executor | None = None, cache: bool = True) -> Dataset:
+def read(*given: Given, names: str | None = None, executor: Executor | None = None, cache: bool = True) -> Dataset:
     """Read every log in files and folders.
 
     Parameters
@@ -46,6 +47,10 @@ def read(*given: Given, executor: Executor | None = None, cache: bool = True) ->
         ``logs/*.json``. Also a log's bytes, and open files. Any of these can stand in lists. A folder that
         `Dataset.write` or `ingest` wrote gives its data back. A string is always a path: `read_text` reads a log's
         text.
+    names
+        What the names of files mean: ``{filesystem}_bs{block_size}_run{round}.json``, or with folders
+        ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of one's own, which
+        become settings. What logs or their study say goes before. Without one, parts such as ``fs=xfs`` are read.
     executor
         Reads many files beside each other, such as
         ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
@@ -76,9 +81,10 @@ def read(*given: Given, executor: Executor | None = None, cache: bool = True) ->
     2
     """
     seen: Seen = {}
+    template = None if names is None else NameTemplate(names)
     items = list(flattened(*given))
     found = [_found_at(item, number, seen) for number, item in enumerate(items, 1)]
-    dataset = _dataset(items, found, executor, cached=cache and is_on())
+    dataset = _dataset(items, found, template, executor, cached=cache and is_on())
     if dataset.runs.is_empty():
         raise no_run(dataset.diagnostics)
     return dataset
@@ -92,11 +98,16 @@ def read_entries(entries: Iterable[tuple[Path, bool]]) -> Dataset:
         _found_at(path, 0, seen) if is_given else _Several(list(_found_as(path, seen, ())), chain.from_iterable)
         for path, is_given in items
     ]
-    return _dataset([path for path, _ in items], found, None, cached=False)
+    return _dataset([path for path, _ in items], found, None, None, cached=False)
 
 
 def _dataset(
-    items: Sequence[Path | BinaryIO], found: Sequence[Found], executor: Executor | None, *, cached: bool
+    items: Sequence[Path | BinaryIO],
+    found: Sequence[Found],
+    names: NameTemplate | None,
+    executor: Executor | None,
+    *,
+    cached: bool,
 ) -> Dataset:
     """Read the files among what was found at some items; those of a folder are kept together."""
     places = [
@@ -111,7 +122,7 @@ def _dataset(
     else:
         folders = [place for place, _ in places]
         traces = [trace for each in found for trace in _traces(each)]
-        if None not in traces:
+        if None not in traces and names is None:
             kept = Results(dict.fromkeys(folders), traces)
             if (frames := kept.read()) is not None:
                 return Dataset(*frames)
@@ -121,7 +132,7 @@ def _dataset(
         for file, (part, fio_log, _) in zip(files, read, strict=True)
     )
     results = [result for each in found for result in _results(each, logs_read)]
-    logs = [each for each in results if isinstance(each, Log)]
+    logs = [log for each in results if isinstance(each, Log) for log in with_names(each, names)]
     written = [each for each in results if isinstance(each, Dataset)]
     dataset = joined([assemble(with_fio_logs(logs)), *written])
     if kept is not None and all(file.stamp == stamp for file, (_, _, stamp) in zip(files, read, strict=True)):

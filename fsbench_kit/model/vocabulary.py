@@ -398,6 +398,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "EMPTY": ("error", "The file is empty."),
     "NOT_TEXT": ("error", "The file holds binary data."),
     "UNREADABLE": ("error", "The file cannot be read."),
+    "NAME_DOES_NOT_FIT": ("warning", "The name of a file does not fit the template of names."),
     "UNNAMED_LOG": ("warning", "The study's description does not name the file."),
     "UNNAMED_RUN": (
         "warning",

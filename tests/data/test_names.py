@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from pathlib import PurePosixPath as Name
 
+import polars as pl
 import pytest
+from typer.testing import CliRunner
 
+import fsbench_kit as fsb
+from fsbench_kit.cli import app
 from fsbench_kit.data.name_proposals import proposed
 from fsbench_kit.data.names import Named, NameTemplate, plain_names
 from fsbench_kit.model.errors import RequestError
@@ -158,3 +163,60 @@ def test_a_proposal_says_what_it_would_mean_and_can_be_used() -> None:
     assert found.examples[3] == ("xfs_qd32_run2.json", {"filesystem": "xfs", "iodepth": "32", "round": "2"})
     assert len(found.examples) == 5
     assert _said(NameTemplate(found.template).read(Name(names[3]))) == {**XFS, "iodepth": "32", "round": 2}
+
+
+# ---- through the doors
+
+LOG = "real\t0m{seconds}s\nuser\t0m0.250s\nsys\t0m0.100s\n"
+
+
+def _logs(folder: Path, *names: str) -> Path:
+    for number, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(LOG.format(seconds=f"{1 + number / 100:.3f}"))
+    return folder
+
+
+def test_names_say_what_logs_do_not(tmp_path: Path) -> None:
+    folder = _logs(tmp_path, "xfs_qd1_run1.log", "xfs_qd32_run2.log", "notes of mine.log")
+    data = fsb.read(folder, names="{filesystem}_qd{iodepth}_run{round}.log")
+    assert data.runs.select("filesystem", "round").rows() == [(None, None), ("xfs", 1), ("xfs", 2)]
+    depths = data.settings.filter(key="iodepth")
+    assert depths.select("value", "origin").rows() == [("1", "name"), ("32", "name")]
+    (said,) = data.diagnostics.filter(code="NAME_DOES_NOT_FIT").rows(named=True)
+    assert Path(said["source"]).name == "notes of mine.log"
+    assert "does not fit {filesystem}_qd{iodepth}_run{round}.log" in said["message"]
+
+
+def test_a_study_goes_before_names(tmp_path: Path) -> None:
+    folder = _logs(tmp_path, "fs=xfs_run=1.log")
+    assert fsb.read(folder).runs.select("filesystem", "round").rows() == [("xfs", 1)]
+    of_log = 'file = "fs=xfs_run=1.log"\ntool = "time"\nfilesystem = "ext4"\n'
+    (folder / "study.toml").write_text(f'[study]\nid = "s"\ntitle = "S"\n[[log]]\n{of_log}')
+    assert fsb.read(folder).runs.select("filesystem", "round").rows() == [("ext4", 1)]
+
+
+def test_what_is_read_with_names_is_not_taken_for_what_is_read_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FSBENCH_CACHE", "on")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = _logs(tmp_path / "logs", "a-xfs.log", "b-ext4.log")
+    for names in (None, "{}-{filesystem}.log", "{filesystem}-{}.log", None):
+        expected = {None: [None, None], "{}-{filesystem}.log": ["xfs", "ext4"]}.get(names, ["a", "b"])
+        assert fsb.read(folder, names=names).runs["filesystem"].to_list() == expected
+
+
+def test_the_command_proposes_a_template_and_takes_it(tmp_path: Path) -> None:
+    folder = _logs(tmp_path / "logs", *(f"{side}/run{n}.log" for side in ("ext4", "xfs") for n in (1, 2, 3)))
+    refused = CliRunner().invoke(app, ["compare", str(folder)])
+    assert isinstance(refused.exception, RequestError)
+    assert "by '{filesystem}/run{round}.log', ext4/run1.log is filesystem ext4, round 1" in str(refused.exception)
+    template = "{filesystem}/run{round}.log"
+    result = CliRunner().invoke(app, ["compare", str(folder), "--names", template])
+    assert result.exit_code == 0, result.output
+    assert "3 rounds" in result.output
+    read = CliRunner().invoke(app, ["read", str(folder), "--names", template, "--to", str(tmp_path / "runs.csv")])
+    assert read.exit_code == 0, read.output
+    assert set(pl.read_csv(tmp_path / "runs.csv")["filesystem"]) == {"ext4", "xfs"}
