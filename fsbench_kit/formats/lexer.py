@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.formats.literals import literals
 from fsbench_kit.formats.words import LONG, places_of_words
-from fsbench_kit.model.records import Diagnostic, Measurement, Scope
-from fsbench_kit.model.units import Rounding, quantity
+from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,55 +79,6 @@ class Token:
         if self.match is None or self.match[group] is None:
             return None
         return Printed(self.match[group], self.match.start(group))
-
-    def measurement(
-        self,
-        group: str,
-        *,
-        operation: str,
-        metric: str,
-        statistic: str = "value",
-        unit: str = "",
-        rounding: Rounding = "nearest",
-        digits: int | None = None,
-        scope: Scope = "all",
-        part: str | None = None,
-        block_size: int | None = None,
-        file_size: int | None = None,
-        threads: int | None = None,
-        samples: int | None = None,
-        primary: bool = True,
-    ) -> Measurement:
-        """Turn the text of a group into a measurement; see `fsbench_kit.model.units.quantity` for its arguments.
-
-        Raises
-        ------
-        ValueError
-            If the group's text is no number.
-        """
-        text = self[group]
-        if text is None:
-            raise ValueError(f"{self.name} has no {group}")
-        amount = quantity(text, unit, rounding=rounding, digits=digits)
-        return Measurement(
-            operation=operation,
-            metric=metric,
-            statistic=statistic,
-            value=amount.value,
-            unit=amount.unit,
-            low=amount.low,
-            high=amount.high,
-            text=text,
-            line=self.line_of(group),
-            start=self.text.byte(self.match.start(group)) if self.match is not None else None,
-            scope=scope,
-            part=part,
-            block_size=block_size,
-            file_size=file_size,
-            threads=threads,
-            samples=samples,
-            primary=primary,
-        )
 
     def diagnostic(self, code: str, message: str) -> Diagnostic:
         """Say something about this stretch of the log."""

@@ -93,15 +93,6 @@ def test_no_character_is_lost_or_taken_twice(chars: str) -> None:
     assert chars[position:].strip() == ""
 
 
-def test_a_measurement_takes_the_phrase_s_place_and_number() -> None:
-    (token,) = _tokens("\nrate:\n 4.5")
-    figure = token.measurement("rate", operation="read", metric="latency", unit="ms", part="job", samples=3)
-    assert (figure.value, figure.unit, figure.low, figure.high) == (0.0045, "s", 0.00445, 0.00455)
-    assert (figure.text, figure.line, figure.part, figure.samples, figure.primary) == ("4.5", 3, "job", 3, True)
-    with pytest.raises(ValueError, match="no note"):
-        token.measurement("note", operation="read", metric="latency")
-
-
 def test_a_diagnostic_names_bytes_line_and_words() -> None:
     chars = "häß\n  odd \n 7  words \nrate: 3"
     (unread, _) = _tokens(chars)
