@@ -67,10 +67,13 @@ def printed_by_bonnie(run: Path) -> Figures:
     """So small a test has no rates, but it has the latencies of block writes, rewrites, block reads and seeks."""
     last = (run / "stdout.txt").read_text().splitlines()[-1]
     names = ("write", "rewrite", "read", "seek")
-    latencies = re.search(r",,(\d+)us,(\d+)us,,(\d+)us,(\d+)us,", last)
+    one = r"(\d+(?:us|ms|s))"
+    latencies = re.search(f",,{one},{one},,{one},{one},", last)
     assert latencies is not None, last
+    units = {"us": 1e6, "ms": 1e3, "s": 1.0}
     return {
-        (name, "phase_latency"): float(value) / 1e6 for name, value in zip(names, latencies.groups(), strict=True)
+        (name, "phase_latency"): float(re.sub(r"\D", "", text)) / units[re.sub(r"\d", "", text)]
+        for name, text in zip(names, latencies.groups(), strict=True)
     }
 
 

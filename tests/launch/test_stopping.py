@@ -84,7 +84,7 @@ def seen(factor: float) -> Precision:
 
 # Of these rates from round to round the interval reaches 4.4 % to either side after 5 rounds, 3.4 % after 6, and
 # 2.7 % after 7; judged by 5 rounds, 4.2 % take 6.
-# (R: expm1(qt(.975, n-1) * sd(log(x)) / sqrt(n)))
+# (R: expm1(qt(.975, n-1) * sd(log(x)) / sqrt(n))). Rates in whole bytes add 0.075 %, which makes 4.5 and 3.5 %.
 RATES = "2000 2040 1960 2150 2020 2000 2010 2000"
 
 FAKE = """
@@ -114,9 +114,9 @@ def two_targets(
         (
             "half-width 4 %",
             6,
-            "reaches 3.4 % to either side (random: bandwidth of write, fast against slow). That is",
+            "reaches 3.5 % to either side (random: bandwidth of write, fast against slow). That is",
         ),
-        ("stein 4.2 %", 6, "After 5 rounds the widest of 1 intervals reaches 4.4 % to either side"),
+        ("stein 4.2 %", 6, "After 5 rounds the widest of 1 intervals reaches 4.5 % to either side"),
     ],
 )
 def test_launch_ends_by_its_rule(
