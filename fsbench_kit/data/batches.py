@@ -17,7 +17,7 @@ import polars as pl
 
 from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
 from fsbench_kit.data.files import Stamp, opened
-from fsbench_kit.documents import read_file, undamaged
+from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file, undamaged
 from fsbench_kit.formats import clean
 from fsbench_kit.formats.fio_log import HEAD_SIZE, log_of
 from fsbench_kit.formats.text import Text
@@ -128,7 +128,9 @@ _TOO_LONG: Final = b"0" * MOST_DIGITS
 
 
 def _is_plain(data: bytes) -> bool:
-    """Whether a file is text in which nothing can need repair but its words."""
+    """Whether a file is text in which nothing can need repair but its words and, outside of JSON, hard blanks."""
+    if NO_BREAK in data:
+        data = data.replace(NO_BREAK, b" ") if not data.startswith(b"{") else data
     return not data.translate(None, _PLAIN) and _TOO_LONG not in data.translate(_DIGITS)
 
 
@@ -176,7 +178,7 @@ class _Found:
 
     def columns(self) -> Columns:
         """Read what is left to be read, and return all of it."""
-        found, left = clean.read([data.decode("ascii") for _, data, _ in self._plain])
+        found, left = clean.read([data.decode("utf-8") for _, data, _ in self._plain])
         for index in left:
             self._add_left(*self._plain[index])
         numbers = [number for number, _, _ in self._plain]
@@ -228,11 +230,19 @@ def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Seque
         runs=_typed(runs, RUNS),
         **belonging,
         too_large=pl.DataFrame(schema=BELONGING["too_large"]),
-        diagnostics=_typed(
-            logs.diagnostics.with_columns(pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()])),
-            DIAGNOSTICS,
-        ),
+        diagnostics=_said(logs, numbers, contents),
     )
+
+
+def _said(logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> pl.DataFrame:
+    """Return what is said of undamaged logs: by their cross-checks, and of no-break spaces."""
+    own = logs.diagnostics.with_columns(pl.Series(FILE, np.array(numbers)[logs.diagnostics["log"].to_numpy()]))
+    of_spaces = [
+        {FILE: numbers[index], **{name: getattr(said, name) for name in DIAGNOSTICS.names()[1:]}}
+        for index, start, end in logs.runs.select("log", "start", "end").rows()
+        if NO_BREAK in contents[index] and (said := no_break_spaces(contents[index], start, end)) is not None
+    ]
+    return pl.concat([_typed(own, DIAGNOSTICS), pl.DataFrame(of_spaces, schema=DIAGNOSTICS)])
 
 
 def _typed(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fsbench_kit.documents.segments import Segment
     from fsbench_kit.model.records import Record
 
-__all__ = ["Content", "Contents", "read_document", "read_file", "undamaged"]
+__all__ = ["NO_BREAK", "Content", "Contents", "read_document", "read_file", "undamaged"]
 
 WHOLE: Final = 2**22
 """A file of at most so many bytes is read closely from its first to its last."""
@@ -227,5 +227,25 @@ def _said(repairs: Sequence[Repair], runs: Sequence[Run], text: Text) -> Iterato
     for code, starts in places.items():
         if starts:
             first = min(starts)
-            message = f"{DIAGNOSTICS[code][1]} Places: {len(starts)}, the first of them here."
-            yield Diagnostic(code=code, message=message, line=text.line(text.position(first)), start=first)
+            yield _repaired(code, len(starts), text.line(text.position(first)), first)
+
+
+def _repaired(code: str, places: int, line: int, start: int) -> Diagnostic:
+    message = f"{DIAGNOSTICS[code][1]} Places: {places}, the first of them here."
+    return Diagnostic(code=code, message=message, line=line, start=start)
+
+
+NO_BREAK: Final = "\N{NO-BREAK SPACE}".encode()
+"""What stands for a plain space in logs of web pages; formats read it as one."""
+
+
+def no_break_spaces(data: bytes, start: int, end: int) -> Diagnostic | None:
+    """Say where no-break spaces stand in a log that needs no other repair, between two of its file's bytes."""
+    starts = [
+        found.start()
+        for found in re.finditer(rb"(?:%b)+" % NO_BREAK, data)
+        if start <= found.end() and found.start() <= end
+    ]
+    if not starts:
+        return None
+    return _repaired("REPAIRED_SPACES", len(starts), 1 + data.count(b"\n", 0, starts[0]), starts[0])

@@ -74,6 +74,24 @@ def test_undamaged_logs_are_read_together(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(read) < 20
 
 
+def test_no_break_spaces_of_web_pages_keep_no_log_from_being_read_with_others(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    for index in range(6):
+        reads, writes = rng.randrange(10_000, 900_000), rng.randrange(10_000, 900_000)
+        log = sysbench_logs.log("1.1", reads, writes, rng.uniform(50, 90), rng.uniform(1, 9))
+        (tmp_path / f"{index}.txt").write_text(log.replace("    ", "\N{NO-BREAK SPACE} \N{NO-BREAK SPACE} "))
+    together = fsb.read(tmp_path)
+    alone = [fsb.read(path.read_bytes()) for path in sorted(tmp_path.iterdir())]  # as documents
+    for name in OF_RUNS:
+        expected = pl.concat([data.frames[name] for data in alone])
+        assert_frame_equal(
+            together.frames[name].drop("source", strict=False), expected.drop("source", strict=False)
+        )
+    said = pl.concat([data.diagnostics for data in alone])
+    assert_frame_equal(together.diagnostics.drop("source"), said.drop("source"))
+    assert said["code"].to_list() == ["REPAIRED_SPACES"] * 6
+
+
 def test_a_number_beyond_all_counting_keeps_no_other_log_from_being_read(tmp_path: Path) -> None:
     undamaged_logs(tmp_path, 3)
     text = (tmp_path / "000.txt").read_text()
