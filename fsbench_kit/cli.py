@@ -53,7 +53,7 @@ Names = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, help="Processes that read where there are hundreds of logs; as many as processors."),
+    typer.Option(min=1, help="Processes that read thousands of logs; by default as many as processors."),
 ]
 
 

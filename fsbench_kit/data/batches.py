@@ -92,7 +92,7 @@ def read_files(files: Sequence[File], executor: Executor | None = None) -> list[
 TOGETHER: Final = 1024
 """So many files are read together."""
 
-ENOUGH: Final = 200
+ENOUGH: Final = 1000
 """Fewer files are not handed to an executor: a process takes longer to start than they to be read."""
 
 
