@@ -324,7 +324,7 @@ def blocks(rng: Rng, repetitions: int) -> Table:
 def designs(rng: Rng, repetitions: int) -> Table:
     """Let `fsb.compare` choose the units: of runs that are not alike, of few hosts and launches, of many."""
     sizes = (3, 5, 10)
-    few = min(repetitions, 500)
+    few = min(repetitions, 2000)  # of 500, one in twenty falls short by chance
     layouts: dict[str, Callable[[int], pl.DataFrame]] = {
         "all but one under a version 35 % slower, and one": partial(_design(made.mixed), rng, repetitions),
         "two hosts": partial(_design(made.hosts, count=2), rng, repetitions),
