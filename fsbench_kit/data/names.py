@@ -43,14 +43,14 @@ def with_names(log: Log, template: NameTemplate | None) -> Iterator[Log]:
 
     That a name does not fit the template is said beside it.
     """
-    named = plain_names(PurePath(log.source)) if template is None else template.read(PurePath(log.source))
-    has_runs = isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)
-    if named is None and has_runs:
-        message = f"Its name does not fit {template}, and says nothing of its runs."
-        yield log_with(log.source, "NAME_DOES_NOT_FIT", message)
-    if named is None or named == NOTHING or not has_runs:
+    if not (isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)):
         yield log
         return
+    named = plain_names(PurePath(log.source)) if template is None else template.read(PurePath(log.source))
+    if named is None:
+        message = f"Its name does not fit {template}, and says nothing of its runs."
+        yield log_with(log.source, "NAME_DOES_NOT_FIT", message)
+        named = NOTHING
     facts = {name: value for name, value in named.facts.items() if getattr(log, name) is None}
     yield replace(log, **facts, settings=(*log.settings, *named.settings))  # type: ignore[arg-type]
 
@@ -115,7 +115,7 @@ def plain_names(path: PurePath) -> Named:
     >>> plain_names(PurePath("fs=xfs/bs=4k/run=3.json")).facts
     {'filesystem': 'xfs', 'round': 3}
     """
-    text = path.with_suffix("").as_posix()
+    text = path.as_posix().removesuffix(path.suffix)
     found = {_ALIASES.get(key.lower(), key): value for key, value in _PAIR.findall(text)}
     if (of_bench_fio := _BENCH_FIO.search(path.as_posix())) is not None:
         found = {**of_bench_fio.groupdict(), **found}
