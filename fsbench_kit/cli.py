@@ -47,8 +47,7 @@ Names = Annotated[
     str | None,
     typer.Option(
         metavar="TEMPLATE",
-        help="What names of files mean, as in '{filesystem}_bs{block_size}_run{round}.json'; "
-        "with slashes those of folders, too.",
+        help="What the names of files mean, such as '{filesystem}_run{round}.json'; with slashes, folders too.",
     ),
 ]
 Jobs = Annotated[
@@ -229,7 +228,7 @@ def compare_command(
         typer.Option(
             parser=_factor,
             metavar="PERCENT|RATIO",
-            help="By how much groups may differ that count as equal: 5% or 1.05; the tolerance, if that is given.",
+            help="The largest difference that counts as equal: 5% or 1.05; by default the tolerance, or else 5%.",
         ),
     ] = None,
     to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
@@ -255,7 +254,7 @@ def compare_command(
     from fsbench_kit import tables
 
     if tolerance is not None and not gate:
-        raise RequestError("--tolerance is what --gate tolerates", hint="Give --gate, too.")
+        raise RequestError("--tolerance works only with --gate", hint="Add --gate, or use --margin.")
     if tolerance is not None and tolerance < 1:
         raise RequestError(f"a tolerance of {tolerance:g} is not a factor of 1 or more", hint="Write 5% or 1.05.")
     if margin is None:

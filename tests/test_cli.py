@@ -339,7 +339,7 @@ def test_a_gate_has_a_tolerance(tmp_path: Path, xfs: list[float], options: list[
     [
         (["--gate", "--tolerance", "some"], "'some' is neither a percentage nor a ratio"),
         (["--gate", "--tolerance", "0.5"], "a tolerance of 0.5 is not a factor of 1 or more"),
-        (["--tolerance", "5%"], "--tolerance is what --gate tolerates"),
+        (["--tolerance", "5%"], "--tolerance works only with --gate"),
     ],
 )
 def test_a_tolerance_that_is_none_is_refused(published: Path, options: list[str], said: str) -> None:

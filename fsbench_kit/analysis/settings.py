@@ -155,11 +155,11 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     -------
     pl.DataFrame
         The columns of `CELL` and of ``runs``, those of the measurement, ``launch``, and ``level``, which is never
-        null. Where
-        the sync after a task that writes has its own time, both together are the metric ``elapsed_with_sync``. A
-        size that the figure does not carry is that of the run's settings. A part's name is null where its run
-        has no other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one
-        of `CELL`, and the filesystem where the factor is the target that has it.
+        null. Where the sync after a task that writes has its own time, both together are the metric
+        ``elapsed_with_sync``. A size that the figure does not carry is that of the run's settings; it is null
+        where otherwise equal figures have either none or this one. A part's name is null where its run has no
+        other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one of `CELL`,
+        and the filesystem where the factor is the target that has it.
 
     Raises
     ------
@@ -191,7 +191,21 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         *(pl.coalesce(size, f"{size}_setting").alias(size) for size in _SIZES),
     )
     figures = figures.with_columns(pl.lit(None, figures.schema[label]).alias(label) for label in labels)
+    for size in _SIZES:
+        if 0 < figures[size].null_count() < figures.height:
+            figures = figures.with_columns(_known_of_all(size))
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+def _known_of_all(size: str) -> pl.Expr:
+    """Return a size where it tells otherwise equal figures apart, or all of them have it.
+
+    fio tells the size of files only where it lays them out, which the first of several runs does: what the others
+    do not say is no difference.
+    """
+    rest = [key for key in CELL if key != size]
+    values = pl.col(size).drop_nulls().n_unique().over(rest)
+    return pl.when((values > 1) | pl.col(size).is_not_null().all().over(rest)).then(size).alias(size)
 
 
 def _telling_part(figures: pl.DataFrame) -> pl.Expr:

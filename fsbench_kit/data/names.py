@@ -83,7 +83,7 @@ class NameTemplate:
         braces = re.sub(r"\{[^{}]*\}", "", text)
         wrong = next((key for key in keys if key and not _KEY.fullmatch(key)), None)
         if wrong is not None or "{" in braces or "}" in braces or not any(keys):
-            what = f"{{{wrong}}} is no key" if wrong is not None else "it is no template of names"
+            what = f"{{{wrong}}} is not a key" if wrong is not None else "this is not a name template"
             raise RequestError(
                 f"{text}: {what}", hint='Write keys in braces, as in "{filesystem}_{workload}_run{round}.json".'
             )

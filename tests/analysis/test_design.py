@@ -646,3 +646,25 @@ def test_a_prediction_knows_that_its_middle_is_not_quite_known() -> None:
     # cells differ by less than their errors here: what is left is the error of the mean, with df of cells
     expected = of_mean * scipy.stats.t.ppf(0.975, 11) / scipy.stats.t.ppf(0.975, 5)
     assert of_cell == pytest.approx(expected)
+
+
+def test_a_size_that_one_log_of_several_tells_makes_no_other_cell() -> None:
+    # fio names the size of its files where it lays them out, which is in the first run
+    logs = [
+        run(name, rate + n, 2 * n + place, round=n + 1)
+        for place, (name, rate) in enumerate((("ext4", 1000), ("xfs", 1100)))
+        for n in range(3)
+    ]
+    logs[0] = run("ext4", 1000, 0, round=1, file_size=4194304)
+    found = row(logs)
+    assert (found["n_baseline"], found["n_candidate"], found["file_size"]) == (3, 3, None)
+    sizes = fsb.compare(
+        assemble(
+            [
+                run(name, 1000 + n, 4 * n + place, file_size=2**n)
+                for place, name in enumerate(("ext4", "xfs"))
+                for n in (20, 21)
+            ]
+        )
+    )
+    assert sizes["file_size"].to_list() == [2**20, 2**21]

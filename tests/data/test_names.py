@@ -77,13 +77,13 @@ def test_templates(template: str, name: str, said: dict[str, str | int] | None) 
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("xfs.json", "it is no template of names"),
-        ("{}.json", "it is no template of names"),
-        ("{filesystem.json", "it is no template of names"),
-        ("filesystem}.json", "it is no template of names"),
-        ("{file system}.json", "{file system} is no key"),
-        ("{1}.json", "{1} is no key"),
-        ("{a:d}.json", "{a:d} is no key"),
+        ("xfs.json", "this is not a name template"),
+        ("{}.json", "this is not a name template"),
+        ("{filesystem.json", "this is not a name template"),
+        ("filesystem}.json", "this is not a name template"),
+        ("{file system}.json", "{file system} is not a key"),
+        ("{1}.json", "{1} is not a key"),
+        ("{a:d}.json", "{a:d} is not a key"),
     ],
 )
 def test_what_is_no_template(template: str, message: str) -> None:
