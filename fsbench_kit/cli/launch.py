@@ -1,0 +1,97 @@
+"""``fsbench launch``."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fsbench_kit as fsb
+from fsbench_kit.cli.console import out
+from fsbench_kit.cli.inputs import found_path
+from fsbench_kit.model.errors import InputError, LaunchError, RequestError, needs_extra
+
+
+def launch_command(
+    plan: Annotated[
+        str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name of a study.")
+    ] = None,
+    study: Annotated[
+        str | None, typer.Option(help="A name for the study; by default the plan's id and the time.")
+    ] = None,
+    *,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume a study; by default the latest unfinished one.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="With --resume, repeat the runs that failed.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
+    ] = False,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(help="Confirm that this block device of the plan may be overwritten."),
+    ] = None,
+) -> None:
+    """Run a plan; its results go to raw_results/runs/."""
+    with needs_extra("launch", "fsbench launch"):
+        from fsbench_kit.launch import launch, read_plan, shown
+        from fsbench_kit.launch import resume as resume_launch
+
+    devices = device or []
+    if dry_run:
+        if plan is None or resume:
+            raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
+        _dry_run(Path(found_path(plan)), devices)
+        return
+    if resume and (study or replace):
+        raise RequestError(
+            "--resume cannot be combined with --study or --replace", hint="fsbench launch --resume STUDY"
+        )
+    if retry_failed and not resume:
+        raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
+    with shown(out) as progress:
+        if resume:
+            result = resume_launch(
+                plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
+            )
+        elif plan is None:
+            raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
+        else:
+            result = launch(
+                read_plan(Path(found_path(plan))),
+                root=Path.cwd(),
+                study=study,
+                replace=replace,
+                devices=devices,
+                progress=progress,
+            )
+    from fsbench_kit.analysis.steady_state import sentence, steady_state
+
+    out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
+    with suppress(InputError):  # no run has a figure
+        steady = sentence(steady_state(fsb.read(result.folder)))
+        if steady is not None:
+            out.print(steady)
+    if result.stopped or result.failures:
+        raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
+
+
+def _dry_run(plan: Path, devices: list[str]) -> None:
+    from fsbench_kit.launch import dry_run, read_plan
+
+    preview = dry_run(read_plan(plan), Path.cwd(), devices)
+    for note in preview.notes:
+        typer.echo(note)
+    for step in preview.steps:
+        typer.echo(f"\n# {step.title}")
+        for command in step.commands:
+            typer.echo(shlex.join(command))
+    typer.echo()
+    for estimate in preview.estimates:
+        typer.echo(estimate)

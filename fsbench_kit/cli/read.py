@@ -1,0 +1,90 @@
+"""``fsbench read``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fsbench_kit as fsb
+from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.inputs import found_path, inputs, read
+from fsbench_kit.cli.options import Jobs, Names, Paths
+from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_diagnostics
+from fsbench_kit.model.errors import InputError, RequestError
+
+
+def read_command(
+    paths: Paths,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a .parquet, .csv or .json file with one flat table, or a folder with six frames; "
+            "a folder takes any number of logs, and what was interrupted goes on."
+        ),
+    ] = None,
+    *,
+    names: Names = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show line by line what became of the files.")
+    ] = False,
+    jobs: Jobs = None,
+) -> None:
+    """Read logs, show what is in them, and write them as a table on request."""
+    if explain:
+        if to is not None:
+            raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
+        _explain(paths)
+        return
+    if to is not None and (to.is_dir() or not to.suffix) and "-" not in paths and names is None:
+        _ingest(paths, to)
+        return
+    from fsbench_kit import tables
+
+    dataset = read(paths, names, jobs)
+    if to is not None:
+        dataset.write(to)
+    out.print(tables.runs_table(dataset))
+    print_diagnostics(dataset)
+    exit_if_some_input_was_unusable(dataset.diagnostics)
+
+
+def _ingest(paths: list[str], folder: Path) -> None:
+    """Read however many logs into a folder."""
+    from fsbench_kit import tables
+    from fsbench_kit.data.bulk.progress import shown
+
+    try:
+        with shown(err) as progress:
+            dataset = fsb.ingest(map(found_path, paths), to=folder, progress=progress)
+    except KeyboardInterrupt:
+        err.print(f"Interrupted. The same command goes on where it stopped; until then {folder} is unfinished.")
+        raise typer.Exit(130) from None
+    out.print(tables.runs_table(dataset))
+    print_diagnostics(dataset)
+    exit_if_some_input_was_unusable(dataset.diagnostics.select("severity").collect())
+
+
+def _explain(paths: list[str]) -> None:
+    from fsbench_kit import tables
+    from fsbench_kit.data.explain import LARGEST, explain
+    from fsbench_kit.data.files import flattened, name_of, opened
+    from fsbench_kit.documents import Content
+
+    for number, item in enumerate(flattened(inputs(paths)), 1):
+        name = str(item) if isinstance(item, Path) else name_of(item, number)
+        try:
+            with opened(item, may_be_pipe=True) if isinstance(item, Path) else item as file:
+                content = Content(file)
+                data = content.read(LARGEST + 1)
+        except OSError as error:
+            raise InputError(f"cannot read the file: {error.strerror or error}", file=name) from error
+        if len(data) > LARGEST:
+            raise InputError(
+                f"--explain takes files of up to {LARGEST:,} bytes, and this one is larger",
+                file=name,
+                hint=f"Explain a part of it: head -c {LARGEST} FILE | fsbench read --explain -",
+            )
+        for line in tables.explanation(name, explain(data, name)):
+            typer.echo(line)

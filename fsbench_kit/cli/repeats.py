@@ -1,0 +1,49 @@
+"""``fsbench repeats``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fsbench_kit as fsb
+from fsbench_kit.cli.console import out
+from fsbench_kit.model.errors import needs_extra
+
+
+def repeats_command(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PATH]...", help="A pilot: logs of earlier runs.")
+    ] = None,
+    *,
+    cv: Annotated[
+        list[float] | None, typer.Option(help="Or the variation between runs (CV), in percent; can be repeated.")
+    ] = None,
+    half_width: Annotated[float, typer.Option(help="Half the width of the interval, in percent.")] = 5,
+    effect: Annotated[float, typer.Option(help="The difference to detect, in percent.")] = 10,
+    margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
+) -> None:
+    """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
+    from fsbench_kit import tables
+
+    variation = [value / 100 for value in cv] if cv else None
+    pilot = fsb.read(*paths) if paths else None
+    planned = fsb.sample_size(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    out.print(
+        tables.repeats_table(
+            planned,
+            f"Runs in each group for an interval of ±{half_width:g} %, to detect a difference of {effect:g} %,"
+            f" to show equality within a factor of {margin:g} (the last two with a power of 80 %)",
+        )
+    )
+    if chart is not None:
+        with needs_extra("notebooks", "--chart"):
+            from fsbench_kit.charts import runs_needed, save
+        from fsbench_kit.analysis.sample_size import widths
+
+        high = planned["cv_high"]
+        pairs = bool((planned["unit"] != "run").all())
+        curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)], pairs=pairs)
+        save(runs_needed(curves, half_width=half_width / 100), chart)
