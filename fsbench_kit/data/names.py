@@ -20,7 +20,7 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.data.log import Log
 
@@ -38,21 +38,41 @@ class Named(NamedTuple):
 NOTHING: Final = Named({}, ())
 
 
-def with_names(log: Log, template: NameTemplate | None) -> Iterator[Log]:
-    """Add to a log what its name says, by a template or by itself, and nobody else does.
+def with_names(log: Log, templates: Sequence[NameTemplate]) -> Iterator[Log]:
+    """Add to a log what its name says, by templates or by itself, and nobody else does.
 
-    That a name does not fit the template is said beside it.
+    That a name fits no template is said beside it.
     """
     if not (isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)):
         yield log
         return
-    named = plain_names(PurePath(log.source)) if template is None else template.read(PurePath(log.source))
+    path = PurePath(log.source)
+    named = said_by(templates, path) if templates else plain_names(path)
     if named is None:
-        message = f"Its name does not fit {template}, and says nothing of its runs."
-        yield log_with(log.source, "NAME_DOES_NOT_FIT", message)
-        named = NOTHING
+        yield not_fitting(log, templates)
+    yield with_named(log, named or NOTHING)
+
+
+def said_by(templates: Iterable[NameTemplate], path: PurePath) -> Named | None:
+    """Return what a name says by the first template that it fits; ``None`` if it fits none."""
+    return next((named for template in templates if (named := template.read(path)) is not None), None)
+
+
+def with_named(log: Log, named: Named) -> Log:
+    """Add to a log what its name says and nobody else does."""
     facts = {name: value for name, value in named.facts.items() if getattr(log, name) is None}
-    yield replace(log, **facts, settings=(*log.settings, *named.settings))  # type: ignore[arg-type]
+    return replace(log, **facts, settings=(*log.settings, *named.settings))  # type: ignore[arg-type]
+
+
+def not_fitting(log: Log, templates: Sequence[NameTemplate]) -> Log:
+    """Return what is to be said of a log whose name fits no template."""
+    message = f"Its name does not fit {' or '.join(map(str, templates))}, and says nothing of its runs."
+    return log_with(log.source, "NAME_DOES_NOT_FIT", message)
+
+
+def templates_of(names: str | Iterable[str] | None) -> tuple[NameTemplate, ...]:
+    """Return the templates that were given."""
+    return tuple(NameTemplate(text) for text in ([names] if isinstance(names, str) else names or ()))
 
 
 class NameTemplate:

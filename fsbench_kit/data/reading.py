@@ -20,7 +20,7 @@ from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.launched import is_launched, log_names, run_facts, with_run_facts
 from fsbench_kit.data.log import FioLog, Log, log_with
-from fsbench_kit.data.names import NameTemplate, with_names
+from fsbench_kit.data.names import not_fitting, said_by, templates_of, with_names
 from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
 from fsbench_kit.data.written import is_in_parts, is_written, read_frames
@@ -34,10 +34,16 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from fsbench_kit.data.names import NameTemplate
     from fsbench_kit.data.study import StudyDescription
 
 
-def read(*given: Given, names: str | None = None, executor: Executor | None = None, cache: bool = True) -> Dataset:
+def read(
+    *given: Given,
+    names: str | Iterable[str] | None = None,
+    executor: Executor | None = None,
+    cache: bool = True,
+) -> Dataset:
     """Read every log in files and folders.
 
     Parameters
@@ -50,7 +56,8 @@ def read(*given: Given, names: str | None = None, executor: Executor | None = No
     names
         What the names of files mean: ``{filesystem}_bs{block_size}_run{round}.json``, or with folders
         ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of one's own, which
-        become settings. What logs or their study say goes before. Without one, parts such as ``fs=xfs`` are read.
+        become settings. What logs or their study say goes before. Of several templates the first counts that fits.
+        Without one, parts such as ``fs=xfs`` are read.
     executor
         Reads many files beside each other, such as
         ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
@@ -81,10 +88,10 @@ def read(*given: Given, names: str | None = None, executor: Executor | None = No
     2
     """
     seen: Seen = {}
-    template = None if names is None else NameTemplate(names)
+    templates = templates_of(names)
     items = list(flattened(*given))
     found = [_found_at(item, number, seen) for number, item in enumerate(items, 1)]
-    dataset = _dataset(items, found, template, executor, cached=cache and is_on())
+    dataset = _dataset(items, found, templates, executor, cached=cache and is_on())
     if dataset.runs.is_empty():
         raise no_run(dataset.diagnostics)
     return dataset
@@ -98,13 +105,13 @@ def read_entries(entries: Iterable[tuple[Path, bool]]) -> Dataset:
         _found_at(path, 0, seen) if is_given else _Several(list(_found_as(path, seen, ())), chain.from_iterable)
         for path, is_given in items
     ]
-    return _dataset([path for path, _ in items], found, None, None, cached=False)
+    return _dataset([path for path, _ in items], found, (), None, cached=False)
 
 
 def _dataset(
     items: Sequence[Path | BinaryIO],
     found: Sequence[Found],
-    names: NameTemplate | None,
+    names: Sequence[NameTemplate],
     executor: Executor | None,
     *,
     cached: bool,
@@ -122,7 +129,7 @@ def _dataset(
     else:
         folders = [place for place, _ in places]
         traces = [trace for each in found for trace in _traces(each)]
-        if None not in traces and names is None:
+        if None not in traces and not names:
             kept = Results(dict.fromkeys(folders), traces)
             if (frames := kept.read()) is not None:
                 return Dataset(*frames)
@@ -411,9 +418,13 @@ def _with_study_alone(
 ) -> Iterator[Result]:
     """Give the files that a study does not name what it says of all."""
     message = f"{STUDY_FILE} does not name this file: its runs have the facts of the whole study alone."
+    templates = templates_of(study.study.names)
     for found in chain.from_iterable(results):
         if isinstance(found, Log) and found.study is None and _has_runs(found):
-            yield log_with(found.source, "UNNAMED_LOG", message)
+            if not templates:
+                yield log_with(found.source, "UNNAMED_LOG", message)
+            elif said_by(templates, Path(found.source).relative_to(folder)) is None:
+                yield not_fitting(found, templates)
             yield from with_study(found, folder, study)
         else:
             yield found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -20,8 +21,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from fsbench_kit.data.files import paths as paths_of
+from fsbench_kit.data.names import NameTemplate
 from fsbench_kit.formats import TOOLS
-from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.toml_lines import lines_of_keys
 
 if TYPE_CHECKING:
@@ -41,6 +43,18 @@ class _TomlTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _template(text: str) -> str:
+    try:
+        NameTemplate(text)
+    except RequestError as error:
+        raise PydanticCustomError("no_template", "{error}", {"error": " ".join(str(error).split("\n"))}) from None
+    return text
+
+
+def _several(names: object) -> object:
+    return (names,) if isinstance(names, str) else names
+
+
 class StudyFacts(_TomlTable):
     """``[study]``: what the study is.
 
@@ -52,6 +66,9 @@ class StudyFacts(_TomlTable):
         How many runs each published figure is the mean of.
     transcribed
         Whether the figures were taken from prose, so that there is no log.
+    names
+        What the names of its files mean, from its folder on: a template, or several of which the first counts that
+        fits.
     """
 
     id: Name
@@ -61,6 +78,7 @@ class StudyFacts(_TomlTable):
     published_runs: int | None = Field(None, ge=1)
     averaged_over: int | None = Field(None, ge=2)
     transcribed: bool = False
+    names: Annotated[tuple[Annotated[str, AfterValidator(_template)], ...], BeforeValidator(_several)] = ()
 
 
 def _known_tool(tool: str) -> str:

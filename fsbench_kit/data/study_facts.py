@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fsbench_kit.data.assembly import runs_of
 from fsbench_kit.data.columns import Part
+from fsbench_kit.data.names import NOTHING, said_by, templates_of, with_named
 from fsbench_kit.data.study import RunKnowledge
 from fsbench_kit.documents.attribution import own_commands
 from fsbench_kit.documents.commands import commands
@@ -97,7 +98,10 @@ def with_study(
     facts: LogFacts | None = None,
     of_runs: Mapping[int, RunKnowledge] = MappingProxyType({}),
 ) -> Iterator[Log]:
-    """Add to a log what its study knows of it, and to the part with a run what it knows of that run."""
+    """Add to a log what its study knows of it, and to the part with a run what it knows of that run.
+
+    What the study says of names comes after what it says of the file.
+    """
     whole = replace(
         log,
         name=facts.file if facts is not None else Path(log.source).relative_to(folder).as_posix(),
@@ -105,14 +109,15 @@ def with_study(
         origin=study_origin(folder),
         averaged_over=study.study.averaged_over,
     )
+    named = said_by(templates_of(study.study.names), PurePath(str(whole.name))) or NOTHING
     if log.part is None:
-        yield _with_facts(whole, folder, study, facts, facts or RunKnowledge())
+        yield with_named(_with_facts(whole, folder, study, facts, facts or RunKnowledge()), named)
         return
     yield replace(whole, part=log.part._replace(runs=()))
     for number in log.part.runs:
         known = of_runs.get(number) or facts or RunKnowledge()
         part = Part(log.part.columns, [number], ())
-        yield _with_facts(replace(whole, part=part), folder, study, facts, known)
+        yield with_named(_with_facts(replace(whole, part=part), folder, study, facts, known), named)
 
 
 def _with_facts(

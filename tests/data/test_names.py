@@ -220,3 +220,47 @@ def test_the_command_proposes_a_template_and_takes_it(tmp_path: Path) -> None:
     read = CliRunner().invoke(app, ["read", str(folder), "--names", template, "--to", str(tmp_path / "runs.csv")])
     assert read.exit_code == 0, read.output
     assert set(pl.read_csv(tmp_path / "runs.csv")["filesystem"]) == {"ext4", "xfs"}
+
+
+# ---- in a study
+
+
+def _study(folder: Path, names: str, more: str = "") -> Path:
+    (folder / "study.toml").write_text(f'[study]\nid = "s"\ntitle = "S"\nnames = {names}\n{more}')
+    return folder
+
+
+def test_a_study_says_what_names_mean(tmp_path: Path) -> None:
+    names = '["{host}/{filesystem}_run{round}.log", "single/{kernel}.log"]'
+    of_log = '[[log]]\nfile = "b/xfs_run2.log"\ntool = "time"\nround = 7\n'
+    facts = f'[filesystems.xfs]\nmount_options = "noatime"\n{of_log}'
+    folder = _logs(tmp_path / "s", "a/ext4_run1.log", "b/xfs_run2.log", "single/6.12.log", "else/what.log")
+    data = fsb.read(_study(folder, names, facts))
+    runs = data.runs.with_columns(pl.col("source").str.strip_prefix(f"{folder}/")).sort("source")
+    assert runs.select("source", "study", "host", "filesystem", "round").rows() == [
+        ("a/ext4_run1.log", "s", "a", "ext4", 1),
+        ("b/xfs_run2.log", "s", "b", "xfs", 7),  # as the table says of it
+        ("else/what.log", "s", None, None, None),
+        ("single/6.12.log", "s", None, None, None),
+    ]
+    said = data.settings.filter(pl.col("origin").is_in(["name", "study"])).select("key", "value", "origin")
+    assert sorted(said.rows()) == [("kernel", "6.12", "name"), ("mount_options", "noatime", "study")]
+    (odd,) = data.diagnostics.filter(pl.col("severity") != "note").rows(named=True)
+    assert (Path(odd["source"]).name, odd["code"]) == ("what.log", "NAME_DOES_NOT_FIT")
+
+
+def test_names_of_a_study_begin_in_its_folder(tmp_path: Path) -> None:
+    folder = _study(_logs(tmp_path / "box1", "xfs.log"), '"{host}/{filesystem}.log"')
+    data = fsb.read(folder)
+    assert data.runs.select("host", "filesystem").rows() == [(None, None)]
+    assert fsb.read(folder, names="{host}/{filesystem}.log").runs["host"].to_list() == ["box1"]
+
+
+def test_a_bad_template_in_a_study_is_said_with_its_line(tmp_path: Path) -> None:
+    data = fsb.read(
+        _study(_logs(tmp_path / "s", "xfs.log"), '["{filesystem}.log",\n "{a b}.log"]'),
+        _logs(tmp_path / "other", "b.log"),
+    )
+    (said,) = data.diagnostics.filter(code="BAD_STUDY").rows(named=True)
+    assert (Path(said["source"]).name, said["line"]) == ("study.toml", 4)
+    assert "{a b}.log: {a b} is not a key" in said["message"]

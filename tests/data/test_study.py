@@ -231,7 +231,10 @@ of = { filesystem = "ext4" }
 
 def test_the_manual_s_example_is_read(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "study.md").read_text()
-    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    example, *others = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    for other in others:
+        (tmp_path / "study.toml").write_text(other)
+        read_study(tmp_path)
     (tmp_path / "study.toml").write_text(example)
     for name in set(re.findall(r'(?:_file|provision) = "([^"]+)"', example)):
         (tmp_path / name).write_text("zpool create tank mirror sda sdb")
