@@ -6,30 +6,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess
-from unittest import mock
 
 import polars as pl
 import pytest
 
 from fsbench_kit import cli
-
-
-def _fsbench(*arguments: str | Path, cwd: Path | None = None) -> CompletedProcess[str]:
-    """Run the command in this process: one of its own takes a second and more to start."""
-    words, out, err = ["fsbench", *map(str, arguments)], StringIO(), StringIO()
-    with (
-        mock.patch.object(sys, "argv", words),
-        chdir(cwd or Path.cwd()),
-        redirect_stdout(out),
-        redirect_stderr(err),
-        pytest.raises(SystemExit) as ended,
-    ):
-        cli.main()
-    return CompletedProcess(words, int(ended.value.code or 0), out.getvalue(), err.getvalue())
+from tests.command import fsbench as _fsbench
 
 
 def test_read_says_what_is_in_a_study(published: Path) -> None:

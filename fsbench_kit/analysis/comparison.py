@@ -15,7 +15,7 @@ from fsbench_kit.analysis import shapes
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import Estimates, Options, estimate
-from fsbench_kit.analysis.groups import Groups, comparable, groups_of, paired
+from fsbench_kit.analysis.groups import Groups, comparable, groups_of, in_groups, paired
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.labelled import Labelled
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "study": pl.String,
@@ -86,7 +87,7 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 
 
 def compare(
-    dataset: Dataset,
+    dataset: Dataset | Labelled,
     factor: str = "filesystem",
     baseline: str | None = None,
     *,
@@ -101,7 +102,9 @@ def compare(
     Parameters
     ----------
     dataset
-        The runs.
+        The runs. Or groups to set side by side, ``{"before": "logs/old", "after": "logs/new"}``: each is a path or
+        a dataset. Then the factor is their label, ``group``, and the baseline the first of them. What else differs
+        between them is named, and only a difference of the work withholds the verdict.
     factor
         ``filesystem``, ``target``, ``host``, ``tool_version``, or the key of a setting.
     baseline
@@ -182,6 +185,7 @@ def compare(
     >>> table.select("baseline", "level", pl.col("ratio").round(2), "ci_low", "verdict").rows()
     [('ext4', 'xfs', 2.42, None, 'not comparable')]
     """
+    dataset, factor, baseline = in_groups(dataset, factor, baseline)
     options = Options(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     measurements, missing = _with_figures(measurements)

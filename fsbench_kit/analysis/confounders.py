@@ -19,6 +19,7 @@ from fsbench_kit.analysis.facts import capacity, counted, is_default
 from fsbench_kit.analysis.groups import SIDES, paired
 from fsbench_kit.analysis.reasons import Reason, Remarks
 from fsbench_kit.analysis.settings import NOT_KNOWN, integer, number, wide
+from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
@@ -118,6 +119,30 @@ def _side_by_side(design: Design) -> pl.DataFrame:
     """Return the values of each setting in both groups, null where nothing is known of it."""
     values = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
     return design.beside(values, "key", "kind", how="full")
+
+
+@confounder("GROUPS_DIFFER", "footnote", "The groups differ in more than their labels.")
+def _of_groups(design: Design) -> pl.DataFrame:
+    """Name what sets groups apart that were put side by side: filesystem, machine, and all but the work."""
+    if design.factor != GROUP:
+        return pl.DataFrame(schema={"pair": pl.Int64, "text": pl.String})
+    filesystems = (
+        design.members.select("set", "run_id")
+        .join(design.of(lambda dataset: dataset.runs.select("run_id", "filesystem")), on="run_id")
+        .group_by("set")
+        .agg(value=pl.col("filesystem").drop_nulls().unique().sort().str.join(" | "))
+        .select("set", key=pl.lit("filesystem"), kind=pl.lit("name"), value="value")
+    )
+    known = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
+    told = pl.col("value") != pl.col(f"value{OTHER}")
+    return (
+        design.beside(pl.concat([filesystems, known]), "key", "kind")
+        .filter(told, ~counted(GROUP))
+        .sort("pair", "kind", "key")
+        .group_by("pair", maintain_order=True)
+        .agg(pl.format("{} ({} against {})", "key", "value", f"value{OTHER}").str.join(", ").alias("text"))
+        .select("pair", text=pl.format("The groups differ in {}.", "text"))
+    )
 
 
 @confounder(

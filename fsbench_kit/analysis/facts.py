@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis.settings import known
+from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import FOLLOWS, setting_kind
 
@@ -72,8 +73,15 @@ def _kind(key: str) -> str:
 
 def counted(factor: str) -> pl.Expr:
     """Return which facts are differences that a factor does not bring with it."""
-    brought = {"filesystem": ["target", "name"], "target": ["target", "name", "mount"]}.get(factor, ["name"])
-    return ~pl.col("kind").is_in(brought)
+    return ~pl.col("kind").is_in(_BROUGHT.get(factor, ("name",)))
+
+
+_BROUGHT: Final = {
+    "filesystem": ("target", "name"),
+    "target": ("target", "name", "mount"),
+    GROUP: ("target", "name", "mount", "system"),
+}
+"""The kinds of facts that differ by nature where a factor does."""
 
 
 def is_default() -> pl.Expr:

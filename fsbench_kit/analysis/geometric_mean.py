@@ -12,7 +12,7 @@ from fsbench_kit import stats
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import DISAGREE, ONE_RUN, SET_MISMATCH, STRATA_DISAGREE, TOO_FEW
-from fsbench_kit.analysis.groups import SIDES, comparable, groups_of
+from fsbench_kit.analysis.groups import SIDES, comparable, groups_of, in_groups
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import in_units, plan
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fsbench_kit.analysis.reasons import Reason
     from fsbench_kit.analysis.settings import Where
     from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Floats
 
 _WHOLE: Final = ("study", "tool", "filesystem", "metric", "statistic")
@@ -72,7 +73,7 @@ _BETTER: Final = {name: metric.better for name, metric in METRICS.items()}
 
 
 def geometric_mean(
-    dataset: Dataset,
+    dataset: Dataset | Labelled,
     factor: str = "filesystem",
     baseline: str | None = None,
     *,
@@ -114,6 +115,7 @@ def geometric_mean(
     >>> table.select("level", "cells", pl.col("ratio", "ci_low", "ci_high").round(2)).rows()
     [('xfs', 1, 0.99, 0.97, 1.01)]
     """
+    dataset, factor, baseline = in_groups(dataset, factor, baseline)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline, _WHOLE)
     remarks = check(Design(groups, Evidence(dataset, factor), over_cells=True), footnotes=False)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.analysis.settings import CELL, cells
-from fsbench_kit.data.dataset import UNMEASURED
+from fsbench_kit.data.dataset import UNMEASURED, Dataset
+from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.stats.values import padded
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from fsbench_kit.analysis.settings import Where
-    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.labelled import Labelled
     from fsbench_kit.stats.result import Bools, Ints
 
     Runs: TypeAlias = np.ma.MaskedArray[Any, np.dtype[np.float64]]
@@ -110,6 +112,13 @@ class Groups:
         """Return columns of the measurements of one group of some comparisons, beside ``row``."""
         place, sizes = self.places(self.pairs[side].to_numpy()[rows])
         return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
+
+
+def in_groups(given: Dataset | Labelled, factor: str, baseline: str | None) -> tuple[Dataset, str, str | None]:
+    """Return a dataset with its factor and baseline; groups that were given side by side are the factor."""
+    if isinstance(given, Dataset):
+        return given, factor, baseline
+    return labelled(given), GROUP, baseline or next(iter(given), None)
 
 
 def comparable(
@@ -236,6 +245,25 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     sides = {side: np.arange(place, table.height, 2) for place, side in enumerate(SIDES)}
     order = np.arange(measurements.height)
     return Groups(measurements, order, table, pl.DataFrame(sides), measurements.clear())
+
+
+def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
+    """Return in which parts of a cell levels have no value in common, so that nothing of theirs is comparable.
+
+    Returns
+    -------
+    dict[str, list[str]]
+        Column of `CELL` -> the values of each level, in the order of the levels; "unknown" where there is none.
+    """
+    figures = cells(dataset, factor).filter(~UNMEASURED)
+    levels = figures["level"].unique().sort().to_list()
+    found = {}
+    for name in CELL if len(levels) > 1 else ():
+        of_level = dict(figures.group_by("level").agg(pl.col(name).cast(pl.String).unique().sort()).iter_rows())
+        sets = [set(of_level[level]) for level in levels]
+        if all(a.isdisjoint(b) for a, b in combinations(sets, 2)):
+            found[name] = [" | ".join(value or "unknown" for value in of_level[level]) for level in levels]
+    return found
 
 
 def telling(measurements: pl.DataFrame, keys: Sequence[str]) -> list[str]:

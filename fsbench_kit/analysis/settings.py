@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.analysis.work import work_of
+from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         ``elapsed_with_sync``. A size that the figure does not carry is that of the run's settings; it is null
         where otherwise equal figures have either none or this one. A part's name is null where its run has no
         other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one of `CELL`,
-        and the filesystem where the factor is the target that has it.
+        and the filesystem where the factor is the target that has it, or groups of one filesystem each.
 
     Raises
     ------
@@ -177,7 +178,12 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         .join(level.drop_nulls(), on="run_id", maintain_order="left")
         .join(known, on="run_id", how="left", maintain_order="left")
     )
-    labels = [key for key in CELL if key == ("filesystem" if factor == "target" else factor)]
+    label = (
+        "filesystem"
+        if factor == "target" or (factor == GROUP and _of_one_filesystem_each(level, runs))
+        else factor
+    )
+    labels = [key for key in CELL if key == label]
     alike = [key for key in CELL if key in runs.columns and key not in labels]
     runs = runs.with_columns(
         LAUNCH,
@@ -195,6 +201,12 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         if 0 < figures[size].null_count() < figures.height:
             figures = figures.with_columns(_known_of_all(size))
     return figures.filter(*(_is_one_of(figures, name, factor, kept) for name, kept in (where or {}).items()))
+
+
+def _of_one_filesystem_each(level: pl.DataFrame, runs: pl.DataFrame) -> bool:
+    """Tell whether all runs of a level have one filesystem, and those of other levels another."""
+    pairs = runs.select("run_id", "filesystem").join(level, on="run_id").select("filesystem", "level").unique()
+    return pairs.height == pairs["level"].n_unique() and pairs["filesystem"].n_unique() > 1
 
 
 def _known_of_all(size: str) -> pl.Expr:

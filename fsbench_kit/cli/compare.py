@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.text import Text
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
-from fsbench_kit.cli.inputs import read
-from fsbench_kit.cli.options import Jobs, Names, Paths
+from fsbench_kit.cli.groups import chosen
+from fsbench_kit.cli.options import Jobs, Names
 from fsbench_kit.cli.options import factor as parse_factor
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable
 from fsbench_kit.model.errors import RequestError
@@ -22,13 +23,25 @@ if TYPE_CHECKING:
 
 
 def compare_command(
-    paths: Paths,
-    factor: Annotated[str, typer.Option(help="What differs: filesystem, host, or the key of a setting.")] = (
-        "filesystem"
-    ),
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Logs, studies, folders of them, or patterns in quotes; - for what is piped in. "
+            "Two or more are groups to set side by side, the first being the baseline.",
+        ),
+    ],
+    factor: Annotated[
+        str | None,
+        typer.Option(help="Compare all runs as one pool, by filesystem, host, or the key of a setting."),
+    ] = None,
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
     *,
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Make each path a group, under one of these labels: old,new."),
+    ] = None,
     names: Names = None,
     margin: Annotated[
         float | None,
@@ -57,7 +70,12 @@ def compare_command(
         ),
     ] = None,
 ) -> None:
-    """Compare the runs of each level of a factor with those of a baseline."""
+    """Compare groups of runs with a baseline: paths with each other, or the levels of a factor.
+
+    fsbench compare old/ new/
+    fsbench compare 'old-*.json' 'new-*.json' --labels 6.1,6.8
+    fsbench compare results/ --factor filesystem --baseline ext4
+    """
     from fsbench_kit import tables
 
     if tolerance is not None and not gate:
@@ -66,16 +84,17 @@ def compare_command(
         raise RequestError(f"a tolerance of {tolerance:g} is not a factor of 1 or more", hint="Write 5% or 1.05.")
     if margin is None:
         margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
-    dataset = read(paths, names, jobs)
+    dataset, factor, baseline, said = chosen(
+        paths, factor=factor, baseline=baseline, labels=labels, names=names, jobs=jobs
+    )
     try:
         comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
     except RequestError as error:
         raise RequestError(error.what, hint=_with_proposal(error.hint, dataset, factor)) from None
+    if said is not None:
+        out.print(Text(said))
     if comparison.is_empty():
-        raise RequestError(
-            f"these runs have no two levels of {factor} to compare",
-            hint="Add runs that differ in nothing else, or choose another factor.",
-        )
+        raise _nothing_in_common(dataset, factor)
     if to is not None:
         _write(comparison, to)
     for (study,), rows in comparison.group_by("study", maintain_order=True):
@@ -87,6 +106,23 @@ def compare_command(
     exit_if_some_input_was_unusable(dataset.diagnostics)
     if gate:
         _gate(comparison, margin if tolerance is None else tolerance)
+
+
+def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:
+    """Say that no two groups did the same, and what they differ in besides."""
+    from fsbench_kit.analysis.groups import apart
+
+    found = apart(dataset, factor)
+    if found:
+        told = ", ".join(f"{name} ({' against '.join(values)})" for name, values in found.items())
+        return RequestError(
+            f"no two groups did the same work: they differ in {told}",
+            hint=f"If that is what you want to compare, make it the factor: --factor {next(iter(found))}",
+        )
+    return RequestError(
+        f"these runs have no two levels of {factor} to compare",
+        hint="Add runs that differ in nothing else, or choose another factor.",
+    )
 
 
 _MARGIN: Final = 1.05
@@ -128,9 +164,12 @@ def _with_proposal(hint: str | None, dataset: fsb.Dataset, factor: str) -> str |
     """Add to a hint what the names of files could say of the factor, where nothing else does."""
     from pathlib import PurePath
 
+    import polars as pl
+
     from fsbench_kit.data.name_proposals import proposed
 
-    known = factor in dataset.runs.columns and dataset.runs[factor].null_count() < dataset.runs.height
+    of_runs = dataset.runs[factor].drop_nulls() if factor in dataset.runs.columns else pl.Series()
+    known = not (of_runs.is_empty() and dataset.settings.filter(key=factor).is_empty())
     found = None if known else proposed(map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
     if found is None or not found.examples:
         return hint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from itertools import count
 from typing import TYPE_CHECKING
@@ -28,29 +29,33 @@ def joined(datasets: Sequence[Dataset]) -> Dataset:
 def _with(whole: Dataset, other: Dataset) -> Dataset:
     known = _facts(whole.runs)
     new = other.runs.filter(~_facts(other.runs).is_in(known.implode()))
+    counted = other.runs.join(new, on="run_id", how="anti", maintain_order="left")["source"].unique(
+        maintain_order=True
+    )
+    # What is said of a log whose runs are known is known as well.
+    said = other.diagnostics.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
+    said = said.join(whole.diagnostics, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
+    same = Diagnostic(code="SAME_RUN", message="A dataset on disk holds the run as well; it counts once.")
+    said = pl.concat([diagnostics_of((source, same) for source in counted), said])
+    return beside(whole, replace(other, runs=new, diagnostics=said))
+
+
+def beside(whole: Dataset, other: Dataset) -> Dataset:
+    """Put the runs of a dataset, and what belongs to them, beside those of another; none of them is the same."""
     ids = set(whole.runs["run_id"])
     names = {}
-    for run_id in new["run_id"]:
+    for run_id in other.runs["run_id"]:
         stem, _, ordinal = run_id.rpartition("-")
         names[run_id] = next(name for k in count(int(ordinal)) if (name := f"{stem}-{k}") not in ids)
         ids.add(names[run_id])
-    frames = dict(other.frames)
-    counted = [run["source"] for run in other.runs.iter_rows(named=True) if run["run_id"] not in names]
-    # What is said of a log whose runs are known is known as well.
-    said = frames.pop("diagnostics")
-    said = said.filter(~pl.col("source").is_in(set(counted) - set(new["source"])))
-    said = said.join(whole.diagnostics, on=said.columns, how="anti", nulls_equal=True, maintain_order="left")
-    same = Diagnostic(code="SAME_RUN", message="A dataset on disk holds the run as well; it counts once.")
-    said = pl.concat([diagnostics_of((source, same) for source in dict.fromkeys(counted)), said])
-    kept = {
-        name: frame.join(new, on="run_id", how="semi", maintain_order="left").with_columns(
-            pl.col("run_id").replace(names)
-        )
-        for name, frame in frames.items()
-    }
-    return Dataset(
-        **{name: pl.concat([whole.frames[name], frame]) for name, frame in {**kept, "diagnostics": said}.items()}
-    )
+
+    def added(frame: pl.DataFrame) -> pl.DataFrame:
+        if "run_id" not in frame.columns:
+            return frame
+        own = frame.join(other.runs.select("run_id"), on="run_id", how="semi", maintain_order="left")
+        return own.with_columns(pl.col("run_id").replace(names))
+
+    return Dataset(**{name: pl.concat([whole.frames[name], added(frame)]) for name, frame in other.frames.items()})
 
 
 def _facts(runs: pl.DataFrame) -> pl.Series:

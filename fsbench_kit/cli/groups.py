@@ -1,0 +1,125 @@
+"""What ``fsbench compare`` compares: the paths as groups, as benchstat does, or all runs by a factor."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from os.path import commonpath
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+import fsbench_kit as fsb
+from fsbench_kit.cli.inputs import read
+from fsbench_kit.model.errors import InputError, RequestError
+
+
+class Comparable(NamedTuple):
+    """Runs, what they are compared by, and a sentence that says so where the command line does not."""
+
+    dataset: fsb.Dataset
+    factor: str
+    baseline: str | None
+    said: str | None = None
+
+
+_MOST: Final = 6
+"""The most paths that are groups without a word: where a shell writes out a pattern, each path is a run."""
+
+_QUOTE: Final = "in quotes a pattern is one group: 'old/*.json' 'new/*.json'"
+
+
+def chosen(
+    paths: list[str],
+    *,
+    factor: str | None,
+    baseline: str | None,
+    labels: str | None,
+    names: str | None,
+    jobs: int | None,
+) -> Comparable:
+    """Read what is to be compared.
+
+    With a factor, or a single path, all runs are one pool. Else each path is a group, unless some have no
+    filesystem in common: then that is the factor. With labels each path is a group, whatever it has.
+    """
+    if labels is not None:
+        if factor is not None:
+            hint = "With --labels each path is a group; with --factor all runs are one pool."
+            raise RequestError("--labels and --factor cannot be combined", hint=hint)
+        groups, unread = _read_readable(_labelled(paths, labels.split(",")), names, jobs)
+        if unread is not None:
+            raise unread
+        return _as_groups(groups, baseline)
+    if factor is not None or len(paths) == 1:
+        return Comparable(read(paths, names, jobs), factor or "filesystem", baseline)
+    if "-" in paths:
+        why = "what is piped in has no path"
+    elif len(paths) > _MOST:
+        why = f"there are more than {_MOST} paths; {_QUOTE}"
+    else:
+        groups, unread = _read_readable(_labelled(paths, _short(paths)), names, jobs)
+        if not _differ_in_filesystem(groups):
+            if unread is not None:
+                raise unread
+            return _as_groups(groups, baseline)
+        why = "the paths have different ones; --labels A,B,... makes each path a group"
+    return Comparable(
+        read(paths, names, jobs), "filesystem", baseline, f"All runs are compared by filesystem: {why}."
+    )
+
+
+def _as_groups(groups: dict[str, fsb.Dataset], baseline: str | None) -> Comparable:
+    from fsbench_kit.data.labelled import GROUP, labelled
+
+    first, *others = (f"{label} ({_runs(data)})" for label, data in groups.items())
+    said = (
+        f"Each path is a group: {first} against {', '.join(others)}. --factor NAME compares all runs as one pool."
+    )
+    return Comparable(labelled(groups), GROUP, baseline or next(iter(groups)), said)
+
+
+def _runs(data: fsb.Dataset) -> str:
+    from fsbench_kit import tables
+
+    return tables.counted(data.runs.height, "run")
+
+
+def _labelled(paths: list[str], labels: list[str]) -> dict[str, str]:
+    """Return the path of each label."""
+    if len(labels) != len(paths):
+        raise RequestError(
+            f"{len(labels)} labels were given for {len(paths)} paths", hint="Give one label for each, with commas."
+        )
+    twice = [label for label, number in Counter(labels).items() if number > 1]
+    if twice:
+        raise RequestError(
+            f"{twice[0]!r} stands for two groups", hint="Each group needs a path and a label of its own."
+        )
+    return dict(zip(map(str.strip, labels), paths, strict=True))
+
+
+def _short(paths: list[str]) -> list[str]:
+    """Return paths without the folders that all of them have in common."""
+    parts = [PurePath(path) for path in paths]
+    if len({path.is_absolute() for path in parts}) > 1 or len(set(parts)) < len(parts):
+        return paths
+    common = commonpath([path.parent for path in parts])
+    return [str(path.relative_to(common)) for path in parts]
+
+
+def _read_readable(
+    paths: dict[str, str], names: str | None, jobs: int | None
+) -> tuple[dict[str, fsb.Dataset], InputError | None]:
+    """Read each path by itself; return also what was wrong with the first that cannot be read."""
+    groups, unread = {}, None
+    for label, path in paths.items():
+        try:
+            groups[label] = read([path], names, jobs)
+        except InputError as error:
+            unread = unread or error
+    return groups, unread
+
+
+def _differ_in_filesystem(groups: dict[str, fsb.Dataset]) -> bool:
+    known = [set(data.runs["filesystem"].drop_nulls()) for data in groups.values()]
+    return any(a and b and a.isdisjoint(b) for a, b in combinations(known, 2))
