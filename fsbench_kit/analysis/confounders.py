@@ -258,11 +258,17 @@ def _timed(design: Design) -> pl.DataFrame:
 
 @confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
 def _concurrent(design: Design) -> pl.DataFrame:
-    """Find a run of one group that ran at the same time, on the same host, as a run of the other."""
-    spans = design.members.join(design.of(_times).drop_nulls(["host", "start", "end"]), on="run_id")
-    at_once = (pl.col("start") < pl.col(f"end{OTHER}")) & (pl.col(f"start{OTHER}") < pl.col("end"))
+    """Find a run that began before all earlier ones of the other group on its host had ended."""
+    a = pl.col("side") == 0
+    ended = (pl.when(side).then("end").cum_max().forward_fill().over("pair", "host") for side in (a, ~a))
     return (
-        design.beside(spans.select("set", "host", "start", "end"), "host").filter(at_once).select("pair").unique()
+        design.units.select("pair", "side", "run_id")
+        .join(design.of(_times).drop_nulls(["host", "start", "end"]), on="run_id")
+        .sort("pair", "host", "start", "end")
+        .with_columns(pl.when(~a).then(next(ended)).otherwise(next(ended)).alias("other"))
+        .filter(pl.col("start") < pl.col("other"))
+        .select("pair")
+        .unique()
     )
 
 

