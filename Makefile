@@ -36,14 +36,11 @@ test-slow: $(READY)  ## The tests that take their time, or need root or a browse
 	.venv/bin/pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
 reference: $(READY)  ## The pages of docs that are made from docstrings and the vocabulary
-	.venv/bin/python -m docs.reference
-	.venv/bin/python -m docs.vocabulary
-	.venv/bin/python -m docs.api
-	.venv/bin/python -m docs.claims
+	.venv/bin/python -m docs.generator
 
 robustness: $(READY)  ## How much damage to a log is noticed, for the page of the formats
 	.venv/bin/python -m benchmarks.robustness
-	.venv/bin/python -m docs.reference
+	.venv/bin/python -m docs.generator
 
 coverage: $(READY)  ## How often the intervals of stats/ hold, for docs/coverage.md
 	.venv/bin/python -m benchmarks.coverage

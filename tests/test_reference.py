@@ -1,23 +1,32 @@
-"""The reference pages of the formats say what the modules' docstrings say."""
+"""The generated parts of the manual say what the package says, and leave nothing out."""
+
+from pathlib import Path
 
 import pytest
 
-from docs.reference import FOLDER, markdown, pages
+from docs.generator import DOCS, PART, PARTS, made
+from docs.generator.markdown import markdown
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, str]:
-    return pages()
+def pages() -> dict[Path, str]:
+    return made()
 
 
-def test_pages_are_up_to_date(made: dict[str, str]) -> None:
-    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-    assert there == made, "run `make reference`"
+def test_pages_are_up_to_date(pages: dict[Path, str]) -> None:
+    stale = [str(path.relative_to(DOCS)) for path, text in pages.items() if path.read_text("utf-8") != text]
+    assert stale == [], "run `make reference`"
+    assert {*(DOCS / "formats").glob("*.md")} <= pages.keys()
 
 
-def test_every_format_has_figures_from_a_log(made: dict[str, str]) -> None:
+def test_every_part_stands_on_one_page(pages: dict[Path, str]) -> None:
+    assert sorted(part["name"] for text in pages.values() for part in PART.finditer(text)) == sorted(PARTS)
+
+
+def test_every_format_has_figures_from_a_log(pages: dict[Path, str]) -> None:
     of_files_of_their_own = {"README.md", "fio_log.md"}
-    without = {name for name, text in made.items() if "## Figures" not in text}
+    of_formats = {path.name: text for path, text in pages.items() if path.parent.name == "formats"}
+    without = {name for name, text in of_formats.items() if "## Figures" not in text}
     assert without == of_files_of_their_own
 
 

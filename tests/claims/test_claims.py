@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import fsbench_kit as fsb
-from docs.claims import PAGE, page
 from fsbench_kit.model.errors import InputError, RequestError
 
 if TYPE_CHECKING:
@@ -653,10 +652,6 @@ def test_a_mistake_in_a_claim_does_not_keep_the_logs_from_being_read(tmp_path: P
     with pytest.raises(InputError):
         _audit(tmp_path, 'relation = "twice"')
     assert fsb.read(tmp_path).measurements.height == 2
-
-
-def test_the_page_of_claims_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run `make reference`"
 
 
 def test_studies_without_claims(root: Path, tmp_path: Path) -> None:
