@@ -11,7 +11,7 @@ LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check types style test-slow reference robustness coverage same bench fuzz lock clean
+.PHONY: report test check types style test-slow docs reference robustness coverage same bench fuzz lock clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -35,7 +35,10 @@ style: $(READY)
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
 	.venv/bin/pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
 
-reference: $(READY)  ## The pages of docs that are made from docstrings and the vocabulary
+docs: reference  ## The manual as a site that opens without a network: docs/_site/index.html
+	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_site
+
+reference: $(READY)  ## The parts of the manual that are made from docstrings, models and the vocabulary
 	.venv/bin/python -m docs.generator
 
 robustness: $(READY)  ## How much damage to a log is noticed, for the page of the formats
@@ -75,4 +78,4 @@ $(READY): pyproject.toml requirements.lock | $(UV)
 	python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --target .tools uv
 
 clean:
-	rm -rf .venv .tools reports raw_results/runs
+	rm -rf .venv .tools reports raw_results/runs docs/_site docs/_charts

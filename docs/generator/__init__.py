@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from docs.generator import api, claims, formats, vocabulary
+from docs.generator import api, claims, commands, formats, frames, tables, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,11 @@ DOCS: Final = Path(__file__).parents[1]
 
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "api": api.described,
+    "commands": commands.commands,
+    "frames": frames.frames,
+    "tables": frames.tables,
+    "study keys": tables.study_keys,
+    "plan keys": tables.plan_keys,
     "relations": claims.relations,
     "metrics": vocabulary.metrics,
     "operations": vocabulary.operations,

@@ -39,7 +39,11 @@ def pages() -> dict[str, str]:
 def _index(modules: dict[str, Any]) -> str:
     rows = [f"| [{key}]({key}.md) | {module.TOOL.name} | {_summary(module)} |" for key, module in modules.items()]
     head = [_CREATED, "", "# Log formats", "", "| format | tool | what it is |", "|---|---|---|"]
-    return "\n".join([*head, *rows, "", *_robustness(), ""])
+    return "\n".join([*head, *rows, "", *_contents(modules), *_robustness(), ""])
+
+
+def _contents(modules: dict[str, Any]) -> list[str]:
+    return ["```{toctree}", ":hidden:", "", *modules, "```", ""]
 
 
 def _robustness() -> list[str]:

@@ -60,6 +60,10 @@ class StudyFacts(_TomlTable):
 
     Attributes
     ----------
+    id, title
+        What the study is called in tables and on pages; the id is one word.
+    language, year
+        Of the article that published it.
     published_runs
         How many runs each published figure comes from.
     averaged_over
@@ -92,6 +96,10 @@ class RunKnowledge(_TomlTable):
 
     Attributes
     ----------
+    tool_version, filesystem, host
+        What the log does not say.
+    round
+        In which pass over all filesystems the run was made, counted from 1; runs of one round are pairs.
     command
         The command that ran.
     stated_command, stated_command_file
@@ -133,7 +141,17 @@ class RunOfLog(RunKnowledge):
 
 
 class LogFacts(RunKnowledge):
-    """``[[log]]``: a file with logs, and what the study says of it."""
+    """``[[log]]``: a file with logs, and what the study says of it.
+
+    Attributes
+    ----------
+    file
+        Relative to the study's folder.
+    tool
+        Which tool printed it.
+    run
+        What holds for one of its runs only.
+    """
 
     file: Name
     tool: Annotated[str, AfterValidator(_known_tool)]
@@ -149,10 +167,12 @@ class ClaimFacts(_TomlTable):
 
     Attributes
     ----------
+    id
+        A name for the claim.
     says, place
         The sentence in our words, and where in the article it stands.
     relation
-        What it says of figures or of runs: a name that ``fsbench_kit.claims`` knows, see ``docs/claims.md``.
+        What it says of figures or of runs: a name that ``fsbench_kit.claims`` knows.
     unjudged
         Or else why nothing here can tell whether it is so.
     metric, statistic
@@ -196,6 +216,8 @@ class StudyDescription(_TomlTable):
 
     Attributes
     ----------
+    study
+        What the study is; needed.
     system
         Facts that hold for all runs: settings by name.
     filesystems
@@ -203,6 +225,10 @@ class StudyDescription(_TomlTable):
         it, ``version`` and ``tools`` are those of the filesystem.
     workload
         What ran, where the logs do not say.
+    log
+        The files with logs, and what is known of each.
+    claim
+        What an article says of the figures.
     """
 
     study: StudyFacts
