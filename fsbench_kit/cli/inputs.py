@@ -10,7 +10,7 @@ from typing import BinaryIO
 import fsbench_kit as fsb
 
 
-def read(paths: list[str], names: str | None, jobs: int | None) -> fsb.Dataset:
+def read(paths: list[str], names: list[str] | None, jobs: int | None = None) -> fsb.Dataset:
     """Read logs, many of them in processes, which start when they are handed the first."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context

@@ -12,10 +12,11 @@ Paths = Annotated[
 ]
 
 Names = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         metavar="TEMPLATE",
-        help="What the names of files mean, such as '{filesystem}_run{round}.json'; with slashes, folders too.",
+        help="What the names of files mean, such as '{filesystem}_run{round}.json'; with slashes, folders too. "
+        "Of several the first counts that fits.",
     ),
 ]
 Jobs = Annotated[

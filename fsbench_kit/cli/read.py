@@ -37,8 +37,8 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
-    if to is not None and (to.is_dir() or not to.suffix) and "-" not in paths and names is None:
-        _ingest(paths, to)
+    if to is not None and (to.is_dir() or not to.suffix) and "-" not in paths:
+        _ingest(paths, to, names)
         return
     from fsbench_kit import tables
 
@@ -50,14 +50,14 @@ def read_command(
     exit_if_some_input_was_unusable(dataset.diagnostics)
 
 
-def _ingest(paths: list[str], folder: Path) -> None:
+def _ingest(paths: list[str], folder: Path, names: list[str] | None) -> None:
     """Read however many logs into a folder."""
     from fsbench_kit import tables
     from fsbench_kit.data.bulk.progress import shown
 
     try:
         with shown(err) as progress:
-            dataset = fsb.ingest(map(found_path, paths), to=folder, progress=progress)
+            dataset = fsb.ingest(map(found_path, paths), to=folder, names=names, progress=progress)
     except KeyboardInterrupt:
         err.print(f"Interrupted. The same command goes on where it stopped; until then {folder} is unfinished.")
         raise typer.Exit(130) from None

@@ -3,41 +3,82 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.inputs import read
+from fsbench_kit.cli.options import Names
 from fsbench_kit.model.errors import ReportError, RequestError, needs_extra
+
+if TYPE_CHECKING:
+    from fsbench_kit.report import ReportSpec
 
 
 def report_command(
-    spec: Annotated[
-        Path, typer.Argument(help="A TOML file: which notebooks to run, with which parameters.")
-    ] = Path("notebooks/report.toml"),
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Logs, studies, or folders of them. Or a TOML file that says which notebooks to run, with which "
+            "parameters; by default the project's notebooks/report.toml.",
+        ),
+    ] = None,
     to: Annotated[Path, typer.Option(help="The folder for the pages.")] = Path("reports"),
     *,
+    names: Names = None,
+    factor: Annotated[
+        str | None, typer.Option(help="What differs; by default filesystem. Host, or the key of a setting.")
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged notebooks too.")] = False,
 ) -> None:
-    """Run notebooks and publish them as pages that open offline."""
+    """Make the pages of a folder with logs, or those of a project; they open offline."""
     with needs_extra("notebooks", "fsbench report"):
         from fsbench_kit.notebooks import shown
         from fsbench_kit.report import report
-    from fsbench_kit.data.project import is_project, start
 
     here = Path.cwd()
-    if not any(is_project(folder) for folder in (here, *here.parents)):
-        if any(here.iterdir()):
-            raise RequestError(
-                f"{here} is not in a project", hint="fsbench init FOLDER starts one; run fsbench report in there."
-            )
-        start(here)
-        out.print(f"{here} was empty: it has the notebooks, plans and studies of fsbench_kit now.")
+    spec: ReportSpec | Path
+    if paths and not _is_spec(paths):
+        spec, root = _of_logs(paths, names, factor, baseline), here
+    else:
+        if names or factor or baseline:
+            raise RequestError("--names, --factor and --baseline are for logs", hint="fsbench report FOLDER ...")
+        _in_project(here)
+        spec, root = Path(paths[0]) if paths else Path("notebooks/report.toml"), None
     with shown(out) as progress:
-        manifests = report(spec, to, fresh=fresh, progress=progress)
+        manifests = report(spec, to, root=root, fresh=fresh, progress=progress)
     for name, manifest in manifests.items():
         if manifest.error is not None:
             err.print(f"{name}: {manifest.error}")
     out.print(f"The report is {to / 'index.html'}")
     if any(manifest.status != "ok" for manifest in manifests.values()):
         raise ReportError("a notebook failed; the index says why")
+
+
+def _is_spec(paths: list[str]) -> bool:
+    return len(paths) == 1 and paths[0].endswith(".toml")
+
+
+def _of_logs(paths: list[str], names: list[str] | None, factor: str | None, baseline: str | None) -> ReportSpec:
+    from fsbench_kit.report import spec_of
+
+    dataset = read(paths, names)
+    return spec_of(paths, dataset, names=names or (), factor=factor, baseline=baseline)
+
+
+def _in_project(here: Path) -> None:
+    """Start a project in an empty folder; in another folder there has to be one."""
+    from fsbench_kit.data.project import is_project, start
+
+    if any(is_project(folder) for folder in (here, *here.parents)):
+        return
+    if any(here.iterdir()):
+        raise RequestError(
+            f"{here} is not in a project",
+            hint="fsbench report FOLDER makes the pages of a folder with logs; fsbench init starts a project.",
+        )
+    start(here)
+    out.print(f"{here} was empty: it has the notebooks, plans and studies of fsbench_kit now.")

@@ -46,13 +46,13 @@ def is_project(folder: Path) -> bool:
     return (folder / "notebooks").is_dir() and (folder / "raw_results").is_dir()
 
 
-def found(path: str | Path) -> Path:
-    """Return a path, or what the package has under the same name where the path leads nowhere.
+def found(path: str | Path, root: Path = Path()) -> Path:
+    """Return a path below a folder, or what the package has under the same name where it leads nowhere.
 
     So ``plans/quick.toml`` and ``raw_results/published`` work in any folder.
     """
     own = STARTER / path
-    return own if not Path(path).exists() and _is_part(Path(path)) and own.exists() else Path(path)
+    return own if not (root / path).exists() and _is_part(Path(path)) and own.exists() else root / path
 
 
 def _is_part(path: Path) -> bool:

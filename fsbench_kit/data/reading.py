@@ -97,15 +97,15 @@ def read(
     return dataset
 
 
-def read_entries(entries: Iterable[tuple[Path, bool]]) -> Dataset:
-    """Read paths, and tell of each whether it was given or found in a folder; there may be no run in them."""
+def read_entries(entries: Iterable[tuple[Path, bool]], names: Iterable[str] = ()) -> Dataset:
+    """Read paths, each with whether it was given or found in a folder; there may be no run in them."""
     seen: Seen = {}
     items = list(entries)
     found = [
         _found_at(path, 0, seen) if is_given else _Several(list(_found_as(path, seen, ())), chain.from_iterable)
         for path, is_given in items
     ]
-    return _dataset([path for path, _ in items], found, (), None, cached=False)
+    return _dataset([path for path, _ in items], found, templates_of(names), None, cached=False)
 
 
 def _dataset(

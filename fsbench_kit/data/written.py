@@ -38,10 +38,11 @@ _VERSION_KEY: Final = "fsbench_kit.schema"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a dataset is read from: paths as they were given, and how many parts that makes."""
+    """What a dataset is read from: paths as they were given, how many parts that makes, and what names mean."""
 
     paths: Sequence[str]
     parts: int
+    names: Sequence[str] = ()
 
 
 def write_frames(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
@@ -186,7 +187,8 @@ def _unfinished(folder: Path) -> InputError:
     done = sum(1 for _ in work.glob(f"*{DONE}"))
     try:
         request = Request(**json.loads((work / REQUEST).read_bytes()))
-        command = shlex.join(["fsbench", "read", *request.paths, "--to", str(folder)])
+        names = [word for name in request.names for word in ("--names", name)]
+        command = shlex.join(["fsbench", "read", *request.paths, *names, "--to", str(folder)])
     except (OSError, ValueError, TypeError) as error:
         return InputError(f"the dataset is unfinished, and its request cannot be read: {error}", file=folder)
     return InputError(

@@ -87,9 +87,16 @@ class Panel:
 
     view: View
 
-    def __init__(self, exploration: Exploration, data: Sequence[str], state: State | None = None) -> None:
+    def __init__(
+        self,
+        exploration: Exploration,
+        data: Sequence[str],
+        state: State | None = None,
+        *,
+        names: Sequence[str] = (),
+    ) -> None:
         self._exploration = exploration
-        self._data = data
+        self._data = data, names
         self._wanted = state or State()
         self._following = False
         self._timer: asyncio.TimerHandle | None = None
@@ -122,7 +129,7 @@ class Panel:
     @property
     def python(self) -> str:
         """The Python that makes what is shown."""
-        return as_python(self.view.state, self._data)
+        return as_python(self.view.state, *self._data)
 
     def _ipython_display_(self) -> None:
         shown = ipywidgets.VBox(
@@ -194,7 +201,7 @@ class Panel:
         self._chart.outputs = () if spec is None else (_output(spec),)
         self._table.value = "" if table is None else table._repr_html_()
         self._python.value = self.python
-        self._parameters.value = as_parameters(self._wanted, self._data)
+        self._parameters.value = as_parameters(self._wanted, *self._data)
         file = base64.b64encode(self._parameters.value.encode()).decode()
         self._save.value = (
             f'<p><a download="params.yaml" href="data:application/yaml;base64,{file}">Save params.yaml</a>, and '

@@ -110,10 +110,11 @@ CHARTS: Final[Mapping[str, Call]] = {
 """The charts that a state can be shown as."""
 
 
-def as_python(state: State, data: Sequence[str]) -> str:
+def as_python(state: State, data: Sequence[str], names: Sequence[str] = ()) -> str:
     """Write the Python that reads files and folders, and makes the comparison, chart and table of a state."""
     drawn = CHARTS[state.chart]
     arguments = "".join(f"    {name}={value!r},\n" for name, value in state.arguments().items())
+    read_by = f", names={list(names)!r}" if names else ""
     of_chart = "".join(f", {name}={value!r}" for name, value in drawn.arguments(state).items())
     return (
         "import fsbench_kit as fsb\n"
@@ -121,7 +122,7 @@ def as_python(state: State, data: Sequence[str]) -> str:
         "from fsbench_kit.notebooks.display import setup\n"
         "\n"
         "setup()  # paths are from the project's root\n"
-        f"dataset = fsb.read({list(data)!r})\n"
+        f"dataset = fsb.read({list(data)!r}{read_by})\n"
         "comparison = fsb.compare(\n"
         "    dataset,\n"
         f"{arguments}"
@@ -131,12 +132,12 @@ def as_python(state: State, data: Sequence[str]) -> str:
     )
 
 
-def as_parameters(state: State, data: Sequence[str]) -> str:
+def as_parameters(state: State, data: Sequence[str], names: Sequence[str] = ()) -> str:
     """Write the parameter file with which ``notebooks/03_compare.ipynb`` makes the comparison of a state.
 
     It is YAML, of which JSON is a part, so that each value stands as JSON.
     """
-    parameters = {"data": list(data)} | state.arguments()
+    parameters = {"data": list(data)} | ({"names": list(names)} if names else {}) | state.arguments()
     return "".join(f"{name}: {_yaml(value)}\n" for name, value in parameters.items())
 
 

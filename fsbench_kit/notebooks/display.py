@@ -36,6 +36,8 @@ FACETS: Final = ("study", "tool", "filesystem", "verdict")
 def setup() -> None:
     """Begin a notebook: check its parameters, work in the project's root, and have Altair draw as this kit does.
 
+    In a report the notebook works where the report was asked for.
+
     A single item becomes a list where a parameter is a list.
     The renderer needs no network: JupyterLab draws the chart live, whatever cannot do that shows the image, and a
     terminal shows the chart's description.
@@ -45,14 +47,15 @@ def setup() -> None:
     RequestError
         If papermill gave a parameter that the notebook does not have, or one has a value of another type.
     """
-    renderer = mimebundle
+    renderer, is_report = mimebundle, False
     if (kernel := get_ipython()) is not None:
         if DRAWN_LATER in kernel.config:
-            renderer = _undrawn
+            renderer, is_report = _undrawn, True
         known, given = of_kernel(kernel.history_manager.input_hist_parsed)
         values = {name: kernel.user_ns[name] for name in [*known, *given] if name in kernel.user_ns}
         kernel.user_ns.update(checked(known, values))
-    os.chdir(project_root())
+    if not is_report:
+        os.chdir(project_root())
     alt.renderers.register("fsbench", renderer)
     alt.renderers.enable("fsbench")
     alt.theme.enable(THEME)

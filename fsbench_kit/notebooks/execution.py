@@ -67,7 +67,7 @@ def _execute(job: Job, root: Path) -> None:
     _sweep_sockets()
     with TemporaryDirectory(prefix=f"{_SOCKETS}{os.getpid()}-") as sockets:
         papermill.execute_notebook(
-            root / job.notebook,
+            job.source(root),
             job.failed,
             parameters=dict(job.parameters),
             cwd=root,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from fsbench_kit.data.project import found
 from fsbench_kit.notebooks.files import check_parameters, load
 from fsbench_kit.tables import versions
 
@@ -30,7 +31,8 @@ class Job:
     name
         Its name among the jobs that are run together, and that of its files.
     notebook, out
-        The notebook, from the project's root; the folder in which the run is written down.
+        The notebook, from the root or else from what comes with the package; the folder in which the run is
+        written down.
     parameters
         Those that are not to have their default.
     after
@@ -48,6 +50,10 @@ class Job:
     after: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
     alone: bool = False
+
+    def source(self, root: Path) -> Path:
+        """Where the notebook is."""
+        return found(self.notebook, root)
 
     @property
     def executed(self) -> Path:
@@ -120,8 +126,8 @@ class Manifest(BaseModel):
 
 def basis(job: Job, root: Path) -> Basis:
     """Take stock of all that decides what a notebook says."""
-    parameters = check_parameters(root / job.notebook, job.parameters)
-    cells = json.dumps([[cell.cell_type, cell.source] for cell in load(root / job.notebook).cells])
+    parameters = check_parameters(job.source(root), job.parameters)
+    cells = json.dumps([[cell.cell_type, cell.source] for cell in load(job.source(root)).cells])
     made = made_by(job, root)
     files = inventory(root, _paths_in(parameters.values()))
     return Basis(

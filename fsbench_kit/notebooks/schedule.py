@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 def run_all(
     jobs: Sequence[Job],
     *,
+    root: Path | None = None,
     executor: Executor | None = None,
     fresh: bool = False,
     progress: Callable[[Event], None] = lambda _: None,
@@ -43,6 +44,8 @@ def run_all(
     ----------
     jobs
         What to run.
+    root
+        The folder from which all paths are; by default the project's root.
     executor
         Where to run it; by default in as many processes as there are processors.
     fresh
@@ -62,10 +65,10 @@ def run_all(
     ReportError
         If a process in which notebooks run is killed.
     """
-    root = project_root()
+    root = root or project_root()
     by_name = {job.name: job for job in jobs}
     for job in jobs:
-        check_parameters(root / job.notebook, job.parameters)
+        check_parameters(job.source(root), job.parameters)
     order = _order(jobs)
     progress(Planned(len(jobs)))
     done: dict[str, Manifest] = {}

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 from fsbench_kit.model.lazy import lazily, skip_iri_grammar
 
 if TYPE_CHECKING:
+    from fsbench_kit.report.folder import spec_of
     from fsbench_kit.report.page import render_page, title_and_question
     from fsbench_kit.report.site import report
     from fsbench_kit.report.spec import NotebookSpec, ReportSpec, read_spec
 
 skip_iri_grammar()
 
-__all__ = ["NotebookSpec", "ReportSpec", "read_spec", "render_page", "report", "title_and_question"]
+__all__ = ["NotebookSpec", "ReportSpec", "read_spec", "render_page", "report", "spec_of", "title_and_question"]
 
 __getattr__, __dir__ = lazily(__name__)

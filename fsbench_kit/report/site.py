@@ -10,7 +10,7 @@ from fsbench_kit.notebooks import Job, load, run_all
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
 from fsbench_kit.report.page import facets, findings, render_page, title_and_question
-from fsbench_kit.report.spec import read_spec
+from fsbench_kit.report.spec import ReportSpec, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +25,10 @@ DEFAULT_OUT: Final = Path("reports")
 
 
 def report(
-    spec: Path | str = DEFAULT_SPEC,
+    spec: ReportSpec | Path | str = DEFAULT_SPEC,
     out: Path | str = DEFAULT_OUT,
     *,
+    root: Path | None = None,
     executor: Executor | None = None,
     fresh: bool = False,
     progress: Callable[[Event], None] = lambda _: None,
@@ -39,9 +40,11 @@ def report(
     Parameters
     ----------
     spec
-        A TOML file: see `ReportSpec`. From the project's root, as is `out`.
+        A TOML file: see `ReportSpec`. Or what it says.
     out
         The folder to write to.
+    root
+        The folder from which all paths are; by default the project's root.
     executor, fresh, progress
         As in `fsbench_kit.notebooks.run_all`.
 
@@ -57,11 +60,11 @@ def report(
     RequestError
         If a notebook is given parameters that it does not have.
     """
-    root = project_root()
-    wanted = read_spec(root / spec)
+    root = root or project_root()
+    wanted = spec if isinstance(spec, ReportSpec) else read_spec(root / spec)
     site = root / out
     jobs = [Job(notebook=n.file, out=site, **n.model_dump(exclude={"file", "title"})) for n in wanted.notebook]
-    manifests = run_all(jobs, executor=executor, fresh=fresh, progress=progress)
+    manifests = run_all(jobs, root=root, executor=executor, fresh=fresh, progress=progress)
     entries: list[Entry] = []
     logs: list[Log] = []
     for notebook, job in zip(wanted.notebook, jobs, strict=True):
@@ -77,7 +80,7 @@ def _publish(spec: NotebookSpec, job: Job, manifest: Manifest, root: Path) -> tu
     """Write the page of a notebook, or remove an older one if the run failed."""
     page = job.out / f"{job.name}.html"
     good = manifest.status == "ok"
-    notebook = load(job.executed if good else root / job.notebook)
+    notebook = load(job.executed if good else job.source(root))
     own_title, question = title_and_question(notebook)
     title = spec.title or own_title or spec.name
     entry = Entry(

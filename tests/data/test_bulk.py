@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -136,6 +137,20 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     assert said == [(2, 2), (4, 2), (6, 2), (8, 2)]
     _same(fsb.read(frames), fsb.read(logs))
     assert not (frames / "unfinished").exists()
+
+
+@pytest.mark.usefixtures("executor")
+def test_names_are_read_in_bulk_and_after_an_interruption_by_the_same_template(tmp_path: Path) -> None:
+    logs, frames, names = tmp_path / "logs", tmp_path / "frames", "{filesystem}{}.txt"
+    _time_logs(logs, 8)
+    with pytest.raises(KeyboardInterrupt):
+        fsb.ingest(logs, to=frames, executor=_Stopping(), names="{host}.txt")
+    with pytest.raises(InputError, match=re.escape("--names '{host}.txt' --to")):
+        fsb.read(frames)
+    with ThreadPoolExecutor(1) as threads:
+        fsb.ingest(logs, to=frames, executor=threads, names=names)
+    _same(fsb.read(frames), fsb.read(logs, names=names))
+    assert fsb.read(frames).runs.select("filesystem", "host").unique().rows() == [("0", None)]
 
 
 @pytest.mark.usefixtures("executor")

@@ -240,7 +240,8 @@ def test_any_name_from_a_log_can_be_taken_away() -> None:
         "baseline": HOSTILE,
         "where": {HOSTILE: [HOSTILE, None, 3]},
     }
-    compile(as_python(state, [HOSTILE]), "taken", "exec")
+    compile(as_python(state, [HOSTILE], [HOSTILE]), "taken", "exec")
+    assert yaml.safe_load(as_parameters(state, ["a"], [HOSTILE]))["names"] == [HOSTILE]
 
 
 @pytest.mark.slow

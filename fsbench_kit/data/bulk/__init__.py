@@ -29,6 +29,7 @@ from fsbench_kit.data.bulk.workers import reader
 from fsbench_kit.data.dataset import scan
 from fsbench_kit.data.files import is_folder
 from fsbench_kit.data.log import log_with
+from fsbench_kit.data.names import templates_of
 from fsbench_kit.data.reading import no_run
 from fsbench_kit.data.written import UNFINISHED, Request, publish, write_request
 from fsbench_kit.model.errors import RequestError
@@ -52,6 +53,7 @@ _SHOWN: Final = 20
 def ingest(
     *given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     to: str | os.PathLike[str],
+    names: str | Iterable[str] | None = None,
     executor: Executor | None = None,
     progress: Callable[[Reading], None] | None = None,
 ) -> LazyDataset:
@@ -66,6 +68,8 @@ def ingest(
         As for `read`: paths and patterns.
     to
         The dataset's folder, from which `read` gives it whole and `scan` as LazyFrames.
+    names
+        What the names of files mean, as for `read`.
     executor
         Where to read; by default in as many processes as there are processors.
     progress
@@ -93,10 +97,12 @@ def ingest(
     8
     """
     folder = Path(to)
+    templates = [str(template) for template in templates_of(names)]
     plan = Plan.of(given, folder)
     with _alone_in(folder) as work, reader(executor, len(plan.chunks)) as each:
-        write_request(Request(plan.paths, len(plan.chunks)), folder)
-        parts = settle(_read(plan, work, each, progress or (lambda _: None)), plan.chunks, work, each)
+        write_request(Request(plan.paths, len(plan.chunks), templates), folder)
+        read = _read(plan, templates, work, each, progress or (lambda _: None))
+        parts = settle(read, plan.chunks, templates, work, each)
         said = assemble([*plan.again, *_silent(plan, parts, work)])
         parts.append(write_part(said, f"{len(plan.chunks):06}-said", work))
         if not any(part.runs for part in parts):
@@ -130,17 +136,20 @@ def _alone_in(folder: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-def _read(plan: Plan, work: Path, each: Each, progress: Callable[[Reading], None]) -> list[Part]:
+def _read(
+    plan: Plan, names: Sequence[str], work: Path, each: Each, progress: Callable[[Reading], None]
+) -> list[Part]:
     """Read the chunks of which there is no part yet."""
     started = monotonic()
-    parts = [finished(chunk.key, work) for chunk in plan.chunks]
+    keys = [chunk.key(names) for chunk in plan.chunks]
+    parts = [finished(key, work) for key in keys]
     files = sum(chunk.files for chunk in plan.chunks)
     read = before = sum(chunk.files for chunk, part in zip(plan.chunks, parts, strict=True) if part)
     missing = [number for number, part in enumerate(parts) if part is None]
     chunks = [plan.chunks[number] for number in missing]
     progress(Reading(files, read, before, 0.0))
     arguments = (
-        (chunk.key, f"{number:06}-{chunk.key[:8]}", chunk.entries, work)
+        (keys[number], f"{number:06}-{keys[number][:8]}", chunk.entries, names, work)
         for number, chunk in zip(missing, chunks, strict=True)
     )
     for number, part in each(read_part, arguments):

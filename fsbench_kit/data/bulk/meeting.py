@@ -32,6 +32,7 @@ _RUN: Final = ("run_id", "sha256", "source", "start", "study")
 def settle(
     parts: Sequence[Part],
     chunks: Sequence[Chunk],
+    names: Sequence[str],
     folder: Path,
     each: Each,
 ) -> list[Part]:
@@ -41,6 +42,8 @@ def settle(
     ----------
     parts, chunks
         What was read, and of which files each.
+    names
+        What the names of logs mean.
     folder
         Where the files of the parts are; changed ones are written anew.
     each
@@ -54,7 +57,9 @@ def settle(
     if met.is_empty():
         return list(parts)
     numbers: list[int] = met[_PART].unique().sort().to_list()
-    again = [found for _, found in each(_read_again, ((entries,) for entries in _read_together(met, chunks)))]
+    again = [
+        found for _, found in each(_read_again, ((entries, names) for entries in _read_together(met, chunks)))
+    ]
     sizes = pl.concat(
         _sizes(parts[number], folder).with_columns(pl.lit(number).alias(_PART)) for number in numbers
     )
@@ -71,9 +76,9 @@ def settle(
     return [*settled, write_part(Dataset(**{**empty, "diagnostics": said}), f"{len(parts):06}-met", folder)]
 
 
-def _read_again(entries: Sequence[Entry]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _read_again(entries: Sequence[Entry], names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the runs in files, and what is said of those that stand in several places."""
-    data = read_chunk(entries)
+    data = read_chunk(entries, names)
     return data.runs.select(_RUN), _said(data.diagnostics)
 
 

@@ -47,7 +47,7 @@ class Part:
     files: Mapping[str, Sequence[str]]
 
 
-def read_part(key: str, name: str, entries: Sequence[Entry], folder: Path) -> Part:
+def read_part(key: str, name: str, entries: Sequence[Entry], names: Sequence[str], folder: Path) -> Part:
     """Read a chunk, and write its part into a folder, and last of all that it is done.
 
     Parameters
@@ -56,22 +56,24 @@ def read_part(key: str, name: str, entries: Sequence[Entry], folder: Path) -> Pa
         Those of the chunk.
     name
         What the part's files are called.
+    names
+        What the names of logs mean.
     """
-    part = write_part(read_chunk(entries), name, folder)
+    part = write_part(read_chunk(entries, names), name, folder)
     write_json(folder / f"{key}{DONE}", asdict(part))
     return part
 
 
-def read_chunk(entries: Sequence[Entry]) -> Dataset:
+def read_chunk(entries: Sequence[Entry], names: Sequence[str]) -> Dataset:
     """Read files and folders. What breaks the reader is said of them, and keeps no other from being read."""
     try:
-        return read_entries((Path(entry.path), entry.named) for entry in entries)
+        return read_entries(((Path(entry.path), entry.named) for entry in entries), names)
     except Exception as error:
         if len(entries) == 1:
             message = f"It could not be read ({type(error).__name__}: {error}). This is a defect of fsbench_kit."
             return assemble([log_with(Path(entries[0].path), "UNREADABLE", message)])
         half = len(entries) // 2
-        return joined([read_chunk(entries[:half]), read_chunk(entries[half:])])
+        return joined([read_chunk(entries[:half], names), read_chunk(entries[half:], names)])
 
 
 def write_part(dataset: Dataset, name: str, folder: Path) -> Part:

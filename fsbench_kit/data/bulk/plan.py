@@ -24,7 +24,7 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fsbench_kit.data.files import Given
     from fsbench_kit.data.log import Log
@@ -82,11 +82,11 @@ class Chunk:
         stamp = f"{path}\0{found.st_ino} {found.st_size} {found.st_mtime_ns}"
         self._stamp ^= int.from_bytes(_digest(stamp), "big")
 
-    @property
-    def key(self) -> str:
-        """What is another one if a file is changed, missing or added, or another version of this package reads."""
-        names = "\0".join(f"{entry.path}\0{entry.named}" for entry in self.entries)
-        return _digest(f"{version('fsbench-kit')} {VERSION} {self._stamp}\0{names}").hex()
+    def key(self, names: Sequence[str]) -> str:
+        """Return what is another one if a file is changed, missing or added, or anything reads it otherwise."""
+        entries = "\0".join(f"{entry.path}\0{entry.named}" for entry in self.entries)
+        by = f"{version('fsbench-kit')} {VERSION} {names}"
+        return _digest(f"{by} {self._stamp}\0{entries}").hex()
 
 
 def _digest(text: str) -> bytes:

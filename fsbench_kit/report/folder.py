@@ -1,0 +1,107 @@
+"""The report of a folder with logs: those notebooks for which its runs have figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import fsbench_kit as fsb
+from fsbench_kit import charts, tables
+from fsbench_kit.analysis.latency import curves
+from fsbench_kit.data.study import read_study, study_folders
+from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.report.spec import NotebookSpec, ReportSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from fsbench_kit.data.dataset import Dataset
+
+FACTOR: Final = "filesystem"
+
+
+def spec_of(
+    paths: Sequence[str], dataset: Dataset, *, names: Sequence[str] = (), factor: str | None, baseline: str | None
+) -> ReportSpec:
+    """Return what a report of files and folders consists of.
+
+    Parameters
+    ----------
+    paths, dataset
+        The files and folders, and what was read of them.
+    names, factor, baseline
+        As in `fsbench_kit.read` and `fsbench_kit.compare`.
+
+    Raises
+    ------
+    RequestError
+        If the runs have no two levels of a factor that was asked for. Where none was, the report goes without a
+        comparison.
+    """
+    # What has a slash is known for a path.
+    given = {"data": [path if "/" in path else f"./{path}" for path in paths], "names": list(names)}
+    compared = {**given, "factor": factor or FACTOR}
+    notebooks = [
+        *_comparison(dataset, factor, baseline, compared),
+        *_of_latency(dataset, compared),
+        *_of_scaling(dataset, compared),
+        *_of_claims(paths, given),
+        _page("logs", "02_ingest", "What is in the logs", given),
+    ]
+    return ReportSpec(title=_title(paths, dataset), intro=tables.contents(dataset), notebook=tuple(notebooks))
+
+
+def _page(name: str, notebook: str, title: str, parameters: dict[str, Any]) -> NotebookSpec:
+    return NotebookSpec(name=name, file=f"notebooks/{notebook}.ipynb", title=title, parameters=parameters)
+
+
+def _comparison(
+    dataset: Dataset, factor: str | None, baseline: str | None, compared: dict[str, Any]
+) -> Iterator[NotebookSpec]:
+    of = factor or FACTOR
+    if (problem := _problem(dataset, of, baseline)) is not None:
+        if factor is None and baseline is None:
+            return
+        raise problem
+    levels = dataset.runs[of].drop_nulls().unique(maintain_order=True) if of in dataset.runs.columns else ()
+    what = f"{', '.join(sorted(map(str, levels)))} compared" if len(levels) else f"{of} compared"
+    yield _page("compare", "03_compare", what, {**compared, "baseline": baseline or ""})
+
+
+def _problem(dataset: Dataset, factor: str, baseline: str | None) -> RequestError | None:
+    """Return why the levels of a factor cannot be compared."""
+    try:
+        found = fsb.compare(dataset, factor, baseline)
+    except RequestError as error:
+        return error
+    return RequestError(f"these runs have no two levels of {factor} to compare") if found.is_empty() else None
+
+
+def _of_latency(dataset: Dataset, compared: dict[str, Any]) -> Iterator[NotebookSpec]:
+    try:
+        curves(dataset, compared["factor"])
+    except RequestError:
+        return
+    yield _page("latency", "06_latency", "How long requests take, and how long at worst", compared)
+
+
+def _of_scaling(dataset: Dataset, compared: dict[str, Any]) -> Iterator[NotebookSpec]:
+    if charts.varied_settings(dataset, compared["factor"]):
+        yield _page("scaling", "08_scaling", "What more threads, deeper queues and larger records bring", compared)
+
+
+def _of_claims(paths: Sequence[str], given: dict[str, Any]) -> Iterator[NotebookSpec]:
+    try:
+        claims = any(read_study(folder).claim for folder in study_folders(paths))
+    except InputError:
+        return  # there is no study, or what is wrong with it is said where its logs are
+    if claims:
+        yield _page(
+            "claims", "04_audit", "What is claimed, checked against the figures", {"studies": given["data"]}
+        )
+
+
+def _title(paths: Sequence[str], dataset: Dataset) -> str:
+    studies = dataset.runs["study"].drop_nulls().unique(maintain_order=True)
+    return ", ".join(studies if len(studies) else [Path(path).resolve().name for path in paths])
