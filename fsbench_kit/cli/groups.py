@@ -34,7 +34,7 @@ def chosen(
     factor: str | None,
     baseline: str | None,
     labels: str | None,
-    names: str | None,
+    names: list[str] | None,
     jobs: int | None,
 ) -> Comparable:
     """Read what is to be compared.
@@ -108,7 +108,7 @@ def _short(paths: list[str]) -> list[str]:
 
 
 def _read_readable(
-    paths: dict[str, str], names: str | None, jobs: int | None
+    paths: dict[str, str], names: list[str] | None, jobs: int | None
 ) -> tuple[dict[str, fsb.Dataset], InputError | None]:
     """Read each path by itself; return also what was wrong with the first that cannot be read."""
     groups, unread = {}, None
