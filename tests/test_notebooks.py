@@ -518,7 +518,7 @@ def test_plain_papermill_ends_with_a_sentence_where_a_parameter_is_wrong(tmp_pat
     assert result.returncode == 1
     _, said, hint = result.stderr.rpartition("Exception encountered at")[2].strip().splitlines()
     assert said == "this notebook has no parameter 'basline'"
-    assert hint.startswith("Did you mean 'baseline'? There are: data, factor, baseline,")
+    assert hint.startswith("Did you mean 'baseline'? There are: data, names, factor, baseline,")
 
 
 @pytest.mark.slow
