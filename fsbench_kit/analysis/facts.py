@@ -9,7 +9,7 @@ import polars as pl
 from fsbench_kit.analysis.settings import known
 from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.units import quantity
-from fsbench_kit.model.vocabulary import FOLLOWS, setting_kind
+from fsbench_kit.model.vocabulary import ASKED, FOLLOWS, setting_kind
 
 if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
@@ -91,8 +91,8 @@ def is_default() -> pl.Expr:
 
 def others(factor: str) -> pl.Expr:
     """Return which facts are neither the factor nor follow from it."""
-    own = [factor, *FOLLOWS.get(factor, ())]
-    return ~pl.col("key").is_in([*own, "mount_options"] if factor == "mount_options" else own)
+    own = pl.col("key").is_in([factor, f"{ASKED}{factor}", *FOLLOWS.get(factor, ())])
+    return ~(own | (pl.col("kind") == "mount") if factor == "mount_options" else own)
 
 
 def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:

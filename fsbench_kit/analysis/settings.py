@@ -9,6 +9,7 @@ import polars as pl
 from fsbench_kit.analysis.work import work_of
 from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.vocabulary import factor_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -172,7 +173,8 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     if factor in dataset.runs.columns:
         level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
     else:
-        level = _columns(settings, [factor]).rename({factor: "level"})
+        asked = factor_key(factor, settings["key"].unique())
+        level = _columns(settings, [asked]).rename({asked: "level"})
     runs = (
         dataset.runs.drop("line")
         .join(level.drop_nulls(), on="run_id", maintain_order="left")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import polars as pl
 
-from fsbench_kit.model.vocabulary import FOLLOWS, setting_kind
+from fsbench_kit.model.vocabulary import ASKED, FOLLOWS, setting_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ def work_of(runs: pl.DataFrame, settings: pl.DataFrame, alike: Sequence[str], fa
         What the runs are compared by: neither it nor what follows from it is a difference of the work.
     """
     kinds = {key: setting_kind(key) for key in settings["key"].unique()}
-    own = {factor, *FOLLOWS.get(factor, ()), *alike}
+    own = {factor, f"{ASKED}{factor}", *FOLLOWS.get(factor, ()), *alike}
     keys = [key for key, kind in kinds.items() if kind == "workload" and key not in own]
     named = runs.select("run_id", key=pl.lit(_NAME), value="workload").drop_nulls().filter(pl.lit(factor != _NAME))
     known = pl.concat([settings.filter(pl.col("key").is_in(keys)).select(named.columns), named])
@@ -80,7 +80,7 @@ def _texts(rows: pl.DataFrame) -> dict[str, str]:
     ):
         del telling[-1]
     return {
-        run: ", ".join(f"{keys[place]} {kind[place] or 'not known'}" for place in telling)
+        run: ", ".join(f"{keys[place].removeprefix(ASKED)} {kind[place] or 'not known'}" for place in telling)
         for run, kind in cell_of.items()
         if telling
     }

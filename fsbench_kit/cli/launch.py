@@ -31,8 +31,9 @@ def launch_command(
         bool, typer.Option("--retry-failed", help="With --resume, repeat the runs that failed.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print every command in order, and run none of them.")
+        bool, typer.Option("--dry-run", help="Say what would run, how often and in which order, and run nothing.")
     ] = False,
+    commands: Annotated[bool, typer.Option("--commands", help="With --dry-run, print every command too.")] = False,
     device: Annotated[
         list[str] | None,
         typer.Option(help="Confirm that this block device of the plan may be overwritten."),
@@ -47,8 +48,10 @@ def launch_command(
     if dry_run:
         if plan is None or resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _dry_run(Path(found_path(plan)), devices)
+        _dry_run(Path(found_path(plan)), devices, commands=commands)
         return
+    if commands:
+        raise RequestError("--commands needs --dry-run", hint="fsbench launch --dry-run --commands PLAN")
     if resume and (study or replace):
         raise RequestError(
             "--resume cannot be combined with --study or --replace", hint="fsbench launch --resume STUDY"
@@ -82,16 +85,12 @@ def launch_command(
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
-def _dry_run(plan: Path, devices: list[str]) -> None:
+def _dry_run(plan: Path, devices: list[str], *, commands: bool) -> None:
     from fsbench_kit.launch import dry_run, read_plan
 
     preview = dry_run(read_plan(plan), Path.cwd(), devices)
-    for note in preview.notes:
-        typer.echo(note)
-    for step in preview.steps:
+    typer.echo(str(preview))
+    for step in preview.steps if commands else ():
         typer.echo(f"\n# {step.title}")
         for command in step.commands:
             typer.echo(shlex.join(command))
-    typer.echo()
-    for estimate in preview.estimates:
-        typer.echo(estimate)

@@ -16,13 +16,15 @@ from fsbench_kit.launch.workloads import Argv, RunContext
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
     from fsbench_kit.launch.schedule import PlannedRun
     from fsbench_kit.launch.targets import Target
 
+_SHOWN: Final = 4
+"""How many runs are named to show the order."""
 _DROP_CACHES: Final = ("sh", "-c", "echo 3 > /proc/sys/vm/drop_caches")
 
 
@@ -51,6 +53,10 @@ class DryRun:
     ----------
     notes
         What is left out or replaced on this machine, and why.
+    grid
+        How often each workload runs on each target, in lines of text.
+    order
+        A sentence on the order.
     steps
         The runs, in order.
     estimates
@@ -58,8 +64,13 @@ class DryRun:
     """
 
     notes: tuple[str, ...]
+    grid: tuple[str, ...]
+    order: str
     steps: tuple[DryRunStep, ...]
     estimates: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.notes, *self.grid, self.order, *self.estimates])
 
 
 def dry_run(plan: Plan, root: Path, devices: Collection[str] = ()) -> DryRun:
@@ -74,22 +85,59 @@ def dry_run(plan: Plan, root: Path, devices: Collection[str] = ()) -> DryRun:
     """
     chosen, notes = resolve_plan(plan, root, isolation_problem=isolation_problem(), consent=Consent.to(devices))
     return DryRun(
-        notes=tuple(filter(None, (caution(chosen.repeats), *notes))),
+        notes=tuple(filter(None, (caution(min(map(chosen.repeats_of, chosen.workload))), *notes))),
+        grid=tuple(_grid(chosen)),
+        order=_order(chosen),
         steps=tuple(_steps(chosen, root)),
         estimates=tuple(_estimates(chosen)),
     )
 
 
+def _grid(plan: Plan) -> Iterator[str]:
+    """Yield what is varied, and a table with a line for each workload and a column for each target."""
+    varied: dict[str, dict[str, None]] = {}
+    for table in (*plan.target, *plan.workload):
+        for key, value in table.varied.items():
+            varied.setdefault(key, {})[value] = None
+    for key, values in varied.items():
+        yield f"{key}: {', '.join(values)}"
+    heads = ("runs", *(target.name for target in plan.target))
+    on = {target.name: plan.workloads(target) for target in plan.target}
+    rows = [
+        (w.name, *(str(plan.repeats_of(w)) if w in on[name] else "-" for name in heads[1:])) for w in plan.workload
+    ]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    for first, *others in (heads, *rows):
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        yield "  ".join([first.ljust(widths[0]), *cells])
+
+
+def _order(plan: Plan) -> str:
+    """Say how many runs there are, and how the first round begins."""
+    runs = schedule(plan)
+    begin = ", ".join(f"{run.workload.name} on {run.target.name}" for run in runs[:_SHOWN])
+    before = [f"{count} to {stage}" for stage in ("precondition", "warm up") if (count := _count(runs, stage))]
+    rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
+    return (
+        f"{len(runs)} runs in {rounds}, each in a random order of its own (seed {plan.seed})"
+        + (f", and {' and '.join(before)} included" if before else "")
+        + f". First: {begin}{', ...' if len(runs) > _SHOWN else '.'}"
+    )
+
+
+def _count(runs: Sequence[PlannedRun], stage: str) -> int:
+    return sum(run.stage == stage.replace(" ", "-") for run in runs)
+
+
 def _steps(plan: Plan, root: Path) -> Iterator[DryRunStep]:
     runs = schedule(plan)
-    reused = plan.filesystems == "reused"
     ready: dict[str, Target] = {}
     for order, run in enumerate(runs, 1):
         target = run.target
         rest: tuple[Argv, ...] = (("sleep", f"{plan.cool_down:g}"),) if plan.cool_down and order > 1 else ()
         make = () if target.name in ready else target.commands.make
-        remove = () if reused else target.commands.remove
-        if reused:
+        remove = () if plan.reuses(target) else target.commands.remove
+        if plan.reuses(target):
             ready[target.name] = target
         stage = run.stage if run.round is None else f"round {run.round}"
         yield DryRunStep(
@@ -101,11 +149,11 @@ def _steps(plan: Plan, root: Path) -> Iterator[DryRunStep]:
         yield DryRunStep("after the last run", remove)
 
 
-def _settling(plan: Plan, target: Target) -> Iterator[Argv]:
-    if plan.trims(target):
+def _settling(plan: Plan, run: PlannedRun) -> Iterator[Argv]:
+    if plan.trims(run.target, run.workload):
         yield ("fstrim", "--verbose", str(TARGET))
     yield ("sync",)
-    if plan.drop_caches:
+    if plan.drops_caches(run.workload):
         yield _DROP_CACHES
 
 
@@ -113,18 +161,18 @@ def _work(plan: Plan, run: PlannedRun, root: Path) -> Iterator[Argv]:
     filesystem = run.target.expected_filesystem or mount_of(run.target.place(root)).filesystem
     work = run.workload.work(RunContext(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=run.seed))
     yield from work.before
-    yield from _settling(plan, run.target)
+    yield from _settling(plan, run)
     yield work.measured
     yield from work.after
 
 
 def _estimates(plan: Plan) -> Iterator[str]:
     runs = schedule(plan)
-    most = plan.rests + len(runs) * plan.timeout
+    most = plan.rests + sum(plan.timeout_of(run.workload) for run in runs)
     yield (
         f"Time: at least {plan.least_seconds:g} s, from the plan's run times and rests, and at most {most:g} s "
-        f"for the runs, since each is ended after {plan.timeout:g} s. How long mkfs, mount and runs without "
-        "a time limit take is known only afterwards."
+        "for the runs, since a timeout ends each. How long mkfs, mount and runs without a time limit take is "
+        "known only afterwards."
     )
     if plan.least_written:
         written = humanise(plan.least_written, "B")

@@ -13,8 +13,7 @@
 
     [[target]]           # needs root
     kind = "loop"
-    name = "xfs"
-    filesystem = "xfs"
+    filesystem = ["ext4", "xfs"]    # a list is varied: see `matrix`
     size = "512M"
 
     [[otherwise]]        # replaces all targets where one is not available here
@@ -26,7 +25,7 @@
     tool = "fio"
     name = "randwrite"
     optional = true      # left out where fio is not installed
-    rw = "randwrite"
+    rw = ["randread", "randwrite"]
     ...
 """
 
@@ -37,12 +36,14 @@ import json
 import re
 import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, ValidationError, model_validator
 
-from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_error, excerpt, tagged
-from fsbench_kit.launch.schema import Count, Name, PlanTable, Seconds, Size, Truth, Whole
+from fsbench_kit.launch.matrix import MODELS, expand
+from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_error, excerpt
+from fsbench_kit.launch.schema import Count, Freshness, Name, PlanTable, Seconds, Size, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.workloads import Workload
@@ -62,6 +63,16 @@ class Budget(PlanTable):
 
     seconds: Seconds | None = None
     bytes: Size | None = None
+
+
+class Exclusion(PlanTable):
+    """One ``[[exclude]]``: workloads that do not run on a target."""
+
+    target: Annotated[Name, Field(description="the name of a target", examples=["xfs"])]
+    workload: Annotated[
+        tuple[Name, ...],
+        Field(strict=False, min_length=1, description="a list of names of workloads", examples=[["randread"]]),
+    ]
 
 
 def _tables(name: str, *, at_least: int = 0) -> Any:
@@ -104,7 +115,10 @@ class Plan(PlanTable):
         Whether, before each run, the device beneath is told what its filesystem does not use. Where the plan does
         not say, that is done for filesystems that the launch made, unless a device is preconditioned.
     target, otherwise, workload
-        What to run, and on what. `otherwise` replaces all of `target` where one of these is not available.
+        What to run, and on what. `otherwise` replaces all of `target` where one of these is not available. Each
+        list in them is varied: `fsbench_kit.launch.matrix` makes a table of each combination.
+    exclude
+        What is not run: the combinations of a target and a workload that have all of the values named here.
     precondition
         Workloads that are run once on each target before all else, in this order: to fill an SSD, for example.
     """
@@ -123,9 +137,7 @@ class Plan(PlanTable):
     cool_down: Annotated[
         float, Field(ge=0, allow_inf_nan=False, description="a number of seconds of at least 0", examples=[5])
     ] = 0
-    filesystems: Annotated[
-        Literal["fresh", "reused"], Field(description='"fresh" or "reused"', examples=["fresh"])
-    ] = "fresh"
+    filesystems: Freshness = "fresh"
     drop_caches: Truth = True
     trim: Truth | None = None
     budget: Annotated[Budget, Field(description='a table with "seconds" or "bytes" or both')] = Budget()
@@ -133,6 +145,12 @@ class Plan(PlanTable):
     otherwise: Annotated[tuple[Target, ...], _tables("otherwise")] = ()
     workload: Annotated[tuple[Workload, ...], _tables("workload", at_least=1)]
     precondition: Annotated[tuple[Workload, ...], _tables("precondition")] = ()
+    exclude: Annotated[tuple[Exclusion, ...], _tables("exclude")] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expanded(cls, plan: Any) -> Any:
+        return expand(plan).tables if isinstance(plan, dict) else plan
 
     @model_validator(mode="after")
     def _fits_together(self) -> Plan:
@@ -140,11 +158,13 @@ class Plan(PlanTable):
             _refuse_equal_names(key, [table.name for table in getattr(self, key)])
         for key in ("target", "otherwise"):
             for number, target in enumerate(getattr(self, key)):
-                for workload in (*self.precondition, *self.workload) if target.capacity is not None else ():
+                for workload in self._on(target) if target.capacity is not None else ():
                     _refuse_overfull(Place(key, number, "size"), target.capacity, workload)
         for key in ("precondition", "workload"):
             for number, workload in enumerate(getattr(self, key)):
                 self._refuse_over_timeout(Place(key, number), workload)
+        if not any(map(self.workloads, self.target)):
+            raise PlanError("nothing is left to run", Place(key="exclude"), hint="Exclude less.")
         if self.precondition and self.trim:
             what = "trimming would undo what [[precondition]] does to a device"
             raise PlanError(what, Place(key="trim"), hint="Write: trim = false")
@@ -156,28 +176,59 @@ class Plan(PlanTable):
         if self.until is None:
             return
         at = Place(key="until")
-        if self.repeats <= PILOT:
-            what = f"the rule first looks after {PILOT} rounds, and there are {self.repeats} repeats at most"
+        if self.rounds <= PILOT:
+            what = f"the rule first looks after {PILOT} rounds, and there are {self.rounds} repeats at most"
             raise PlanError(what, at, hint="Raise repeats, the most rounds that there can be, or remove the rule.")
         if len(self.target) == 1:
             what = "the rule looks at ratios to the first target, and this is the only one"
             raise PlanError(what, at, hint="Add a [[target]], or remove the rule.")
 
-    def trims(self, target: Target) -> bool:
-        """Whether the device beneath a target is trimmed before each run."""
-        return target.trims and not self.precondition if self.trim is None else self.trim
+    @property
+    def rounds(self) -> int:
+        """How many rounds there are at most: a workload with fewer repeats takes part in the first ones."""
+        return max(map(self.repeats_of, self.workload))
+
+    def repeats_of(self, workload: Workload) -> int:
+        """Return how often a workload runs on each target."""
+        return self.repeats if workload.repeats is None else workload.repeats
+
+    def timeout_of(self, workload: Workload) -> float:
+        """Return the seconds after which a run of a workload is ended."""
+        return self.timeout if workload.timeout is None else workload.timeout
+
+    def drops_caches(self, workload: Workload) -> bool:
+        """Whether the kernel's caches are dropped before a run of a workload."""
+        return self.drop_caches if workload.drop_caches is None else workload.drop_caches
+
+    def workloads(self, target: Target) -> list[Workload]:
+        """Return the workloads that run on a target."""
+        without = {name for rule in self.exclude if rule.target == target.name for name in rule.workload}
+        return [workload for workload in self.workload if workload.name not in without]
+
+    def _on(self, target: Target) -> list[Workload]:
+        return [*self.precondition, *self.workloads(target)]
+
+    def trims(self, target: Target, workload: Workload) -> bool:
+        """Whether the device beneath a target is trimmed before each run of a workload."""
+        said = self.trim if workload.trim is None else workload.trim
+        return target.trims and not self.precondition if said is None else said
+
+    def reuses(self, target: Target) -> bool:
+        """Whether all runs on a target share one filesystem."""
+        return (target.filesystems or self.filesystems) == "reused"
 
     def keeps_own_cache(self, target: Target) -> bool:
         """Whether runs on a target find in its own cache what earlier ones have left there."""
-        return target.own_cache is not None and self.filesystems == "reused"
+        return target.own_cache is not None and self.reuses(target)
 
     def _refuse_over_timeout(self, at: Place, workload: Workload) -> None:
-        if workload.stated_seconds >= self.timeout:
+        timeout = self.timeout_of(workload)
+        if workload.stated_seconds >= timeout:
             what = (
                 f'workload "{workload.name}" runs for {workload.stated_seconds:g} s, '
-                f"but the timeout ends each run after {self.timeout:g} s"
+                f"but the timeout ends each run after {timeout:g} s"
             )
-            raise PlanError(what, at, hint="Raise the plan's timeout well above that, or plan shorter runs.")
+            raise PlanError(what, at, hint="Raise the timeout well above that, or plan shorter runs.")
 
     def _refuse_over_budget(self) -> None:
         seconds = self.least_seconds
@@ -191,28 +242,30 @@ class Plan(PlanTable):
             at = Place("budget", key="bytes")
             raise PlanError(what, at, hint="Raise it, or plan fewer repeats or smaller files.")
 
-    @property
-    def _workloads_of_a_target(self) -> list[Workload]:
-        """The workloads that run on each target, each as often as it runs there."""
-        return [*self.precondition, *(self.warm_up + self.repeats) * self.workload]
+    def runs_on(self, target: Target) -> list[Workload]:
+        """Return the workloads that run on a target, each as often as it runs there."""
+        repeated = [(self.warm_up + self.repeats_of(one)) * [one] for one in self.workloads(target)]
+        return [*self.precondition, *chain(*repeated)]
 
     @property
     def rests(self) -> float:
         """The seconds of rest between all runs."""
-        return self.cool_down * (len(self.target) * len(self._workloads_of_a_target) - 1)
+        return self.cool_down * (sum(len(self.runs_on(target)) for target in self.target) - 1)
 
     @property
     def least_seconds(self) -> float:
         """The seconds that its runs and the rests between them take for certain."""
-        return self.rests + len(self.target) * sum(w.least_seconds for w in self._workloads_of_a_target)
+        return self.rests + sum(run.least_seconds for target in self.target for run in self.runs_on(target))
 
     @property
     def least_written(self) -> int:
         """The bytes that its runs write for certain, and those to make the targets ready for them."""
-        runs = self._workloads_of_a_target
-        times_made = 1 if self.filesystems == "reused" else len(runs)
-        of_runs = len(self.target) * sum(workload.least_written or 0 for workload in runs)
-        return of_runs + times_made * sum(target.written for target in self.target)
+        written = 0
+        for target in self.target:
+            runs = self.runs_on(target)
+            written += sum(run.least_written or 0 for run in runs)
+            written += target.written * (1 if self.reuses(target) else len(runs))
+        return written
 
 
 def read_plan(path: Path) -> Plan:
@@ -252,18 +305,25 @@ def read_plan(path: Path) -> Plan:
     try:
         plan = Plan.model_validate(tables, context=path.parent)
     except ValidationError as error:
-        raise as_input_error(error, text, path, _SHAPE) from None
-    _refuse_what_programs_refuse(plan, text, path)
+        raise as_input_error(error, text, path, replace(_SHAPE, origins=_origins(tables))) from None
+    _refuse_what_programs_refuse(plan, text, path, _origins(tables))
     return plan
 
 
-def _refuse_what_programs_refuse(plan: Plan, text: str, path: Path) -> None:
+def _origins(tables: dict[str, Any]) -> dict[str, list[int]]:
+    try:
+        return expand(tables).origins
+    except PlanError:
+        return {}
+
+
+def _refuse_what_programs_refuse(plan: Plan, text: str, path: Path, origins: Mapping[str, Sequence[int]]) -> None:
     """Refuse a plan with a workload that its own program, as it is installed here, does not understand."""
     for key in ("precondition", "workload"):
         for number, workload in enumerate(getattr(plan, key)):
             found = workload.program_error()
             if found is not None:
-                line = replace(found.at, table=key, number=number).line(text)
+                line = replace(found.at, table=key, number=origins[key][number]).line(text)
                 shown = excerpt(text, line) if line else None
                 raise InputError(str(found), file=path, line=line, excerpt=shown, hint=found.hint)
 
@@ -315,13 +375,5 @@ def _bytes(number: int) -> str:
     return humanise(number, "B")
 
 
-_SHAPE: Final = Shape(
-    Plan,
-    tables={"budget": Budget},
-    lists={
-        "target": tagged(Target, "kind"),
-        "otherwise": tagged(Target, "kind"),
-        "workload": tagged(Workload, "tool"),
-        "precondition": tagged(Workload, "tool"),
-    },
-)
+_SHAPE: Final = Shape(Plan, tables={"budget": Budget}, lists={**MODELS, "exclude": ("", {"": Exclusion})})
+"""Says what is wrong in a plan, and where: in the file's own lines, with what may stand there instead."""

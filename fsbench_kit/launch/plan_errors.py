@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic.fields import FieldInfo
@@ -14,7 +14,7 @@ from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.toml_lines import lines_of_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import ValidationError
@@ -75,11 +75,21 @@ class Shape:
         Those of its single tables, by their names.
     lists
         List of tables -> the key that says what each of them is, and the model for each of that key's values.
+    origins
+        List of tables -> for each of its tables, the number of the one in which it was written.
     """
 
     plan: type[PlanTable]
     tables: Mapping[str, type[PlanTable]]
     lists: Mapping[str, tuple[str, Mapping[str, type[PlanTable]]]]
+    origins: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+    def written(self, place: Place) -> Place:
+        """Return where something was written, if a list made several tables of one."""
+        numbers = self.origins.get(place.table or "", ())
+        if place.number is None or place.number >= len(numbers):
+            return place
+        return replace(place, number=numbers[place.number])
 
     def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[PlanTable]]:
         """Return where pydantic found an error, and the model of the table there."""
@@ -111,12 +121,13 @@ class _Explanation:
 
 def as_input_error(errors: ValidationError, text: str, path: Path, shape: Shape) -> InputError:
     """Say the first error in full, and the others in a line each."""
-    explained = [
+    # Of a list, each value makes a table of its own, and the same mistake in each.
+    explained = dict.fromkeys(
         _explain(error, text, shape)
         for error in errors.errors()
         if not (error["type"] == "too_short" and error["input"])  # its entries are there, and have errors
         and error["type"] != "default_factory_not_called"  # for want of a value that is an error itself
-    ]
+    )
     first, *others = sorted(explained, key=lambda one: (one.line is None, one.line))
     hints = [first.hint] if first.hint else []
     if others:
@@ -132,10 +143,11 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
         place = cause.at
         if error["loc"]:  # a table does not know its own place
             place = replace(shape.place(error["loc"])[0], key=place.key)
-        return _Explanation(str(cause), place.line(text), cause.hint)
+        return _Explanation(str(cause), shape.written(place).line(text), cause.hint)
     at, model = shape.place(error["loc"])
     if isinstance(cause, MissingKeyError):
         at = replace(at, key=cause.key)
+    at = shape.written(at)
     line = at.line(text)
     if error["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return _explain_kind(at, text, error["input"], shape)
@@ -167,8 +179,12 @@ def _explain_kind(at: Place, text: str, table: Mapping[str, object], shape: Shap
 def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
     if at.table is not None and at.key in shape.plan.model_fields:
         return "It is a key of the whole plan: write it above the first table."
-    known = "Known keys: " + ", ".join(model.model_fields) + "."
-    close = _close(at.key, model.model_fields)
+    # Those of the whole plan that a table may have too come last; a launch writes down by itself what was varied.
+    keys = sorted(
+        (key for key in model.model_fields if key != "varied"), key=lambda key: key in shape.plan.model_fields
+    )
+    known = "Known keys: " + ", ".join(keys) + "."
+    close = _close(at.key, keys)
     return f"{close} {known}" if close else known
 
 

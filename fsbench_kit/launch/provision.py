@@ -24,13 +24,13 @@ class Provision:
     scratch
         Tells a target's scratch folder.
     reused
-        Whether a target stays ready for all of its runs.
+        Tells whether a target stays ready for all of its runs.
     consent
         Which block devices may be overwritten.
     """
 
     scratch: Callable[[Target], Path]
-    reused: bool
+    reused: Callable[[Target], bool]
     consent: Consent
     _ready: dict[str, Ready] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -51,7 +51,7 @@ class Provision:
         StepError
             On entering, if the target cannot be made ready.
         """
-        if not self.reused:
+        if not self.reused(target):
             with self._made(target) as ready:
                 yield ready
             return

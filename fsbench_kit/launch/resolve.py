@@ -94,7 +94,14 @@ def resolve_plan(
         if plan.keeps_own_cache(t)
     ]
     notes += [f'Workload "{w.name}": {remark}.' for w in workloads if (remark := w.remark()) is not None]
-    chosen = plan.model_copy(update={"target": tuple(adapted), "otherwise": (), **kept})
+    kept_names = {table.name for table in (*adapted, *workloads)}
+    rules = ((rule, tuple(name for name in rule.workload if name in kept_names)) for rule in plan.exclude)
+    exclude = tuple(
+        rule.model_copy(update={"workload": left}) for rule, left in rules if left and rule.target in kept_names
+    )
+    chosen = plan.model_copy(update={"target": tuple(adapted), "otherwise": (), "exclude": exclude, **kept})
+    if not any(map(chosen.workloads, chosen.target)):
+        raise LaunchError("no run is left", hint="\n".join(notes))
     _refuse_too_little_space(chosen, root)
     return chosen, tuple(notes)
 
@@ -158,7 +165,7 @@ def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...], consent: Con
                 what = f'{name} and {again} are the same device (targets "{one.name}" and "{other.name}")'
                 hint = "Name another device; or to use it in turn, give it the same name in both."
                 raise LaunchError(what, hint=hint)
-            if plan.filesystems == "reused":
+            if plan.reuses(one) or plan.reuses(other):
                 what = f'targets "{one.name}" and "{other.name}" cannot both keep their filesystem on {name}'
                 hint = 'Give each a device of its own, or write: filesystems = "fresh"'
                 raise LaunchError(what, hint=hint)

@@ -71,6 +71,7 @@ class RunRecord:
     def __post_init__(self) -> None:
         for name in (STDOUT, STDERR):
             (self.folder / name).touch()
+        self.settings |= self.planned.target.asked | self.planned.workload.asked
         self.before["versions"] = versions(self.planned.workload)
         self.filesystem = self.planned.target.expected_filesystem
         for program in self.planned.target.programs[:1]:

@@ -136,7 +136,7 @@ def _launch(request: Request) -> str | None:
         if request.resume:
             session.resume(retry_failed=request.retry_failed)
         _tell(Planned(study.name, str(study.folder), len(study.planned_runs), done=len(session.made)))
-        for note in filter(None, (caution(plan.repeats), *notes)):
+        for note in filter(None, (caution(min(map(plan.repeats_of, plan.workload))), *notes)):
             _tell(Note(note))
         return session.make_runs()
 

@@ -43,8 +43,9 @@ class PlannedRun:
 def schedule(plan: Plan) -> tuple[PlannedRun, ...]:
     """Return all runs in the order in which they are to be made.
 
-    Each round has every workload on every target once, in a random order of its own: then a drift of the machine
-    hits all targets alike, and runs of one round can be compared as pairs. The order depends on the seed alone.
+    Each round has every workload on every target once, as long as it has repeats left, in a random order of its
+    own: then a drift of the machine hits all targets alike, and runs of one round can be compared as pairs. The
+    order depends on the seed alone.
     Before the rounds come the preconditioning of each target, in the order in which it is written, and the rounds
     that warm up.
     """
@@ -55,14 +56,15 @@ def schedule(plan: Plan) -> tuple[PlannedRun, ...]:
         runs = [
             PlannedRun(stage, count, plan.seed + number, target, workload)
             for target in plan.target
-            for workload in plan.workload
+            for workload in plan.workloads(target)
+            if stage != "measured" or number <= plan.repeats_of(workload)
         ]
         # Of all methods of Random, only random() is promised to give the same in every version of Python.
         return sorted(runs, key=lambda _: chance.random())
 
-    measured = [one_round("measured", number) for number in range(1, plan.repeats + 1)]
+    measured = [one_round("measured", number) for number in range(1, plan.rounds + 1)]
     # Drawn last, so that warming up does not change the order of what is measured.
-    warm_up = [one_round("warm-up", plan.repeats + number) for number in range(1, plan.warm_up + 1)]
+    warm_up = [one_round("warm-up", plan.rounds + number) for number in range(1, plan.warm_up + 1)]
     precondition = [
         [PlannedRun("precondition", None, plan.seed, target, workload) for workload in plan.precondition]
         for target in plan.target

@@ -7,17 +7,42 @@ made from these two.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from fsbench_kit.model.units import size
+from fsbench_kit.model.vocabulary import ASKED
 
 
 class PlanTable(BaseModel):
     """A table of a plan: no keys but its own, no conversions, no changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class VariedTable(PlanTable):
+    """A table of which a plan may have several that differ in some keys alone.
+
+    Attributes
+    ----------
+    varied
+        The keys that were lists in the plan, each with the value that this table has of them.
+    """
+
+    varied: Annotated[
+        dict[str, str],
+        Field(description="a table of the keys that were lists, with their values; the launch itself writes it"),
+    ] = {}
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What was varied and stands in no log, as settings."""
+        return {f"{ASKED}{key}": value for key, value in self.varied.items() if not self.is_told(key)}
+
+    def is_told(self, key: str) -> bool:
+        """Whether the value of a key stands in the log or the command line of a run."""
+        raise NotImplementedError
 
 
 def as_bytes(value: Any) -> Any:
@@ -86,6 +111,10 @@ Milliseconds = Annotated[
 ]
 """A time in seconds for a program that counts in milliseconds."""
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
+
+
+Freshness = Annotated[Literal["fresh", "reused"], Field(description='"fresh" or "reused"', examples=["fresh"])]
+"""Whether each run gets a fresh filesystem, or all runs on a target the same one."""
 
 
 def short_size(number: int) -> str:

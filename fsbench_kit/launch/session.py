@@ -84,7 +84,7 @@ class Session:
     _reader: Reader = field(default_factory=Reader)
 
     def __post_init__(self) -> None:
-        self.rounds = self.study.plan.repeats
+        self.rounds = self.study.plan.rounds
 
     @property
     def scratch(self) -> Path:
@@ -105,7 +105,7 @@ class Session:
                 self._free_at_first.setdefault(of, run["environment"]["before"]["free_bytes"])
         for sentence in self._changes(records.values()):
             self.tell(Note(sentence))
-        if self.study.plan.filesystems == "reused" and any(t.commands.make for t in self.study.plan.target):
+        if any(self.study.plan.reuses(target) and target.commands.make for target in self.study.plan.target):
             self.tell(Note("The filesystems of the earlier runs are gone; the runs from here on share new ones."))
 
     def _changes(self, records: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -119,11 +119,10 @@ class Session:
 
     def make_runs(self) -> str | None:
         """Make all runs that are missing, and return why it ended before the last, if it did."""
-        reused = self.study.plan.filesystems == "reused"
         try:
             with (
                 self._reader,
-                Provision(self._scratch_of, reused=reused, consent=self.consent) as provision,
+                Provision(self._scratch_of, self.study.plan.reuses, consent=self.consent) as provision,
             ):
                 return self._make_runs(provision)
         finally:
@@ -204,7 +203,7 @@ class Session:
         new.mkdir()
         record = self._record(planned, new, provision)
         if record.execution is not None:
-            fresh = self.study.plan.filesystems == "fresh"
+            fresh = not self.study.plan.reuses(planned.target)
             planned.workload.complete_log(new, record.steps if fresh else ())
             if record.logs:
                 record.reading = self._reader.read(new, record.logs)
@@ -296,11 +295,10 @@ class Session:
     def _work(self, work: Work, target: Ready, record: RunRecord) -> None:
         """Run the commands of a run, and record the machine around the one that is measured."""
         plan, directory = self.study.plan, record.folder / TARGET if work.on_target else record.folder
+        workload, timeout = record.planned.workload, self.study.plan.timeout_of(record.planned.workload)
 
         def run(argv: Argv, stdout: str, stderr: str) -> Execution:
-            return execute(
-                argv, record.folder, timeout=plan.timeout, directory=directory, stdout=stdout, stderr=stderr
-            )
+            return execute(argv, record.folder, timeout=timeout, directory=directory, stdout=stdout, stderr=stderr)
 
         for name, text in work.files.items():
             (record.folder / name).write_text(text, encoding="utf-8")
@@ -309,10 +307,10 @@ class Session:
             if record.preparation[-1].failure is not None:
                 break
         else:
-            if plan.trims(record.planned.target):
+            if plan.trims(record.planned.target, workload):
                 record.before["trim"] = environment.trim(target.directory)
             self._reader.get_ready()
-            record.before["caches"] = environment.settle(drop_caches=plan.drop_caches)
+            record.before["caches"] = environment.settle(drop_caches=plan.drops_caches(workload))
             if plan.keeps_own_cache(record.planned.target):
                 record.before["caches"] += f"; {record.planned.target.own_cache} may have kept more"
             record.before["quiet"] = environment.quiet(target.directory, target.members)

@@ -48,7 +48,7 @@ class StoppingMonitor:
             return None
         self._last = rounds
         seen = PILOT if self._rule.two_stages else rounds
-        return self._rule.decide(self._precision(seen), seen, self._study.plan.repeats)
+        return self._rule.decide(self._precision(seen), seen, self._study.plan.rounds)
 
     def _precision(self, rounds: int) -> Precision:
         """Ask a process of its own how precise the comparisons are after so many rounds."""

@@ -144,7 +144,7 @@ class LaunchedStudy:
     @property
     def _rule(self) -> dict[str, Any]:
         """What a decision was made by. It holds for no other rule."""
-        return {"until": self.plan.until, "repeats": self.plan.repeats}
+        return {"until": self.plan.until, "repeats": self.plan.rounds}
 
     @property
     def _settled_rounds(self) -> int:
@@ -153,8 +153,8 @@ class LaunchedStudy:
             decision = json.loads((self.folder / DECISION).read_text(encoding="utf-8"))
             rounds = decision.pop("rounds")
         except (OSError, ValueError, LookupError, AttributeError, TypeError):
-            return self.plan.repeats
-        return rounds if decision == self._rule else self.plan.repeats
+            return self.plan.rounds
+        return rounds if decision == self._rule else self.plan.rounds
 
     def refuse_to_overwrite(self, *, replace: bool) -> None:
         """Refuse a new study where there is one of its name.

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.model.conditions import CONDITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Better = Literal["higher", "lower"]
 
@@ -272,6 +275,19 @@ SETTINGS: Final[dict[str, SettingWord]] = {
 }
 """Settings with a name of their own. An option that only one tool has is called ``<tool>.<option>`` and
 counts as workload, unless it is listed here."""
+
+ASKED: Final = "asked."
+"""What the keys of a plan begin with that a launch has varied and no log tells; each is a setting of the work."""
+
+
+def factor_key(factor: str, known: Iterable[str]) -> str:
+    """Return the setting that is meant by a factor: where a launch has varied that, what was asked for.
+
+    >>> factor_key("mount_options", ["asked.mount_options", "mount_options"]), factor_key("kernel", ["kernel"])
+    ('asked.mount_options', 'kernel')
+    """
+    return asked if (asked := f"{ASKED}{factor}") in known else factor
+
 
 STAGES: Final = ("precondition", "warm-up", "measured")
 """What a launched run was for: those before the first round are kept, and not compared."""

@@ -111,7 +111,7 @@ def test_estimates_say_what_is_known_and_what_not(
     # 36 runs, 12 of them of 7 s, with 35 rests of 1 s; 12 times 4 MiB laid out, and 12 times 100 MiB written twice
     time, written, unknown, runs, budget = dry_run(plan, tmp_path).estimates
     assert time.startswith("Time: at least 119 s, ")
-    assert "at most 755 s for the runs, since each is ended after 20 s." in time
+    assert "at most 755 s for the runs, since a timeout ends each." in time
     assert written == "Bytes: at least 2.39 GiB, and what the filesystems write for themselves."
     assert unknown == 'Bytes of "endless": known only afterwards.'
     assert runs == 'Runs: at least 30 and at most 36, as the rule "half-width 5 %" decides.'
@@ -134,7 +134,7 @@ def test_command_prints_every_command_in_order(tmp_path: Path) -> None:
         '[[target]]\nkind = "directory"\ndirectory = "."\n[[workload]]\ntool = "smallfiles"\nfiles = 5\nsize = 1\n'
     )
     (tmp_path / "plan.toml").write_text(f'id = "short"\n{plan}')
-    command = [Path(sys.executable).with_name("fsbench"), "launch", "plan.toml", "--dry-run"]
+    command = [Path(sys.executable).with_name("fsbench"), "launch", "plan.toml", "--dry-run", "--commands"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     titles = [f"# run {n}/10, round {n}: smallfiles on directory, in {tmp_path}" for n in range(1, 11)]

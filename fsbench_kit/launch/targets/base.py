@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.launch.schema import Name, PlanTable, Truth, named
+from fsbench_kit.launch.schema import Freshness, Name, Truth, VariedTable, named
 from fsbench_kit.launch.targets.steps import Commands
 from fsbench_kit.launch.tools import not_installed
 
@@ -30,7 +30,7 @@ Directory = Annotated[
 ]
 
 
-class BaseTarget(PlanTable, ABC):
+class BaseTarget(VariedTable, ABC):
     """One ``[[target]]`` of a plan.
 
     Attributes
@@ -39,6 +39,8 @@ class BaseTarget(PlanTable, ABC):
         What its runs are called; without it, as its filesystem or else its kind.
     optional
         Whether it is left out, with a note, where it is not available.
+    filesystems
+        Whether each run gets a fresh filesystem; without it, as the plan says.
     """
 
     isolated: ClassVar[bool] = True
@@ -49,11 +51,16 @@ class BaseTarget(PlanTable, ABC):
 
     name: Name
     optional: Truth = False
+    filesystems: Freshness | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _named(cls, table: Any) -> Any:
         return named(table, "filesystem", "kind")
+
+    def is_told(self, key: str) -> bool:
+        """Look whether it is the filesystem, which is a column of its own."""
+        return key == "filesystem"
 
     def place(self, root: Path) -> Path:
         """Return the directory in which its scratch folder is made: by default, where the results go."""

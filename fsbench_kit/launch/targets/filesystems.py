@@ -88,7 +88,7 @@ MkfsWords = Annotated[
 MountWords = Annotated[
     str,
     Field(
-        pattern=r"^[\w=.:-]+(,[\w=.:-]+)*$",
+        pattern=r"^([\w=.:-]+(,[\w=.:-]+)*)?$",
         description='mount options with commas between them, without "/"',
         examples=["noatime"],
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import model_validator
 
-from fsbench_kit.launch.schema import Name, PlanTable, Truth, named
+from fsbench_kit.launch.schema import Count, Name, Seconds, Truth, VariedTable, named
 from fsbench_kit.launch.tools import Program
 from fsbench_kit.model.errors import RequestError
 
@@ -96,7 +96,7 @@ class Work:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-class BaseWorkload(PlanTable, ABC):
+class BaseWorkload(VariedTable, ABC):
     """One ``[[workload]]`` of a plan.
 
     Attributes
@@ -106,6 +106,8 @@ class BaseWorkload(PlanTable, ABC):
     optional
         Whether it is left out, with a note, where its program is missing. Otherwise its runs are recorded as
         failed there.
+    repeats, timeout, drop_caches, trim
+        As in the plan, for this workload alone.
     """
 
     programs: ClassVar[tuple[Program, ...]] = ()
@@ -122,6 +124,10 @@ class BaseWorkload(PlanTable, ABC):
 
     name: Name
     optional: Truth = False
+    repeats: Count | None = None
+    timeout: Seconds | None = None
+    drop_caches: Truth | None = None
+    trim: Truth | None = None
     if TYPE_CHECKING:
         tool: str  # each has its own, as a Literal
 
@@ -129,6 +135,10 @@ class BaseWorkload(PlanTable, ABC):
     @classmethod
     def _named(cls, table: Any) -> Any:
         return named(table, "tool")
+
+    def is_told(self, key: str) -> bool:
+        """Look whether it is an option of the tool."""
+        return key not in BaseWorkload.model_fields
 
     def program_error(self) -> PlanError | None:
         """Return what the program, where it is installed, does not understand of this. No load is made for it."""

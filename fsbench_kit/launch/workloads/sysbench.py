@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
 
-_OWN: Final = frozenset({"tool", "name", "optional"})
+_OWN: Final = frozenset({*BaseWorkload.model_fields, "tool"})
 _DEFAULT_SECONDS: Final = 10.0
 
 

@@ -62,7 +62,7 @@ _JOB: Final = "job.fio"
 _LOG: Final = "fio"
 _OWN: Final = ("rw", "bs", "size")
 """What a workload without a job file has to say."""
-_NOT_OPTIONS: Final = ("tool", "name", "optional", "job_file", "job", "log_interval", "options")
+_NOT_OPTIONS: Final = {*BaseWorkload.model_fields, "tool", "job_file", "job", "log_interval", "options"}
 """The keys that are no options of fio."""
 _ALIASES: Final = ("blocksize", "readwrite", "timeout")
 """Other names of options that have a key."""
@@ -154,7 +154,7 @@ class Fio(BaseWorkload):
                 raise PlanError(what, Place(key="options"), hint="Take it out of the options.")
 
     def _refuse_beside_job(self) -> None:
-        for key in sorted(self.model_fields_set - {"tool", "name", "optional", "job"}):
+        for key in sorted(self.model_fields_set - {*BaseWorkload.model_fields, "tool", "job"}):
             if getattr(self, key) is not None:
                 what = f'"{key}" cannot be combined with a job file'
                 raise PlanError(what, Place(key=key), hint="Write it into the job file.")
@@ -173,6 +173,10 @@ class Fio(BaseWorkload):
             if problem is not None:
                 what = f'line {line.number} of the job file, "{line.text}", is refused: {problem}'
                 raise PlanError(what, at, hint="Change that line, or take it out.")
+
+    def is_told(self, key: str) -> bool:
+        """Leave out the job file: the log has what is in it, and not which one it was."""
+        return super().is_told(key) and key != "job_file"
 
     def program_error(self) -> PlanError | None:
         """Ask fio itself."""
@@ -252,7 +256,7 @@ class Fio(BaseWorkload):
 
     @property
     def _options(self) -> dict[str, object]:
-        own = self.model_dump(exclude={*_NOT_OPTIONS})
+        own = self.model_dump(exclude=_NOT_OPTIONS)
         for key in ("bs", "size", "io_size"):
             own[key] = None if own[key] is None else short_size(own[key])
         own["runtime"] = None if self.runtime is None else f"{round(self.runtime * 1000)}ms"

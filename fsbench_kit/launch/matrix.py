@@ -1,0 +1,288 @@
+"""Lists in a plan: each key that holds one is varied, and the plan is the product of all of them.
+
+::
+
+    [[target]]
+    kind = "loop"
+    filesystem = ["ext4", "xfs"]
+    mount_options = ["", "noatime"]
+    size = "512M"
+
+    [[workload]]
+    tool = "fio"
+    rw = ["randread", "randwrite"]
+    iodepth = [1, 4, 16]
+    ...
+
+    [[exclude]]             # what all of its keys say of a target and a workload is not run
+    filesystem = "xfs"
+    iodepth = [4, 16]
+
+These are four targets and six workloads, with names like ``ext4-noatime`` and ``randread-iodepth4``. A key that
+takes a list anyhow, like ``mkfs_options``, is varied by a list of lists. A list in `OF_WORKLOADS` or `OF_TARGETS`
+at the head of a plan is varied in each workload or target that does not say its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
+
+from fsbench_kit.launch.plan_errors import Place, PlanError, tagged
+from fsbench_kit.launch.targets import Target
+from fsbench_kit.launch.workloads import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.launch.schema import PlanTable
+
+Table = dict[str, Any]
+
+MODELS: Final = {
+    "target": tagged(Target, "kind"),
+    "otherwise": tagged(Target, "kind"),
+    "workload": tagged(Workload, "tool"),
+    "precondition": tagged(Workload, "tool"),
+}
+"""List of tables -> the key that says what each of them is, and the model for each of that key's values."""
+
+OF_WORKLOADS: Final = ("drop_caches", "trim")
+"""The keys of a plan that may be varied, and that a workload may have for itself."""
+OF_TARGETS: Final = ("filesystems",)
+"""Those that a target may have for itself."""
+
+_LONGEST: Final = 24
+"""The longest text that becomes part of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A plan without lists.
+
+    Attributes
+    ----------
+    tables
+        The plan: each combination is a table of its own, with its name and what was `varied` in it.
+    origins
+        List of tables -> for each of its tables, the number of the one in which it was written.
+    """
+
+    tables: Table
+    origins: dict[str, list[int]]
+
+
+def expand(plan: Mapping[str, Any]) -> Expanded:
+    """Make of each list a table for each of its values. What is no plan is left as it is, for others to refuse.
+
+    Raises
+    ------
+    PlanError
+        If ``[[exclude]]`` says something that no target and no workload has.
+    """
+    tables = dict(plan)
+    for keys, lists in ((OF_WORKLOADS, ("workload",)), (OF_TARGETS, ("target", "otherwise"))):
+        for key in keys:
+            if isinstance(tables.get(key), list):
+                values = tables.pop(key)
+                for name in lists:
+                    tables[name] = [{key: values, **table} for table in _tables(tables, name)]
+    origins = {}
+    for name, (tag, models) in MODELS.items():
+        if not isinstance(tables.get(name), list):
+            continue
+        found = [
+            (number, one)
+            for number, table in enumerate(tables[name])
+            for one in (_combined(table, tag, models, Place(name, number)) if isinstance(table, dict) else [table])
+        ]
+        tables[name] = [table for _, table in found]
+        origins[name] = [number for number, _ in found]
+    if isinstance(tables.get("exclude"), list):
+        _exclude(tables, origins)
+    return Expanded(tables, origins)
+
+
+def _tables(plan: Table, name: str) -> list[Table]:
+    tables = plan.get(name)
+    return [table for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
+
+
+def _combined(table: Table, tag: str, models: Mapping[str, type[PlanTable]], at: Place) -> list[Table]:
+    """Return a table for each combination of the values of its lists."""
+    model = models.get(str(table.get(tag)))
+    axes = list(_axes(table, model)) if model is not None else []
+    if not axes:
+        return [table]
+    for key, values in axes:
+        if twice := next((value for number, value in enumerate(values) if value in values[:number]), None):
+            what = f'"{key[-1]}" lists {twice} twice'
+            raise PlanError(what, Place(at.table, at.number, key[0]), hint="Write each value once.")
+    combinations = list(product(*(values for _, values in axes)))
+    names = _names(table, tag, axes, combinations)
+    found = []
+    for name, combination in zip(names, combinations, strict=True):
+        one: Table = {**table, "name": name}
+        for (key, _), value in zip(axes, combination, strict=True):
+            if len(key) > 1:
+                one[key[0]] = {**one[key[0]], key[1]: value}
+            else:
+                one[key[0]] = value
+        varied = {key[-1]: _text(value) for (key, _), value in zip(axes, combination, strict=True)}
+        found.append({**one, "varied": varied})
+    return found
+
+
+def _axes(table: Table, model: type[PlanTable]) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+    """Yield the keys that are varied, each with its values; an option in a table of options has two words."""
+    for key, value in table.items():
+        field = model.model_fields.get(key)
+        if field is None or key in {"name", "varied"}:
+            continue
+        if isinstance(value, dict):
+            inner = ((option, values) for option, values in value.items() if isinstance(values, list) and values)
+            yield from (((key, option), values) for option, values in inner)
+        elif (
+            isinstance(value, list)
+            and value
+            and (not _takes_a_list(field.annotation) or all(isinstance(one, list) for one in value))
+        ):
+            yield (key,), value
+
+
+def _takes_a_list(annotation: Any) -> bool:
+    return get_origin(annotation) is tuple or any(_takes_a_list(part) for part in get_args(annotation))
+
+
+def _text(value: Any) -> str:
+    """Write a value as a setting has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return (" ".join(map(str, value)) if isinstance(value, list) else str(value)) or "none"
+
+
+def _names(
+    table: Table,
+    tag: str,
+    axes: Sequence[tuple[tuple[str, ...], list[Any]]],
+    combinations: Sequence[Sequence[Any]],
+) -> list[str]:
+    """Name the combinations, by their values alone where that tells them apart."""
+    keys = [key[-1] for key, _ in axes]
+    telling = any(all(isinstance(value, str) and value[:1].isalpha() for value in values) for _, values in axes)
+    base = table.get("name") or ("" if telling else table.get("filesystem") or table.get(tag))
+    base = _clean(base) if isinstance(base, str) else ""
+    short = [[_part(key, value) for key, value in zip(keys, values, strict=True)] for values in combinations]
+    whole = [
+        [_clean(f"{key}-{_text(value)}") for key, value in zip(keys, values, strict=True)]
+        for values in combinations
+    ]
+    for parts in (short, whole):
+        names = ["-".join(filter(None, (base, *some))) or _clean(str(table.get(tag))) for some in parts]
+        if len(set(names)) == len(names) and max(map(len, names)) <= _LONGEST * len(axes) + len(base):
+            return names
+    return [f"{base or table.get(tag)}-{number}" for number in range(1, len(combinations) + 1)]
+
+
+def _part(key: str, value: Any) -> str:
+    """Say a value in a name.
+
+    >>> _part("iodepth", 4), _part("bs", "4k"), _part("direct", False), _part("mount_options", "noatime,nobarrier")
+    ('iodepth4', 'bs4k', 'no-direct', 'noatime-nobarrier')
+    """
+    if isinstance(value, bool):
+        return key if value else f"no-{key}"
+    text = _clean(_text(value)) if value not in ("", []) else ""
+    return f"{key}{text}" if text[:1].isdigit() else text
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text.replace("+", "")).strip("-._")
+
+
+def _exclude(plan: Table, origins: dict[str, list[int]]) -> None:
+    """Take out what ``[[exclude]]`` names; of what is left, note which workloads do not run on which targets."""
+    targets = [*_tables(plan, "target"), *_tables(plan, "otherwise")]
+    workloads = _tables(plan, "workload")
+    without: dict[str, set[str]] = {}
+    for number, rule in enumerate(plan["exclude"]):
+        if not isinstance(rule, dict):
+            return
+        of_target, of_workload = _sides(rule, targets, workloads, number)
+        pairs = [
+            (_name(target), _name(workload))
+            for target, workload in product(targets, workloads)
+            if _matches(target, of_target) and _matches(workload, of_workload)
+        ]
+        if not pairs:
+            what = "this excludes nothing: no workload and target are like this"
+            raise PlanError(what, Place("exclude", number), hint="Write the values as the plan has them.")
+        for target, workload in pairs:
+            without.setdefault(target, set()).add(workload)
+    names = [_name(workload) for workload in workloads]
+    nowhere = {name for name in names if all(name in without.get(_name(target), ()) for target in targets)}
+    for key, gone in (
+        ("workload", nowhere),
+        *(
+            (key, {name for name, some in without.items() if some >= set(names)})
+            for key in ("target", "otherwise")
+        ),
+    ):
+        if key in origins:
+            left = [one for one in zip(plan[key], origins[key], strict=True) if _name(one[0]) not in gone]
+            plan[key], origins[key] = [table for table, _ in left], [number for _, number in left]
+    plan["exclude"] = [
+        {"target": target, "workload": [name for name in names if name in some - nowhere]}
+        for target, some in without.items()
+        if not some >= set(names) and some - nowhere
+    ]
+
+
+def _sides(
+    rule: Table, targets: Sequence[Table], workloads: Sequence[Table], number: int
+) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """Return what a rule says of targets and of workloads: keys and values."""
+    sides: dict[str, list[tuple[str, Any]]] = {"target": [], "workload": []}
+    tables = {"target": targets, "workload": workloads}
+    for key, value in rule.items():
+        if key in sides and isinstance(value, dict):
+            sides[key] += value.items()
+        elif key in sides:
+            sides[key].append(("name", value))
+        else:
+            having = [side for side in sides if any(_of(table, key) is not _NONE for table in tables[side])]
+            at = Place("exclude", number, key)
+            if not having:
+                hint = "Name a key that they have, or one by its name: target = ..., workload = ..."
+                raise PlanError(f'no target and no workload has the key "{key}"', at, hint=hint)
+            if len(having) > 1:
+                what = f'both targets and workloads have the key "{key}"'
+                raise PlanError(what, at, hint=f"Say which is meant: target.{key} or workload.{key}")
+            sides[having[0]].append((key, value))
+    return sides["target"], sides["workload"]
+
+
+_NONE: Final = object()
+
+
+def _of(table: Table, key: str) -> object:
+    """Return a table's value, or that of one of its options."""
+    options = table.get("options")
+    return table.get(key, options.get(key, _NONE) if isinstance(options, dict) else _NONE)
+
+
+def _matches(table: Table, wanted: Sequence[tuple[str, Any]]) -> bool:
+    return all(
+        (_name(table) if key == "name" else _of(table, key)) in (value if isinstance(value, list) else [value])
+        for key, value in wanted
+    )
+
+
+def _name(table: object) -> str:
+    """Return the name of a table, as its model will give it one where it says none."""
+    if not isinstance(table, dict):
+        return ""
+    named = (table.get(key) for key in ("name", "filesystem", "kind", "tool"))
+    return next((name.replace("+", "") for name in named if isinstance(name, str)), "")
