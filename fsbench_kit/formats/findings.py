@@ -18,6 +18,7 @@ alone, `diagnostics` says what was found.
 from __future__ import annotations
 
 from functools import reduce
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from fsbench_kit.model.records import Diagnostic, Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fsbench_kit.formats.text import Text
 
@@ -53,6 +54,16 @@ class Finding(NamedTuple):
     words: tuple[Any, ...]
     at: Measurement
     beside: Measurement | None = None
+
+    def of(self, rows: Sequence[int]) -> Iterator[tuple[str, int | None, str | None]]:
+        """Yield the message, line and excerpt for each of some runs."""
+        messages: Iterable[str] = repeat(self.message, len(rows))
+        if self.words:
+            messages = map(self.message.format, *(_column(word, rows) for word in self.words))
+        excerpts: Iterable[str | None] = repeat(None, len(rows))
+        if self.beside is not None:
+            excerpts = map("{} … {}".format, _column(self.at.text, rows), _column(self.beside.text, rows))
+        return zip(messages, _column(self.at.line, rows), excerpts, strict=True)
 
     def message_of(self, row: int) -> str:
         """Return the message for one of the runs."""
@@ -121,6 +132,17 @@ def greatest(values: Iterable[Any]) -> Any:
 
 def _are_columns(values: Iterable[Any]) -> bool:
     return any(isinstance(value, np.ndarray) for value in values)
+
+
+def _column(word: Any, rows: Sequence[int]) -> Iterable[Any]:
+    """Return what stands in the rows of some runs."""
+    if isinstance(word, np.ndarray):
+        return word[rows].tolist()  # type: ignore[no-any-return]
+    if isinstance(word, list):
+        return [word[row] for row in rows]
+    if isinstance(word, tuple):
+        return map(type(word), *(_column(part, rows) for part in word))
+    return repeat(word, len(rows))
 
 
 def _of(word: Any, row: int) -> Any:

@@ -112,16 +112,7 @@ class Text:
 
         Control characters, which could drive the terminal that shows it, are replaced.
         """
-        half = EXCERPT_LENGTH // 2
-        stretch = self.chars[start:end]
-        first = stretch.split(None, half)  # so many words are longer than what is shown of them
-        last = stretch.rsplit(None, half) if len(first) > half else []
-        words = " ".join((*first[:half], *last[1:]) if len(last) > half else first)
-        if len(words) > EXCERPT_LENGTH:
-            words = f"{words[:half]} … {words[-half:]}"
-        if words.isprintable():
-            return words
-        return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
+        return shortened(self.chars[start:end])
 
     def cut(self, start: int, end: int) -> Text:
         """Return the piece between two positions."""
@@ -185,6 +176,19 @@ class Text:
         starts, origins, kept = self._stretches
         index = bisect_right(starts, position) - 1
         return origins[index] + (position - starts[index]) * kept[index]
+
+
+def shortened(chars: str) -> str:
+    """Return a text on one line, as `Text.excerpt` does."""
+    half = EXCERPT_LENGTH // 2
+    first = chars.split(None, half)  # so many words are longer than what is shown of them
+    last = chars.rsplit(None, half) if len(first) > half else []
+    words = " ".join((*first[:half], *last[1:]) if len(last) > half else first)
+    if len(words) > EXCERPT_LENGTH:
+        words = f"{words[:half]} … {words[-half:]}"
+    if words.isprintable():
+        return words
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words)
 
 
 LAST_CODE: Final = 127

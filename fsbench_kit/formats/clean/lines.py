@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Hashable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from fsbench_kit.model.records import Bin, How
 
@@ -145,7 +147,7 @@ class Lore:
     places: dict[int, tuple[str, str, str | None]] = field(default_factory=dict)
     heads: set[tuple[int, str]] = field(default_factory=set)
 
-    def learn_bins(self, layout: Layout, numbers: Sequence[str], bins: Sequence[Bin]) -> bool:
+    def learn_bins(self, layout: Layout, numbers: NDArray[Any], bins: Sequence[Bin]) -> bool:
         """Learn from bins on lines that may be there or not; return whether all that was seen agrees."""
         of_line: dict[int, list[Bin]] = defaultdict(list)
         for item in bins:
@@ -164,13 +166,13 @@ class Lore:
                     return False
         return True
 
-    def knows(self, layout: Layout, numbers: Sequence[str]) -> bool:
+    def knows(self, layout: Layout, numbers: NDArray[Any]) -> bool:
         """Whether everything on the lines of a log was seen before."""
         return all(head in self.heads for head in enumerate(layout.heads)) and all(
             cell.gap in self.places and (cell.name, numbers[cell.number]) in self.bins for cell in layout.cells
         )
 
-    def bins_of(self, layout: Layout, numbers: Sequence[str]) -> Iterator[tuple[tuple[object, ...], int, str]]:
+    def bins_of(self, layout: Layout, numbers: NDArray[Any]) -> Iterator[tuple[tuple[object, ...], int, str]]:
         """Yield the bins of a log on such lines: what they are, on which line, and their shares."""
         for cell in layout.cells:
             known = self.bins[cell.name, numbers[cell.number]]

@@ -1,0 +1,141 @@
+r"""Reads many logs together: one of each kind as always, the others by their numbers alone.
+
+A log is of the kind of another one where the two differ in nothing but their numbers, and in the blanks that fill
+up a number's column. The first log of a kind is read by its format's `parse`. It is the example of its kind if it
+is one run from its first to its last character, and nothing is to be said about it but what the format's
+cross-checks find: then each figure says at which number it stands and how it is printed
+(`fsbench_kit.model.records.How`), and in the other logs the number at that place is read in the same way, as a
+column over all of them. So this module knows no format, and what it reads is what `parse` reads:
+
+- A number that is no figure (a version, a rank) has to be that of the example, but for a date, and for settings of
+  which the format says what depends on them (`Clean.free`).
+- A figure that is 0 is 0 in the example, because much may depend on that (but for `Clean.zeros`).
+- A figure has the unit that it has in the example, unless the format says what others mean (`Clean.units`), or
+  another log has that line (`Clean.lines`).
+- The figures of the example are read as a column too, and have to be what `parse` makes of them.
+- The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
+
+What is left over is for `parse`, which says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit import formats
+from fsbench_kit.formats.clean.declared import Clean, Free
+from fsbench_kit.formats.clean.examples import Example
+from fsbench_kit.formats.clean.frames import CleanLogs, Collector
+from fsbench_kit.formats.clean.groups import Group, read_figures
+from fsbench_kit.formats.clean.lines import Layout, Lore
+from fsbench_kit.formats.clean.logs import UNIT, Log, in_places, loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fsbench_kit.formats.clean.numbers import Numbers
+
+__all__ = ["Clean", "CleanLogs", "Free", "read"]
+
+
+def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
+    """Read the logs among some texts that are printed alike.
+
+    Parameters
+    ----------
+    texts
+        Of whole files in UTF-8.
+
+    Returns
+    -------
+    tuple
+        The logs of each format, by its name, and the indexes of the texts that are left over.
+
+    Examples
+    --------
+    >>> read(["XFS is fast."])
+    ({}, [0])
+    """
+    loose = [clean.lines for each in formats.FORMATS if (clean := _clean(each)) is not None and clean.lines]
+    logs, numbers, left = loaded(texts)
+    kinds: dict[str, list[Log]] = defaultdict(list)
+    for log in logs:
+        kinds[log.kind].append(log)
+    alike: dict[str, list[list[Log]]] = defaultdict(list)
+    for kind, some in kinds.items():
+        lines = next((each for each in loose if each.sign in kind), None)
+        if lines is None:
+            alike[UNIT.sub("\0", kind)].append(some)
+        else:
+            layout = Layout.of(kind, lines)
+            alike[layout.plain].append([log._replace(layout=layout) for log in some])
+    groups: list[Group] = []
+    for of_kinds in alike.values():
+        left += _examples(of_kinds, numbers, groups)
+    found: dict[str, Collector] = defaultdict(Collector)
+    for figures in read_figures(groups, numbers) if groups else ():
+        read_as, said, others = figures.as_examples()
+        left += others
+        if read_as is not None:
+            found[read_as.group.example.owner].add(read_as, said)
+    return {name: collector.logs() for name, collector in found.items()}, sorted(left)
+
+
+_MOST_FAILURES: Final = 8
+"""So many logs of a kind are tried as its example."""
+
+
+def _examples(kinds: list[list[Log]], numbers: Numbers, groups: list[Group]) -> Iterator[int]:
+    """Find examples for logs that are alike but for units, and yield the indexes of those that have none."""
+    owners = {id(owner): owner for _, owner in formats.sniff(kinds[0][0].chars)}.values()
+    clean = next(map(_clean, owners), None)
+    if len(owners) != 1 or clean is None:
+        yield from (log.at for logs in kinds for log in logs)
+        return
+    (owner,) = owners
+    pending = [list(chain(*kinds))] if clean.units or clean.lines else kinds
+    if clean.place is not None:
+        by_place: dict[tuple[int, str], list[Log]] = defaultdict(list)
+        for number, logs in enumerate(pending):
+            for log in logs:
+                by_place[number, in_places(clean.place(log.chars))].append(log)
+        pending = list(by_place.values())
+    failures, start = 0, len(groups)
+    lores: dict[str | None, Lore] = defaultdict(Lore)
+    while pending:
+        some = pending.pop()
+        example = Example.of(owner, clean, some[0]) if failures < _MOST_FAILURES else None
+        if example is None:
+            failures += 1
+            yield some[0].at
+            pending += [some[1:]] * (len(some) > 1)
+            continue
+        alike, *others = example.sorted(some, numbers)
+        lore = lores[example.run.tool_version]
+        if example.teaches(lore, numbers):
+            groups.append(Group([example], lore, numbers))
+            yield from groups[-1].fill(alike, owner)
+        else:
+            yield from (log.at for log in alike)
+        pending += others
+    if clean.are_settings_apart:
+        groups[start:] = _joined(groups[start:])
+
+
+def _clean(owner: formats.Format) -> Clean | None:
+    return getattr(owner, "CLEAN", None)
+
+
+def _joined(groups: Iterable[Group]) -> Iterator[Group]:
+    """Join groups of logs that differ in settings alone."""
+    alike: dict[object, list[Group]] = defaultdict(list)
+    for group in groups:
+        alike[group.examples[0].figures_alone()].append(group)
+    for some in alike.values():
+        examples = [example for group in some for example in group.examples]
+        starts = accumulate((len(group.examples) for group in some), initial=0)
+        which = [start + number for start, group in zip(starts, some, strict=False) for number in group.which]
+        logs = [log for group in some for log in group.logs]
+        yield Group(examples, some[0].lore, some[0].numbers, logs, which)

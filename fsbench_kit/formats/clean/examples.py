@@ -1,0 +1,319 @@
+"""The example of a kind of logs: one that was read by its format, and where in it the figures stand."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from fsbench_kit import formats
+from fsbench_kit.formats.clean.logs import units
+from fsbench_kit.formats.clean.numbers import DATE, NUMBER, without_dates
+from fsbench_kit.formats.findings import diagnostics
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from fsbench_kit.formats.clean.declared import Clean
+    from fsbench_kit.formats.clean.lines import Lore
+    from fsbench_kit.formats.clean.logs import Log
+    from fsbench_kit.formats.clean.numbers import Floats, Numbers
+    from fsbench_kit.formats.text import Text
+
+
+class Printed(NamedTuple):
+    """How a figure is printed, and what stands behind its number."""
+
+    how: How
+    suffix: str = ""
+
+
+class Figure(NamedTuple):
+    """Where a measurement of an example stands.
+
+    Attributes
+    ----------
+    place
+        The number that it is, or ``None`` where it is none and the same in all logs.
+    printed
+        How; all of its text where it is no number.
+    has_unit
+        Whether that is a unit in whose place another one may stand.
+    """
+
+    place: int | None
+    printed: Printed
+    has_unit: bool = False
+
+
+@dataclass
+class Example:
+    """A log that was read by its format.
+
+    Attributes
+    ----------
+    owner, clean
+        The name of its format, and what that says of its logs.
+    words
+        Its numbers.
+    remarks, said
+        What is said of it before the cross-checks, and what these find.
+    free
+        Setting -> the number that it is, of those that may differ within a kind, and what that is multiplied with,
+        if it is.
+    points
+        For each series the numbers that its values are.
+    samples
+        Measurement -> the number that tells over how many samples it is taken.
+    bins
+        Those that all logs have.
+    shares
+        Bin -> the number that its share is.
+    identity
+        What each word of the run's identity is: a number, or a date, which is counted from the last one, below 0.
+    anchors
+        Where the phrases begin and end that diagnostics show: byte -> piece of the text, and place in it.
+    """
+
+    owner: str
+    clean: Clean
+    log: Log
+    run: Run
+    blocks: list[Block]
+    remarks: list[Diagnostic]
+    said: list[Diagnostic]
+    figures: list[Figure]
+    free: dict[int, tuple[int, int | None]]
+    points: list[list[int]]
+    samples: dict[int, int]
+    bins: list[Bin]
+    shares: dict[int, int]
+    identity: list[int]
+    anchors: dict[int, tuple[int, int]]
+
+    @classmethod
+    def of(cls, owner: formats.Format, clean: Clean, log: Log) -> Example | None:
+        """Return a log as an example, or ``None`` where it cannot vouch for others."""
+        text = log.text
+        records = list(owner.parse(text))
+        runs = [record for record in records if isinstance(record, Run)]
+        blocks = [record for record in records if isinstance(record, Block)]
+        if len(runs) != 1 or (runs[0].start, runs[0].end) != log.span:
+            return None
+        (run,) = runs
+        all_said = [record for record in records if isinstance(record, Diagnostic)]
+        said = list(diagnostics(clean.checks(run, text), text))
+        remarks = all_said[: len(all_said) - len(said)]
+        if all_said != remarks + said or any(item.code not in clean.remarks for item in remarks):
+            return None
+        if clean.clock(log.dates) != {"started_at": run.started_at, "ended_at": run.ended_at}:
+            return None
+        found = list(re.finditer(NUMBER, without_dates(log.chars)[0]))
+        kept = range(len(found)) if log.layout is None else log.layout.kept
+        words = [found[number][0] for number in kept]
+        numbers = {log.byte(found[number].start()): place for place, number in enumerate(kept)}
+        figures = [_figure(item, numbers, words, log, clean) for item in run.measurements]
+        points = [[numbers.get(start, -1) for start in block.starts or ()] for block in blocks]
+        phrases = [item.phrase for item in run.measurements if item.phrase is not None]
+        phrases += [span for item in remarks if (span := span_of(item)) is not None]
+        edges = [edge for match in found for edge in match.span()]
+        anchors = dict(_anchors(log.chars, edges, text, chain(*phrases)))
+        samples = {
+            column: numbers[item.samples_start]
+            for column, item in enumerate(run.measurements)
+            if item.samples_start in numbers
+        }
+        bins = [item for item in run.bins if log.line_of(item.line) is not None]
+        shares, identity = _shares(run, bins, numbers), _identity(log, run, numbers)
+        is_vouched = all(re.search(r"\d", figure.printed.suffix) is None for figure in figures)
+        is_vouched &= not any(_is_told(item, figure) for figure in run.measurements for item in remarks)
+        is_vouched &= None not in shares.values() and None not in identity
+        if not is_vouched or any(not each or -1 in each for each in points) or None in anchors.values():
+            return None
+        return cls(
+            formats.name(owner),
+            clean,
+            log,
+            run,
+            blocks,
+            remarks,
+            said,
+            figures,
+            dict(_free(clean, words, run, numbers)),
+            points,
+            samples,
+            bins,
+            {place: number for place, number in shares.items() if number is not None},
+            [place for place in identity if place is not None],
+            {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
+        )
+
+    @property
+    def ends(self) -> list[Floats]:
+        """The values, lower and upper ends of its measurements, and the shares of its bins; NaN for ``None``."""
+        items = self.run.measurements
+        ends = [np.array([getattr(item, name) for item in items], np.float64) for name in ENDS]
+        return [*ends, np.array([item.share for item in self.bins], np.float64)]
+
+    def figures_alone(self) -> object:
+        """Return all that matters of it but its settings and what its figures are."""
+        run = self.run
+        return (
+            *map(self._figure_alone, run.measurements, self.figures),
+            *(
+                (item.key, item.scope, item.part, item.origin, self.log.line_of(item.line))
+                for item in run.settings
+            ),
+            *((item.operation, item.metric, item.low, item.high, item.scope, item.part) for item in self.bins),
+            *((item.code, item.message) for item in self.remarks),
+            *(name for name, _ in run.identity),
+            *(run.tool_version, run.host, run.status, run.exit_code, repr(run.jobs), repr(self.blocks)),
+        )
+
+    def _figure_alone(self, item: Measurement, figure: Figure) -> object:
+        printed = (item.how, figure) if not self.log.head(figure.place) else figure.place
+        line = self.log.line_of(item.line)
+        return _figure_of(item), printed, line, item.value is None, item.low is None, item.high is None
+
+    def teaches(self, lore: Lore, numbers: Numbers) -> bool:
+        """Keep what can be seen on its lines; return whether that agrees with what others have shown."""
+        layout = self.log.layout
+        if layout is None:
+            return True
+        for item, figure in zip(self.run.measurements, self.figures, strict=True):
+            known = item.how, figure.printed.suffix
+            if lore.hows.setdefault((figure.place, self.log.head(figure.place)), known) != known:
+                return figure.place is None
+        loose = [item for item in self.run.bins if self.log.line_of(item.line) is None]
+        lore.heads |= set(enumerate(layout.heads))
+        return lore.learn_bins(layout, numbers.words[self.log.first :], loose)
+
+    def zero_of(self, column: int) -> State | None:
+        """Return what a 0 is in the place of a measurement, if it may be one and is no figure like any other."""
+        how = self.run.measurements[column].how
+        is_known = how is not None and how.name in self.clean.zeros and self.figures[column].place is not None
+        return how.zero if how is not None and is_known and how.zero != "measured" else None
+
+    def sorted(self, logs: list[Log], numbers: Numbers) -> list[list[Log]]:
+        """Return the logs of which this is the example, and the others in groups that may have their own."""
+        if len(logs) == 1:
+            return [logs]
+        at = np.array([log.numbers for log in logs])
+        words = numbers.words[at]
+        measured = zip(self.figures, self.run.measurements, strict=True)
+        items = {figure.place: item.how for figure, item in measured if figure.place is not None and item.how}
+        points = set(chain(*self.points))
+        free = dict(self.free.values())
+        of_runs = [number for number in self.identity if number >= 0]
+        zeros = {place for place, how in items.items() if how.name in self.clean.zeros}
+        written = at[:, [*(number for number, factor in free.items() if factor), *of_runs]]
+        odd = [
+            numbers.whole[at[:, list((items.keys() | points) - zeros)]] == 0,
+            numbers.has_leading_zero[written] | (numbers.places[written] > 0),
+        ]
+        if cut := [place for place, how in items.items() if how.may_lack_carry]:
+            odd.append(numbers.is_round[at[:, cut]])
+        flags = np.packbits(np.concatenate(odd, axis=1), axis=1)
+        known = items.keys() | points | {*free, *of_runs, *self.samples.values(), *self.shares.values()}
+        others = words[:, sorted(set(range(at.shape[1])) - known)].tolist()
+        any_unit = {figure.place for figure in self.figures if figure.has_unit}
+        of_kinds = {
+            kind: tuple(unit for number, unit in enumerate(units(kind)) if number not in any_unit)
+            for kind in {log.kind for log in logs if log.layout is None}
+        }
+        date = self.clean.date
+        groups: dict[object, list[Log]] = {}
+        for log, own, other, flag in zip(logs, words[:, of_runs].tolist(), others, flags, strict=True):
+            which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
+            bins = [cell.gap for cell in log.layout.cells] if log.layout is not None and self.anchors else []
+            is_dated = date is None or all(date(each) is not None for each in log.dates)
+            others_alike = of_kinds.get(log.kind), which_are_same, tuple(bins), is_dated
+            groups.setdefault((tuple(other), flag.tobytes(), others_alike), []).append(log)
+        return list(groups.values())
+
+
+ENDS: Final = ("value", "low", "high")
+_figure_of: Final = attrgetter(
+    *("operation", "metric", "statistic", "unit", "state"),
+    *("scope", "part", "block_size", "file_size", "threads", "primary"),
+)
+_NO_NUMBER: Final = How("1", "exact")
+
+
+def _figure(item: Measurement, numbers: Mapping[int, int], words: Sequence[str], log: Log, clean: Clean) -> Figure:
+    place = numbers.get(item.start) if item.start is not None else None
+    if place is None or item.how is None or not item.text.startswith(words[place]):
+        return Figure(None, Printed(_NO_NUMBER, item.text))
+    suffix = item.text.removeprefix(words[place])
+    is_unit = clean.units.get(suffix) == (item.how.unit, item.how.rounding)
+    return Figure(place, Printed(item.how, suffix), is_unit and suffix == units(log.kind)[place])
+
+
+def _is_told(remark: Diagnostic, item: Measurement) -> bool:
+    """Whether a remark can have a figure in its message, which stands in the phrase that it shows."""
+    is_shown = remark.start is None or remark.end is None or remark.start <= (item.start or 0) < remark.end
+    return is_shown and item.text in re.findall(NUMBER, remark.message)
+
+
+def _shares(run: Run, bins: Sequence[Bin], numbers: Mapping[int, int]) -> dict[int, int | None]:
+    """Return which numbers the shares of some bins are, by the places of these; ``None`` where it is not known."""
+    starts: list[int | None] = []
+    for each in Distributions.of(run.bins).columns:
+        starts += each.starts.tolist() if each.starts is not None else [None] * len(each)
+    known = [start for item, start in zip(run.bins, starts, strict=True) if item in bins]
+    return {place: numbers.get(start) for place, start in enumerate(known) if start is not None}
+
+
+def _identity(log: Log, run: Run, numbers: Mapping[int, int]) -> list[int | None]:
+    """Return what each word of a run's identity is; see `Example`."""
+    dates = [log.byte(date.start()) for date in DATE.finditer(log.chars)]
+    return [
+        dates.index(start) - len(dates) if start in dates else numbers.get(start) for start in run.identity_starts
+    ]
+
+
+def _free(
+    clean: Clean, words: Sequence[str], run: Run, numbers: Mapping[int, int]
+) -> Iterator[tuple[int, tuple[int, int | None]]]:
+    """Yield the settings that may differ between logs: which number each is, and what that is multiplied with."""
+    keys = [setting.key for setting in run.settings]
+    for position, setting in enumerate(run.settings):
+        number = numbers.get(setting.start) if setting.start is not None else None
+        if number is None or setting.key not in clean.free or keys.count(setting.key) > 1:
+            continue
+        printed, (written, columns) = words[number], clean.free[setting.key]
+        if written is not None:
+            if written(printed) == setting.value:
+                yield position, (number, None)
+        elif printed.isdecimal() and printed[0] != "0" and setting.value.isdecimal():
+            factor, rest = divmod(int(setting.value), int(printed))
+            repeated = {getattr(item, name) for name in columns for item in run.measurements}
+            if not rest and repeated <= {None, int(setting.value)}:
+                yield position, (number, factor)
+
+
+def _anchors(
+    chars: str, edges: Sequence[int], text: Text, offsets: Iterable[int]
+) -> Iterator[tuple[int, tuple[int, int] | None]]:
+    """Yield some bytes, and by which piece they stand, and how far behind its start; ``None`` inside a number.
+
+    Pieces are numbers and what stands between them, in turns; at `edges` a piece ends, and the next one begins.
+    """
+    starts = [0, *edges]
+    for offset in set(offsets):
+        position = text.position(offset)
+        piece = bisect_right(starts, position) - 1
+        behind = position - starts[piece]
+        end = len(chars[starts[piece] : (*edges, len(chars))[piece]].rstrip(" "))
+        yield offset, None if behind > (0 if piece % 2 else end) else (piece, behind)
+
+
+def span_of(item: Diagnostic) -> tuple[int, int] | None:
+    """Return from which byte to which a diagnostic's phrase stands, if it shows one."""
+    return (item.start, item.end) if item.start is not None and item.end is not None else None

@@ -1,0 +1,275 @@
+"""What was read of logs, as frames."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit.formats.clean.groups import Said
+from fsbench_kit.model.records import Bin, Measurement, Run, Setting
+from fsbench_kit.model.units import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fsbench_kit.formats.clean.groups import Group, Read
+    from fsbench_kit.formats.clean.numbers import Floats, Indexes
+
+
+@dataclass(frozen=True)
+class CleanLogs:
+    """Columns of `fsbench_kit.model.records` for many logs; ``log`` is the index of each row's log.
+
+    A run's identity is null or a list of words: what it is and its value, in turns.
+    """
+
+    runs: pl.DataFrame
+    settings: pl.DataFrame
+    measurements: pl.DataFrame
+    distributions: pl.DataFrame
+    series: pl.DataFrame
+    diagnostics: pl.DataFrame
+
+
+def _schema(record: type, left_out: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the columns of a record."""
+    return {each.name: _TYPES.get(each.name, pl.String) for each in fields(record) if each.name not in left_out}
+
+
+_TYPES: Final[dict[str, Any]] = {
+    **dict.fromkeys(("value", "low", "high", "share", "duration", "time"), pl.Float64),
+    **dict.fromkeys(("line", "start", "end", "exit_code", "count"), pl.Int64),
+    **dict.fromkeys(("block_size", "file_size", "threads", "samples"), pl.Int64),
+    **dict.fromkeys(("started_at", "ended_at"), pl.Datetime("us")),
+    "primary": pl.Boolean,
+    "identity": pl.List(pl.String),
+}
+_RUN: Final = _schema(Run, ("settings", "measurements", "bins", "identity_starts", "jobs"))
+_SETTING: Final = _schema(Setting, ("start",)) | {"value": pl.String}
+_MEASUREMENT: Final = _schema(Measurement, ("start", "how", "phrase", "samples_start"))
+_BIN: Final = _schema(Bin)
+_SAID: Final = {name: _TYPES.get(name, pl.Int64 if name == "log" else pl.String) for name in Said._fields}
+_POINT: Final = {
+    **dict.fromkeys(("part", "operation", "metric", "statistic"), pl.String),
+    **dict.fromkeys(("time", "value"), pl.Float64),
+}
+
+
+@dataclass
+class _Table:
+    """Rows of examples, and which of them each log has, with the columns that differ between logs."""
+
+    schema: dict[str, Any]
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    picks: list[Indexes] = field(default_factory=list)
+    logs: list[Indexes] = field(default_factory=list)
+    own: dict[str, list[pl.Series | None]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(
+        self, rows: Sequence[tuple[Any, ...]], logs: Indexes, picks: Indexes | None = None, /, **own: Any
+    ) -> None:
+        """Add rows of some logs.
+
+        Parameters
+        ----------
+        rows
+            Those of each log, or all of which each has some.
+        logs
+            The logs.
+        picks
+            Which these are, a row for each log.
+        own
+            Columns over all of these rows, log by log; ``None`` where the rows have what is in them.
+        """
+        picks = np.tile(np.arange(len(rows)), (len(logs), 1)) if picks is None else picks
+        self.picks.append(len(self.rows) + picks.ravel())
+        self.rows += rows
+        self.logs.append(np.repeat(logs, picks.shape[1]))
+        for name, values in own.items():
+            self.own[name].append(None if values is None else self._column(name, values))
+
+    def _column(self, name: str, values: Any) -> pl.Series:
+        if isinstance(values, np.ndarray):
+            values = values.ravel().tolist() if values.dtype == object else values.ravel()
+            return pl.Series(name, values, nan_to_null=True).cast(self.schema[name])
+        return pl.Series(name, values, dtype=self.schema[name])
+
+    def frame(self) -> pl.DataFrame:
+        examples = pl.DataFrame(self.rows, schema=self.schema, orient="row")
+        if not self.picks:
+            return examples.insert_column(0, pl.Series("log", [], pl.Int64))
+        own = [
+            pl.concat(
+                examples[name].gather(picks) if column is None else column
+                for column, picks in zip(columns, self.picks, strict=True)
+            )
+            for name, columns in self.own.items()
+        ]
+        picked = examples[np.concatenate(self.picks)].with_columns(own)
+        picked.insert_column(0, pl.Series("log", np.concatenate(self.logs), pl.Int64))
+        return picked.sort("log", maintain_order=True)
+
+
+@dataclass
+class Collector:
+    """The rows of one format's logs."""
+
+    runs: _Table = field(default_factory=lambda: _Table(_RUN))
+    settings: _Table = field(default_factory=lambda: _Table(_SETTING))
+    measurements: _Table = field(default_factory=lambda: _Table(_MEASUREMENT))
+    distributions: _Table = field(default_factory=lambda: _Table(_BIN))
+    series: _Table = field(default_factory=lambda: _Table(_POINT))
+    said: list[Said] = field(default_factory=list)
+
+    def add(self, read: Read, said: Iterable[Said]) -> None:
+        """Add logs that are read as their examples."""
+        group = read.group
+        indexes = np.array([log.at for log in group.logs], dtype=np.int64)
+        self.said += said
+        self._add_runs(read, indexes)
+        self._add_settings(group, indexes)
+        self._add_measurements(read, indexes)
+        bins = group.example.bins
+        self.distributions.add(
+            [_row(item, _BIN) for item in bins], indexes, share=read.shares, line=group.lines(bins)
+        )
+        self._add_loose_bins(group)
+        self._add_series(group, indexes)
+
+    def _add_runs(self, read: Read, indexes: Indexes) -> None:
+        group, example, logs = read.group, read.group.example, read.group.logs
+        durations = [example.run.duration] * len(logs)
+        timed = [
+            column
+            for column, item in enumerate(example.run.measurements)
+            if example.clean.duration == item.metric and item.value
+        ]
+        if timed and example.run.duration == read.value[0, timed].max():
+            durations = read.value[:, timed].max(axis=1).tolist()
+        starts, ends = zip(*(log.span for log in logs), strict=True)
+        clocks = [example.clean.clock(log.dates) for log in logs]
+        own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": _identity(group)}
+        own |= {name: [clock[name] for clock in clocks] for name in ("started_at", "ended_at")}
+        self.runs.add(
+            [_row(each.run, _RUN) for each in group.examples], indexes, np.array(group.which)[:, None], **own
+        )
+
+    def _add_settings(self, group: Group, indexes: Indexes) -> None:
+        items = [item for each in group.examples for item in each.run.settings]
+        width = len(group.example.run.settings)
+        values = [item.value for number in group.which for item in group.examples[number].run.settings]
+        for position, own in group.settings.items():
+            values[position::width] = own
+        picks = width * np.array(group.which)[:, None] + np.arange(width)
+        lines = group.lines(group.example.run.settings)
+        self.settings.add([_row(item, _SETTING) for item in items], indexes, picks, value=values, line=lines)
+
+    def _add_measurements(self, read: Read, indexes: Indexes) -> None:
+        group, items = read.group, read.group.example.run.measurements
+        rows, picks = _picked(group, read.value)
+        samples = None
+        if group.example.samples:
+            at_samples = list(_MEASUREMENT).index("samples")
+            known = np.array([row[at_samples] for row in rows], dtype=object)
+            samples = known[picks]
+            for column, place in group.example.samples.items():
+                samples[:, column] = list(map(int, group.words(place)))
+        own = {"text": read.texts, "value": read.value, "low": read.low, "high": read.high}
+        self.measurements.add(rows, indexes, picks, **own, samples=samples, line=group.lines(items))
+
+    def _add_loose_bins(self, group: Group) -> None:
+        """Add the bins on lines that not all logs have."""
+        rows: dict[tuple[object, ...], int] = {}
+        found = [
+            (rows.setdefault(known, len(rows)), log.at, line, quantity(share, "%").value)
+            for log in group.logs
+            if log.layout is not None
+            for known, line, share in group.lore.bins_of(log.layout, group.numbers.words[log.first :])
+        ]
+        if found:
+            picks, logs, lines, shares = zip(*found, strict=True)
+            names = "operation", "scope", "part", "metric", "low", "high"
+            bins = [tuple(dict(zip(names, known, strict=True)).get(name) for name in _BIN) for known in rows]
+            own = {"share": shares, "line": lines}
+            self.distributions.add(bins, np.array(logs, np.int64), np.array(picks)[:, None], **own)
+
+    def _add_series(self, group: Group, indexes: Indexes) -> None:
+        example = group.example
+        points = [
+            (block.part, block.operation, block.metric, block.statistic, time, None)
+            for block in example.blocks
+            for time in block.times
+        ]
+        values = [
+            (number, *block.unit)
+            for block, each in zip(example.blocks, example.points, strict=True)
+            for number in each
+        ]
+        columns = [np.array(group.words(number), dtype=np.float64) * by / over for number, by, over in values]
+        self.series.add(points, indexes, value=np.array(columns).T)
+
+    def logs(self) -> CleanLogs:
+        """Return the frames."""
+        said = dict(zip(Said._fields, zip(*self.said, strict=True), strict=False))
+        return CleanLogs(
+            self.runs.frame(),
+            self.settings.frame(),
+            self.measurements.frame(),
+            self.distributions.frame().sort("log", "line", maintain_order=True),
+            self.series.frame(),
+            pl.DataFrame(said, schema=_SAID).sort("log", maintain_order=True),
+        )
+
+
+def _row(item: Run | Setting | Measurement | Bin, schema: Iterable[str]) -> tuple[Any, ...]:
+    return tuple([getattr(item, name) if name != "identity" else None for name in schema])
+
+
+def _identity(group: Group) -> list[list[str] | None]:
+    """Return what is printed of each run alone: what each thing is and its value, in turns."""
+    example = group.example
+    words = [word for pair in example.run.identity for word in pair]
+    if not words:
+        return [None] * len(group.logs)
+    found = [words[:] for _ in group.logs]
+    for position, values in group.settings.items():
+        key = example.run.settings[position].key
+        for place in (2 * at + 1 for at, pair in enumerate(example.run.identity) if pair[0] == key):
+            for of_log, number in zip(found, values, strict=True):
+                of_log[place] = number
+    for at, place in enumerate(example.identity):
+        own = group.words(place) if place >= 0 else [log.dates[place] for log in group.logs]
+        for of_log, word in zip(found, own, strict=True):
+            of_log[2 * at + 1] = word
+    return list(found)
+
+
+def _picked(group: Group, value: Floats) -> tuple[list[tuple[Any, ...]], Indexes]:
+    """Return the rows that measurements can be, by the settings that they repeat, or as a 0; and which are had."""
+    example, repeated = group.example, group.repeated
+    sets: dict[tuple[int, ...], int] = {}
+    which = [sets.setdefault(row, len(sets)) for row in zip(*repeated.values(), strict=True)]
+    zeros = {
+        column: zero for column in range(len(example.figures)) if (zero := example.zero_of(column)) is not None
+    }
+    names = list(_MEASUREMENT)
+    of_settings, state = [names.index(name) for name in repeated], names.index("state")
+    known = [list(_row(item, _MEASUREMENT)) for item in example.run.measurements]
+    rows = []
+    for states in (dict.fromkeys(zeros, "measured"), zeros):
+        for numbers in sets or [()]:
+            for column, row in enumerate(known):
+                for place, number in zip(of_settings, numbers, strict=True):
+                    if row[place] is not None:
+                        row[place] = number
+                if column in states:
+                    row[state] = states[column]
+                rows.append(tuple(row))
+    picks = len(known) * np.array(which or [0] * len(group.logs))[:, None] + np.arange(len(known))
+    for column in zeros:
+        picks[np.isnan(value[:, column]), column] += len(rows) // 2
+    return rows, picks

@@ -1,0 +1,313 @@
+"""Logs that are read as their example was: their figures as columns, and the cross-checks over these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from fsbench_kit.formats.clean.examples import ENDS, Example, Printed, span_of
+from fsbench_kit.formats.clean.logs import units
+from fsbench_kit.formats.text import shortened
+from fsbench_kit.model.records import Diagnostic, How
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fsbench_kit import formats
+    from fsbench_kit.formats.clean.lines import Lore
+    from fsbench_kit.formats.clean.logs import Log
+    from fsbench_kit.formats.clean.numbers import Floats, Indexes, Numbers
+    from fsbench_kit.model.records import Bin, Measurement, Run, Setting
+
+
+@dataclass(eq=False)
+class Group:
+    """Examples that differ in settings alone, and the logs that are read as they are; `which` of them each log."""
+
+    examples: list[Example]
+    lore: Lore
+    numbers: Numbers
+    logs: list[Log] = field(default_factory=list)
+    which: list[int] = field(default_factory=list)
+
+    def fill(self, logs: Iterable[Log], owner: formats.Format) -> Iterator[int]:
+        """Take logs of which all lines are known, or can be learned; yield the indexes of the others."""
+        for log in logs:
+            number = 0
+            if log.layout is not None and not self.lore.knows(log.layout, self.numbers.words[log.first :]):
+                example = Example.of(owner, self.example.clean, log)
+                if example is None or example.figures_alone() != self.example.figures_alone():
+                    yield log.at
+                    continue
+                if not example.teaches(self.lore, self.numbers):
+                    yield log.at
+                    continue
+                number = len(self.examples)
+                self.examples.append(example)
+            self.logs.append(log)
+            self.which.append(number)
+
+    @property
+    def example(self) -> Example:
+        """One of the examples."""
+        return self.examples[0]
+
+    @cached_property
+    def at(self) -> Indexes:
+        """Where the numbers of each log stand in their column."""
+        return np.array([log.numbers for log in self.logs])
+
+    def words(self, place: int) -> list[str]:
+        """Return the number at a place of each log."""
+        words: list[str] = self.numbers.words[self.at[:, place]].tolist()
+        return words
+
+    def lines(self, items: Sequence[Measurement | Setting | Bin]) -> Floats | None:
+        """Return on which lines something stands, a row for each log, unless that is the same in all of them."""
+        if self.example.log.layout is None:
+            return None
+        of_logs = np.array([log.layout.lines for log in self.logs if log.layout is not None], dtype=np.float64)
+        columns = np.tile(np.array([item.line for item in items], dtype=np.float64), (len(self.logs), 1))
+        places = [self.example.log.line_of(item.line) for item in items]
+        known = [column for column, place in enumerate(places) if place is not None]
+        columns[:, known] = of_logs[:, [place for place in places if place is not None]]
+        return columns
+
+    @cached_property
+    def settings(self) -> dict[int, list[str]]:
+        """Those settings of the logs that may differ, by their places among all."""
+        found = {}
+        for position, (number, factor) in self.example.free.items():
+            write = self.example.clean.free[self.example.run.settings[position].key].written
+            texts = self.words(number)
+            found[position] = [str(int(text) * (factor or 1)) if write is None else write(text) for text in texts]
+        return found
+
+    @property
+    def repeated(self) -> dict[str, list[int]]:
+        """The columns of measurements that repeat such settings."""
+        keys, free = [item.key for item in self.example.run.settings], self.example.clean.free
+        return {
+            name: list(map(int, texts)) for at, texts in self.settings.items() for name in free[keys[at]].columns
+        }
+
+    def figures(self) -> tuple[Indexes, list[Printed], Indexes]:
+        """Return which numbers the measurements and shares are, how these are printed, and which way each is."""
+        example, logs = self.example, self.logs
+        hows: dict[Printed, int] = {}
+        places = [-1 if figure.place is None else figure.place for figure in example.figures]
+        places += example.shares.values()
+        which = np.empty((len(logs), len(places)), dtype=np.int64)
+        for column, figure in enumerate(example.figures):
+            place, printed, has_unit = figure
+            if place is None or not (has_unit or example.log.head(place)):
+                which[:, column] = hows.setdefault(printed, len(hows))
+            elif has_unit:
+                suffixes = [units(log.kind)[place] for log in logs]
+                ways = {
+                    suffix: Printed(printed.how._replace(unit=unit, rounding=rounding), suffix)
+                    for suffix in set(suffixes)
+                    for unit, rounding in [example.clean.units[suffix]]
+                }
+                which[:, column] = [hows.setdefault(ways[suffix], len(hows)) for suffix in suffixes]
+            else:
+                of_heads = (self.lore.hows[place, log.head(place)] for log in logs)
+                which[:, column] = [
+                    hows.setdefault(Printed(how or printed.how, suffix), len(hows)) for how, suffix in of_heads
+                ]
+        which[:, len(example.figures) :] = hows.setdefault(_SHARE, len(hows))
+        at = np.where(np.array(places, np.int64) >= 0, self.at[:, places] if self.at.size else -1, -1)
+        return at, list(hows), which
+
+
+_SHARE: Final = Printed(How("%", "nearest"))
+
+
+@dataclass(eq=False)
+class Read:
+    """All figures of the logs of a group, a row for each log; and what is to be said of these."""
+
+    group: Group
+    texts: NDArray[Any]
+    value: Floats
+    low: Floats
+    high: Floats
+    shares: Floats
+
+    def of(self, rows: NDArray[np.intp]) -> Read:
+        """Return the figures of some of the logs."""
+        group = self.group
+        some = replace(
+            group, logs=[group.logs[row] for row in rows], which=[group.which[row] for row in rows.tolist()]
+        )
+        ends = (self.value, self.low, self.high, self.shares)
+        return Read(some, self.texts[rows], *(end[rows] for end in ends))
+
+    def as_examples(self) -> tuple[Read | None, list[Said], list[int]]:
+        """Return what is read like the examples, what is to be said of it, and the indexes of all other logs."""
+        group, example = self.group, self.group.example
+        run = self._run()
+        if example.clean.settle is not None:
+            example.clean.settle(run)
+        all_logs = [log.at for log in group.logs]
+        firsts = [group.which.index(number) for number in range(len(group.examples))]
+        for row, each in zip(firsts, group.examples, strict=True):
+            ends = (self.value, self.low, self.high, self.shares)
+            if not all(
+                np.array_equal(end[row], own, equal_nan=True) for end, own in zip(ends, each.ends, strict=True)
+            ):
+                return None, [], all_logs
+        no_zeros = [column for column in range(len(example.figures)) if example.zero_of(column) is None]
+        unlike = [np.isnan(end) != np.isnan(end[0]) for end in (self.value, self.low, self.high)]
+        is_same = ~np.any(unlike, axis=0)[:, no_zeros].any(axis=1)
+        if example.clean.same_runs is not None:
+            is_same &= example.clean.same_runs(run, example.log.text)
+        if is_same[firsts].all() and not is_same.all():
+            others = [log.at for log, same in zip(group.logs, is_same, strict=True) if not same]
+            read, said, left = self.of(np.flatnonzero(is_same)).as_examples()
+            return read, said, others + left
+        said = list(self._said(run))
+        of_firsts: dict[int, list[Diagnostic]] = {row: [] for row in firsts}
+        for item in said:
+            if item.log in of_firsts:
+                of_firsts[item.log].append(item.diagnostic())
+        if list(of_firsts.values()) != [each.remarks + each.said for each in group.examples]:
+            return None, [], all_logs
+        return self, [item._replace(log=all_logs[item.log]) for item in said], []
+
+    def _run(self) -> Run:
+        """Return the example's run with columns over the logs in its measurements and settings."""
+        group, example = self.group, self.group.example
+        columns = {name: np.array(values) for name, values in group.repeated.items()}
+        lines = group.lines(example.run.measurements)
+        many = []
+        for number, item in enumerate(example.run.measurements):
+            own: dict[str, Any] = {"text": self.texts[:, number]}
+            own |= {name: column for name, column in columns.items() if getattr(item, name) is not None}
+            for name, end in zip(ENDS, (self.value, self.low, self.high), strict=True):
+                if getattr(item, name) is not None or example.zero_of(number) is not None:
+                    own[name] = end[:, number]
+            if lines is not None and item.line is not None:
+                own["line"] = lines[:, number].astype(np.int64)
+            if number in example.samples:
+                own["samples"] = np.array(list(map(int, group.words(example.samples[number]))))
+            many.append(replace(item, **own))
+        settings = list(example.run.settings)
+        for position, values in group.settings.items():
+            settings[position] = replace(settings[position], value=values)  # type: ignore[arg-type]
+        return replace(example.run, measurements=tuple(many), settings=tuple(settings))
+
+    def _said(self, run: Run) -> Iterator[Said]:
+        """Yield what is to be said of the logs, which are given by their rows; of each log in its order."""
+        example = self.group.example
+        every = np.arange(len(self.group.logs))
+        for remark in example.remarks:
+            code, message, *constant = (
+                remark.code,
+                remark.message,
+                remark.line,
+                remark.start,
+                remark.end,
+                remark.excerpt,
+            )
+            phrase = span_of(remark)
+            shown: Iterable[Iterable[Any]] = (
+                map(repeat, constant) if phrase is None else self._shown(every, phrase)
+            )
+            yield from map(Said, every.tolist(), repeat(code), repeat(message), *shown)
+        for finding in example.clean.checks(run, example.log.text):
+            rows = every[np.broadcast_to(finding.fails, len(every))]
+            if not len(rows):
+                continue
+            messages, lines, excerpts = zip(*finding.of(rows), strict=True)
+            shown = (lines, repeat(None), repeat(None), excerpts)
+            if finding.beside is None and finding.at.phrase is not None:
+                shown = self._shown(rows, finding.at.phrase)
+            yield from map(Said, rows.tolist(), repeat(finding.code), messages, *shown)
+
+    def _shown(self, rows: NDArray[np.intp], phrase: tuple[int, int]) -> Iterable[Iterable[Any]]:
+        """Return where the phrase of an example stands in some of the logs: lines, starts, ends and excerpts."""
+        group, example = self.group, self.group.example
+        starts, ends = (
+            (self._starts[rows, piece] + behind).tolist()
+            for piece, behind in (example.anchors[at] for at in phrase)
+        )
+        logs = [group.logs[row] for row in rows]
+        text = example.log.text
+        line = text.line(text.position(phrase[0]))
+        place = example.log.line_of(line)
+        lines = [line if log.layout is None or place is None else log.layout.lines[place] for log in logs]
+        spans = list(zip(logs, starts, ends, strict=True))
+        return (
+            lines,
+            [log.byte(start) for log, start, _ in spans],
+            [log.byte(end) for log, _, end in spans],
+            [shortened(log.chars[start:end]) for log, start, end in spans],
+        )
+
+    @cached_property
+    def _starts(self) -> Indexes:
+        """Where the pieces of each log start: its numbers, and what stands between these, in turns."""
+        group = self.group
+        between = np.array([[len(piece) for piece in log.kind.split("\0")[:-1]] for log in group.logs])
+        all_numbers = np.array([[log.first] for log in group.logs]) + np.arange(between.shape[1])
+        starts = np.zeros((len(group.logs), 2 * between.shape[1] + 1), dtype=np.int64)
+        starts[:, 2::2] = np.cumsum(between + group.numbers.widths[all_numbers], axis=1)
+        starts[:, 1::2] = starts[:, 2::2] - group.numbers.lengths[all_numbers]
+        return starts
+
+
+class Said(NamedTuple):
+    """What is said of a log: the columns of a `fsbench_kit.model.records.Diagnostic`."""
+
+    log: int
+    code: str
+    message: str
+    line: int | None
+    start: int | None
+    end: int | None
+    excerpt: str | None
+
+    def diagnostic(self) -> Diagnostic:
+        """Return it as a record."""
+        return Diagnostic(**dict(zip(self._fields[1:], self[1:], strict=True)))  # type: ignore[arg-type]
+
+
+def read_figures(groups: Sequence[Group], numbers: Numbers) -> Iterator[Read]:
+    """Yield the figures of the logs of each group; those of all groups are read together."""
+    found = [group.figures() for group in groups]
+    starts = np.cumsum([0, *(len(hows) for _, hows, _ in found)])
+    read = numbers.quantities(
+        np.concatenate([at.ravel() for at, _, _ in found]),
+        [printed.how for _, hows, _ in found for printed in hows],
+        np.concatenate([start + which.ravel() for start, (_, _, which) in zip(starts, found, strict=False)]),
+    )
+    ends = np.cumsum([at.size for at, _, _ in found])[:-1]
+    parts = (np.split(column, ends) for column in read)
+    for group, (at, hows, which), *columns in zip(groups, found, *parts, strict=True):
+        yield _read(group, at, which, [printed.suffix for printed in hows], columns)
+
+
+def _read(group: Group, at: Indexes, which: Indexes, suffixes: Sequence[str], columns: Sequence[Floats]) -> Read:
+    """Put what was read of the numbers of a group in place of what its example has there."""
+    example, width = group.example, len(group.example.figures)
+    texts = group.numbers.words[at[:, :width]] + np.array(suffixes, dtype=object)[which[:, :width]]
+    zeros = [example.zero_of(column) for column in range(width)]
+    may_be_zero = np.array([zero is not None for zero in zeros])
+    ends, own = [column.reshape(at.shape) for column in columns], example.ends
+    value, low, high = (
+        np.where((at[:1, :width] >= 0) & (may_be_zero | ~np.isnan(known)), end[:, :width], known)
+        for end, known in zip(ends, own, strict=False)
+    )
+    is_zero = may_be_zero & (value == 0)
+    value[is_zero] = low[is_zero] = np.nan
+    high[is_zero & np.array([zero == "missing" for zero in zeros])] = np.nan
+    shares = np.repeat(own[-1][None], len(group.logs), axis=0)
+    shares[:, list(example.shares)] = ends[0][:, width:]
+    return Read(group, texts, value, low, high, shares)
