@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.analysis import shapes
+from fsbench_kit.analysis import shapes, testing
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import Estimates, Options, estimate
@@ -139,7 +139,8 @@ def compare(
     A verdict is ``equivalent`` where the data show that the ratio lies within the margin, also where it is not 1;
     else ``better`` or ``worse`` where they show that it is not 1; else ``inconclusive``. Groups of two runs, or
     two rounds, have an interval and no verdict of their own. Three to five show no more than they would with the
-    spread of all rows of their metric and statistic, where these are ten or more.
+    spread of all rows of their metric and statistic, where these are ten or more; nor do more runs where a quarter
+    of these rows have runs in modes.
 
     Every interval reaches as far beyond its method's as the rounding of the figures allows, and is rounding alone
     where all runs of each group print alike. Of figures of which only a bound is known there is a bound of the
@@ -231,7 +232,8 @@ def _compared(design: Design, remarks: Remarks, options: Options, missing: pl.Da
     """Estimate and judge all rows, given what was found of their design."""
     groups = design.groups
     estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
-    shapes.look(groups, estimates)
+    modes = shapes.look(groups, estimates)
+    testing.test(groups, estimates, modes, options.margin)
     _left_out(groups, missing, estimates.remarks)
     return _verdicts(groups, remarks, estimates, options)
 

@@ -73,7 +73,7 @@ NUMBERS: Final = (
 )
 WORDS: Final = ("estimand", "method", "companion_method", "over")
 TESTS: Final = (
-    *("log_ratio", "standard_error", "df", "down", "up"),
+    *stats.LogRatio._fields,
     *("units", "per_unit", "degrees", "above", "below", "p_equivalent"),
 )
 """What the verdict rests on besides: the estimate that is tested, how much less and more its rounding allows, and
@@ -226,7 +226,6 @@ def estimate(design: Design, without_ratio: pl.Series, options: Options) -> Esti
 
     found.put(_where(usable), over="runs")
     _intervals(design, samples.of(_where(usable & (fewest > 1))), found, options)
-    _tests(groups, found, options)
     return found
 
 
@@ -294,7 +293,7 @@ def _bounds(groups: Groups, rows: Ints, found: Estimates, options: Options) -> N
         units = np.minimum(result.n_a, result.n_b)
         reach = found.rounding[groups.pairs.to_numpy()[chosen]].sum(axis=-1)
         found.put(chosen, estimand="bound of the ratio of geometric means", method="Welch t on logs of bounds")
-        found.put(chosen, log_ratio=np.log(result.estimate), units=units, down=0.0, up=0.0)
+        found.put(chosen, estimate=np.log(result.estimate), units=units, down=0.0, up=0.0)
         found.put(chosen, **_spread(result, units, reach))
 
 
@@ -475,7 +474,7 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
         ratio=result.estimate,
         estimand=result.estimand,
         method=result.method,
-        log_ratio=np.log(result.estimate),
+        estimate=np.log(result.estimate),
         units=units,
         per_unit=per_unit,
         degrees=degrees,
@@ -501,48 +500,6 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
 
 _COARSE: Final = 0.25
 """The share of an interval that its rounding may have without a word about it."""
-
-
-# ---- tests
-
-
-def _tests(groups: Groups, found: Estimates, options: Options) -> None:
-    """Test of each ratio whether it is 1, and whether it lies beyond the margin; of a bound only the former.
-
-    The spread of three to five runs is hardly known: that they all lie in one of two modes looks like no spread at
-    all. So their p is no smaller than what the spread of all rows of their kind gives, where these are many.
-    """
-    rows = _where(np.isfinite(found.numbers["standard_error"]))
-    ratio = stats.LogRatio(*(found.numbers[name][rows] for name in TESTS[:5]))
-    limit = checked_log(options.margin)
-    p = np.stack([stats.difference_p(ratio), stats.equivalence_p(ratio, limit)])
-    units = found.numbers["units"][rows]
-    of_ratios = ~np.isnan(found.numbers["ratio"][rows])
-    few = _where(of_ratios & (units >= FEWEST_UNITS) & (units <= _MOST_FEW))
-    if few.size:
-        per_unit, degrees = (found.numbers[name][rows] for name in ("per_unit", "degrees"))
-        methods = pl.Series("method", found.words["method"][rows].tolist(), dtype=pl.String)
-        kinds = groups.of("baseline", *_POOLED)[rows].with_columns(methods)
-        kind = kinds.select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
-        weight = np.where(of_ratios, degrees, 0.0)
-        total = np.bincount(kind, weight)
-        variance = np.bincount(kind, weight * ratio.standard_error**2 / per_unit) / np.maximum(total, 1)
-        few = few[np.bincount(kind, of_ratios)[kind[few]] >= _MANY_ROWS]
-        pooled = stats.LogRatio(*(column[few] for column in ratio))._replace(
-            standard_error=np.sqrt(variance[kind[few]] * per_unit[few]), df=total[kind[few]]
-        )
-        p[:, few] = np.maximum(p[:, few], [stats.difference_p(pooled), stats.equivalence_p(pooled, limit)])
-    found.put(rows, p=p[0], p_equivalent=np.where(of_ratios, p[1], np.nan))
-
-
-FEWEST_UNITS: Final = 3
-"""Runs of a group, or rounds, from which on a row has a verdict of its own."""
-
-_MOST_FEW: Final = 5
-_MANY_ROWS: Final = 10
-
-_POOLED: Final = ("study", "tool", "metric", "statistic")
-"""What rows have to share besides the method before few runs are held to the spread of all of them."""
 
 
 # ---- blocks

@@ -28,8 +28,14 @@ NON_STEADY: Final = Reason(
 REASONS: Final = (NON_STEADY,)
 
 
-def look(groups: Groups, found: Estimates) -> None:
-    """Say which groups are bimodal, and which drift; withhold the verdict where a ratio has not come to rest."""
+def look(groups: Groups, found: Estimates) -> Bools:
+    """Say which groups are bimodal, and which drift; withhold the verdict where a ratio has not come to rest.
+
+    Returns
+    -------
+    ndarray of bool
+        The rows with a group whose runs look as if they had modes, which are not those of several launches.
+    """
     bimodal, drifting = _shapes(groups, found.rounding)
     few = groups.table["n"].to_numpy() < _FOR_MODES
     for side in SIDES:
@@ -39,6 +45,7 @@ def look(groups: Groups, found: Estimates) -> None:
             said = level.gather(rows).to_frame().select(pl.format(sentence, "level"))
             found.remarks.note(rows, said.to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)
+    return groups.either(bimodal & groups.alike("launch"))
 
 
 _BIMODAL: Final = "The runs of {} are bimodal, and their mean lies between the modes: look at each run."

@@ -9,10 +9,11 @@ import polars as pl
 from fsbench_kit import stats
 from fsbench_kit.analysis import estimation, shapes
 from fsbench_kit.analysis.confounders import CONFOUNDERS
-from fsbench_kit.analysis.estimation import CENSORED, FEWEST_UNITS, ONE_RUN
+from fsbench_kit.analysis.estimation import CENSORED, ONE_RUN
 from fsbench_kit.analysis.groups import telling
 from fsbench_kit.analysis.metrics import PLACE, QUESTION
 from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.analysis.testing import FEWEST_UNITS
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.reasons import Kind, Reason

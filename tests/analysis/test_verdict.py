@@ -332,3 +332,16 @@ def test_a_run_without_a_figure_is_left_out_and_counted() -> None:
 def test_a_group_without_a_figure_has_no_ratio() -> None:
     row = _row(runs("ext4", [figure(100.0)] * 3), runs("xfs", [figure(None, state="missing")] * 3))
     assert (row["reasons"], row["verdict"]) == (["ZERO_OR_FAILED"], "not comparable")
+
+
+@pytest.mark.parametrize(("others_have_modes", "verdict"), [(True, "inconclusive"), (False, "worse")])
+def test_modes_of_other_cells_are_kept_in_mind_where_a_group_happens_to_show_one(
+    others_have_modes: bool, verdict: str
+) -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.lognormal(0, 0.01, (2, 10, 30))
+    slow = np.tile(np.arange(10) < 5, (2, 1))
+    tables = 1000 * noise * np.where(others_have_modes & slow, 0.6, 1.0)[..., None]
+    tables[:, :, 0] = 1000 * noise[:, :, 0] * np.where([[False] * 10, np.arange(10) < 7], 0.6, 1.0)
+    table = compared(cells(*tables.tolist()))
+    assert table.sort("block_size")["verdict"][0] == verdict
