@@ -15,7 +15,7 @@ from fsbench_kit.analysis import shapes, testing
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import Estimates, Options, estimate
-from fsbench_kit.analysis.groups import Groups, comparable, groups_of, in_groups, paired
+from fsbench_kit.analysis.groups import Groups, against, comparable, groups_of, in_groups, paired
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL
@@ -96,6 +96,8 @@ def compare(
     confidence: float = 0.95,
     margin: float = 1.05,
     include_failed: bool = False,
+    all_pairs: bool = False,
+    consecutive: bool = False,
 ) -> pl.DataFrame:
     """Compare the runs of each level of a factor with those of a baseline, cell by cell.
 
@@ -109,7 +111,7 @@ def compare(
         ``filesystem``, ``target``, ``host``, ``tool_version``, or the key of a setting.
     baseline
         The level that all others are compared with. Without one it is ext4 in each study that has it, and
-        otherwise the first level by name.
+        otherwise the first level: the earliest version or date, the least number, or else the first name.
     metrics
         Which metrics to compare; by default those of `fsbench_kit.analysis.metrics.STATISTICS`.
     where
@@ -121,11 +123,17 @@ def compare(
         The largest ratio that counts as equal, either way round.
     include_failed
         Whether failed and partial runs take part.
+    all_pairs
+        Compare every level with every other, instead of with a baseline: the former of two levels is the baseline
+        of their row.
+    consecutive
+        Compare each level with the one before it: a version with the previous one that has the cell.
 
     Returns
     -------
     pl.DataFrame
-        One row for each cell, metric, statistic and level; the columns are `COLUMNS`. There is no row where all
+        One row for each cell, metric, statistic and pair of levels, these in their order (6.9 before 6.12); the
+        columns are `COLUMNS`. There is no row where all
         runs are of one level. ``ratio`` is candidate over baseline. ``value_*`` are geometric means over runs, in
         the metric's base unit. ``averaged_over_*`` is how many runs each figure of a group is the mean of, where
         it is of several. ``rounding_*`` are the ratios that the prints allow, or the bounds that are known.
@@ -175,8 +183,8 @@ def compare(
     Raises
     ------
     RequestError
-        If the factor, the baseline or a value of ``where`` is not in the data, or the confidence or the margin is
-        out of its range.
+        If the factor, the baseline or a value of ``where`` is not in the data, the confidence or the margin is out
+        of its range, or what levels are compared with contradicts itself.
 
     Examples
     --------
@@ -186,11 +194,12 @@ def compare(
     >>> table.select("baseline", "level", pl.col("ratio").round(2), "ci_low", "verdict").rows()
     [('ext4', 'xfs', 2.42, None, 'not comparable')]
     """
-    dataset, factor, baseline = in_groups(dataset, factor, baseline)
+    with_what = against(all_pairs=all_pairs, consecutive=consecutive)
+    dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what)
     options = Options(factor=factor, confidence=confidence, margin=margin)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
     measurements, missing = _with_figures(measurements)
-    groups = groups_of(measurements, factor, baseline)
+    groups = groups_of(measurements, factor, baseline, with_what=with_what)
     design = Design(groups, Evidence(dataset, factor))
     return _compared(design, check(design), options, missing)
 
@@ -274,7 +283,7 @@ def _verdicts(groups: Groups, design: Remarks, estimates: Estimates, options: Op
         "unit",
         pl.col("metric").replace_strict(_BETTER).alias("better"),
         pl.lit(options.factor).alias("factor"),
-        pl.col("base").alias("baseline"),
+        pl.col("level").alias("baseline"),
         pl.col("n").alias("n_baseline"),
         level=candidate["level"],
         n_candidate=candidate["n"],

@@ -12,7 +12,7 @@ from fsbench_kit import stats
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import DISAGREE, ONE_RUN, SET_MISMATCH, STRATA_DISAGREE, TOO_FEW
-from fsbench_kit.analysis.groups import SIDES, comparable, groups_of, in_groups
+from fsbench_kit.analysis.groups import SIDES, against, comparable, groups_of, in_groups
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import in_units, plan
@@ -81,12 +81,14 @@ def geometric_mean(
     where: Where | None = None,
     confidence: float = 0.95,
     include_failed: bool = False,
+    all_pairs: bool = False,
+    consecutive: bool = False,
 ) -> pl.DataFrame:
     """Compare each level of a factor with a baseline over all the cells that both have.
 
     Parameters
     ----------
-    dataset, factor, baseline, metrics, where, confidence, include_failed
+    dataset, factor, baseline, metrics, where, confidence, include_failed, all_pairs, consecutive
         As in `fsbench_kit.compare`.
 
     Returns
@@ -115,9 +117,10 @@ def geometric_mean(
     >>> table.select("level", "cells", pl.col("ratio", "ci_low", "ci_high").round(2)).rows()
     [('xfs', 1, 0.99, 0.97, 1.01)]
     """
-    dataset, factor, baseline = in_groups(dataset, factor, baseline)
+    with_what = against(all_pairs=all_pairs, consecutive=consecutive)
+    dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what)
     measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
-    groups = groups_of(measurements, factor, baseline, _WHOLE)
+    groups = groups_of(measurements, factor, baseline, _WHOLE, with_what)
     remarks = check(Design(groups, Evidence(dataset, factor), over_cells=True), footnotes=False)
     without_ratio = remarks.with_code(codes("no ratio"))
     cells = _cells(_logs(groups))
@@ -143,7 +146,7 @@ def geometric_mean(
     )
     return (
         groups.of("baseline")
-        .select(*_WHOLE, baseline="base", better=pl.col("metric").replace_strict(_BETTER), factor=pl.lit(factor))
+        .select(*_WHOLE, baseline="level", better=pl.col("metric").replace_strict(_BETTER), factor=pl.lit(factor))
         .with_columns(groups.of("candidate", "level"))
         .hstack(found)
         .hstack(remarks.columns(found.height))

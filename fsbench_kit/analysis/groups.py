@@ -13,6 +13,7 @@ from fsbench_kit.analysis.settings import CELL, cells
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.order import in_order
 from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Bools, Ints
 
     Runs: TypeAlias = np.ma.MaskedArray[Any, np.dtype[np.float64]]
+
+Against = Literal["baseline", "previous", "all"]
+"""What each level is compared with: one baseline, the level before it, or all others."""
 
 Side = Literal["baseline", "candidate"]
 SIDES: Final[tuple[Side, Side]] = ("baseline", "candidate")
@@ -40,9 +44,9 @@ class Groups:
     order
         Their places, one group after the other.
     table
-        One row for each group: its cell, ``level``, ``base`` (the level that it is compared with), ``unit``, ``n``
-        measurements, a number for its set of ``runs``, and ``averaged_over`` how many runs each measurement is a
-        mean; null where it is of one, or where they differ.
+        One row for each group: its cell, ``level``, ``unit``, ``n`` measurements, a number for its set of
+        ``runs``, and ``averaged_over`` how many runs each measurement is a mean; null where it is of one, or where
+        they differ.
     pairs
         One row for each comparison: the numbers of its two groups, ``baseline`` and ``candidate``.
     before
@@ -114,11 +118,14 @@ class Groups:
         return self.measurements.select(columns)[place].with_columns(row=pl.Series(np.repeat(rows, sizes)))
 
 
-def in_groups(given: Dataset | Labelled, factor: str, baseline: str | None) -> tuple[Dataset, str, str | None]:
+def in_groups(
+    given: Dataset | Labelled, factor: str, baseline: str | None, with_what: Against = "baseline"
+) -> tuple[Dataset, str, str | None]:
     """Return a dataset with its factor and baseline; groups that were given side by side are the factor."""
     if isinstance(given, Dataset):
         return given, factor, baseline
-    return labelled(given), GROUP, baseline or next(iter(given), None)
+    first = next(iter(given), None) if with_what == "baseline" else None
+    return labelled(given), GROUP, baseline or first
 
 
 def comparable(
@@ -165,8 +172,14 @@ def _study(measurements: pl.DataFrame) -> pl.Series:
     ).to_series()
 
 
-def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, keys: Sequence[str] = CELL) -> Groups:
-    """Sort measurements into groups, and set each beside its baseline.
+def groups_of(
+    measurements: pl.DataFrame,
+    factor: str,
+    baseline: str | None,
+    keys: Sequence[str] = CELL,
+    with_what: Against = "baseline",
+) -> Groups:
+    """Sort measurements into groups, and set each beside those that it is compared with.
 
     Parameters
     ----------
@@ -176,15 +189,16 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
         As in `fsbench_kit.compare`.
     keys
         What makes up a cell.
+    with_what
+        What each level is compared with.
 
     Raises
     ------
     RequestError
-        If the baseline is not in the data.
+        If the baseline is not in the data, or is given where there is none.
     """
     measured = measurements.filter(~UNMEASURED)
     apart = telling(measured, keys)
-    default = pl.when((pl.col("level") == "ext4").any()).then(pl.lit("ext4")).otherwise(pl.col("level").min())
     table = (
         measured.with_row_index("place")
         .group_by(*apart, "level", maintain_order=True)
@@ -194,23 +208,19 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
             **_OF_GROUP,
         )
         .with_row_index("group")
-        .with_columns(
-            base=default.over("study") if baseline is None else pl.lit(baseline),
-            cell=pl.col("group").min().over(apart),
-        )
+        .with_columns(cell=pl.col("group").min().over(apart))
     )
-    names = table["level"].unique().sort()
+    names = in_order(table["level"].unique())
+    if baseline is not None and with_what != "baseline":
+        raise RequestError(
+            f"a comparison against {_AGAINST[with_what]} has no baseline",
+            hint=f"Leave out the baseline {baseline!r}, or compare with it alone.",
+        )
     if baseline is not None and baseline not in names:
         raise RequestError(
             f"{baseline!r} is not a {factor} of these runs", hint=f"Choose one of: {', '.join(names)}."
         )
-    of_base = pl.col("level") == pl.col("base")
-    pairs = (
-        table.filter(of_base)
-        .select("cell", baseline="group")
-        .join(table.filter(~of_base).select("cell", "level", candidate="group"), on="cell")
-        .sort("cell", "level")
-    )
+    pairs = _pairs(table, names, baseline, with_what)
     order = table["place"].explode().to_numpy()
     group = np.empty(measured.height, dtype=np.uint32)
     group[order] = np.repeat(table["group"].to_numpy(), table["n"].to_numpy())
@@ -219,7 +229,49 @@ def groups_of(measurements: pl.DataFrame, factor: str, baseline: str | None, key
         table.select("group", *of_cell), on=of_cell, nulls_equal=True, maintain_order="left"
     )
     in_groups = measured.with_columns(group=group)
-    return Groups(in_groups, order, table.drop("place"), pairs.select(SIDES), before)
+    return Groups(in_groups, order, table.drop("place"), pairs, before)
+
+
+_AGAINST: Final[dict[Against, str]] = {"previous": "the previous level", "all": "all others"}
+
+
+def against(*, all_pairs: bool, consecutive: bool) -> Against:
+    """Return what levels are compared with, as `fsbench_kit.compare` is asked.
+
+    Raises
+    ------
+    RequestError
+        If both are asked for.
+    """
+    if all_pairs and consecutive:
+        raise RequestError(
+            "levels are compared in all pairs, or each with the previous one, but not both",
+            hint="All pairs hold the consecutive ones.",
+        )
+    return "all" if all_pairs else "previous" if consecutive else "baseline"
+
+
+def _pairs(table: pl.DataFrame, names: Sequence[str], baseline: str | None, with_what: Against) -> pl.DataFrame:
+    """Return the groups that are compared, cell by cell, with the levels in their order."""
+    level = pl.col("level")
+    groups = table.select(
+        "group",
+        "cell",
+        "study",
+        "level",
+        place=level.replace_strict(names, range(len(names)), return_dtype=pl.Int64),
+    ).sort("cell", "place")
+    if with_what == "previous":
+        former = groups.select("cell", "place", baseline=pl.col("group").shift().over("cell"), candidate="group")
+        return former.drop_nulls("baseline").select(SIDES)
+    of_study = (
+        pl.when((level == "ext4").any()).then(level == "ext4").otherwise(pl.col("place") == pl.col("place").min())
+    )
+    is_base = of_study.over("study") if baseline is None else level == baseline
+    first, others = (groups, groups) if with_what == "all" else (groups.filter(is_base), groups.filter(~is_base))
+    both = first.join(others, on="cell", suffix="_other", maintain_order="left_right")
+    once = pl.col("place") < pl.col("place_other") if with_what == "all" else pl.lit(value=True)
+    return both.filter(once).select(baseline="group", candidate="group_other")
 
 
 _AVERAGED: Final = pl.col("averaged_over").fill_null(1)  # a log is of one run, unless its study says otherwise
@@ -237,10 +289,8 @@ def paired(pairs: Sequence[Sequence[pl.DataFrame]]) -> Groups:
     measurements = pl.concat(
         rows.with_columns(group=pl.lit(number, pl.UInt32)) for number, rows in enumerate(groups)
     )
-    table = (
-        measurements.group_by("group", maintain_order=True)
-        .agg(pl.col(*CELL, "unit", "level").first(), **_OF_GROUP)
-        .with_columns(base=pl.col("level").first().over(pl.col("group") // 2))
+    table = measurements.group_by("group", maintain_order=True).agg(
+        pl.col(*CELL, "unit", "level").first(), **_OF_GROUP
     )
     sides = {side: np.arange(place, table.height, 2) for place, side in enumerate(SIDES)}
     order = np.arange(measurements.height)

@@ -1,9 +1,9 @@
 """Tests of ratios: whether each is 1, and whether it lies beyond the margin.
 
-The spread of few runs is hardly known, and that of runs with modes less so: where all runs of each group happen to
-be of one mode, they look like no spread at all, and like a difference. In hundreds of rows that happens. So p is no
-smaller than what the spread of all rows of a kind gives, where these are many: for three to five runs, and for any
-number of runs where many groups of the kind have modes.
+The spread of few runs is hardly known, and that of runs with modes less so: where all runs of each group happen
+to be of one mode, they look like no spread at all, and like a difference. In hundreds of rows that happens. So p
+is no smaller than what the spread of all rows of a kind gives, where these are many: for three to five runs, and
+for any number of runs where many groups of the kind have modes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def test(groups: Groups, found: Estimates, modes: Bools, margin: float) -> None:
         units, per_unit, degrees = (found.numbers[name][rows] for name in ("units", "per_unit", "degrees"))
         kind = _kinds(groups, found, rows)
         weight = np.where(of_ratios, degrees, 0.0)
-        total, number = (np.bincount(kind, each) for each in (weight, 1.0 * of_ratios))
+        total = np.bincount(kind, weight).astype(np.float64)
+        number = np.bincount(kind, of_ratios)
         variance = np.bincount(kind, weight * ratio.standard_error**2 / per_unit) / np.maximum(total, 1)
         with_modes = np.bincount(kind, modes[rows]) > _MANY_WITH_MODES * number
         unsure = (units >= FEWEST_UNITS) & ((units <= _MOST_FEW) | with_modes[kind])

@@ -106,7 +106,12 @@ def _with_effects(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_row_index("row")
     if rows.select("metric", "statistic").n_unique() == rows["question"].n_unique():
         return rows.with_columns(effect="row")  # no question has several metrics
-    keys = [*telling(rows, [name for name in CELL if name not in ("metric", "statistic")]), "level", "question"]
+    keys = [
+        *telling(rows, [name for name in CELL if name not in ("metric", "statistic")]),
+        "baseline",
+        "level",
+        "question",
+    ]
     higher = pl.col("better") == "higher"
     low = pl.when(higher).then("ci_low").otherwise(1 / pl.col("ci_high"))
     high = pl.when(higher).then("ci_high").otherwise(1 / pl.col("ci_low"))

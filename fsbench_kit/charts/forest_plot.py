@@ -23,7 +23,9 @@ from fsbench_kit.charts.style import (
 )
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import (
+    CELL,
     cell_label,
+    groups_text,
     interval_text,
     metric_text,
     one_line,
@@ -157,11 +159,12 @@ _PLACE: Final = pl.coalesce("ratio", _bound("rounding_low"), _bound("rounding_hi
 
 def _forest_data(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return what a forest plot draws of each row."""
+    in_pairs = rows.select(*CELL, "level").is_duplicated().any()
     drawn = [
         {
             "group": _group_text(row),
             "cell": cell_label(row, names) or "the only cell",
-            "level": one_line(row["level"]),
+            "level": groups_text(row) if in_pairs else one_line(row["level"]),
             "place": row["place"],
             "ci_low": row["ci_low"],
             "ci_high": row["ci_high"],

@@ -92,7 +92,7 @@ def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
     """
     in_matrix = [name for name in settings.CELL if name not in ("operation", "block_size", "file_size")]
     rows = comparison.drop_nulls(["block_size", "file_size", "ratio"]).filter(metric="bandwidth")
-    matrices = rows.group_by(*in_matrix, "level", maintain_order=True)
+    matrices = rows.group_by(*in_matrix, "baseline", "level", maintain_order=True)
     return [ratio_map(matrix) for _, matrix in matrices if matrix["block_size"].n_unique() > 1]
 
 

@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.order import in_order
 from fsbench_kit.model.units import scales
 from fsbench_kit.tables import one_line
 
@@ -59,8 +60,8 @@ _MOST_DESCRIBED: Final = 12
 
 
 def colour_scale(levels: Iterable[str]) -> alt.Scale:
-    """Give each level its colour: a filesystem's own, or one of the others in the order of their names."""
-    names = sorted(set(levels))
+    """Give each level its colour: a filesystem's own, or one of the others in their order."""
+    names = in_order(levels)
     others = [name for name in names if name.lower() not in COLOURS]
     spare = {name: _OTHER_COLOURS[i % len(_OTHER_COLOURS)] for i, name in enumerate(others)}
     return alt.Scale(domain=names, range=[spare.get(name) or COLOURS[name.lower()] for name in names])
@@ -68,13 +69,13 @@ def colour_scale(levels: Iterable[str]) -> alt.Scale:
 
 def dash_scale(levels: Iterable[str]) -> alt.Scale:
     """Give each level a dash of its own, for those who do not see its colour and for grey paper."""
-    names = sorted(set(levels))
+    names = in_order(levels)
     return alt.Scale(domain=names, range=[_DASHES[i % len(_DASHES)] for i in range(len(names))])
 
 
 def shape_scale(levels: Iterable[str]) -> alt.Scale:
     """Give each level a shape of its own, for the same reason."""
-    names = sorted(set(levels))
+    names = in_order(levels)
     return alt.Scale(domain=names, range=[_SHAPES[i % len(_SHAPES)] for i in range(len(names))])
 
 
@@ -130,7 +131,7 @@ def panel_header(width: int) -> alt.Header:
 
 def joined(names: pl.Series) -> str:
     """List the different names of a column."""
-    return ", ".join(map(one_line, names.unique().sort()))
+    return ", ".join(map(one_line, in_order(names)))
 
 
 def chart_title(heading: Sequence[str], explained: str) -> alt.TitleParams:

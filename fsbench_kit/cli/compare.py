@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
@@ -38,6 +38,12 @@ def compare_command(
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
     *,
+    all_pairs: Annotated[
+        bool, typer.Option("--all-pairs", help="Compare every level with every other, instead of with a baseline.")
+    ] = False,
+    consecutive: Annotated[
+        bool, typer.Option("--consecutive", help="Compare each level with the one before it, as versions.")
+    ] = False,
     labels: Annotated[
         str | None,
         typer.Option(metavar="A,B,...", help="Make each path a group, under one of these labels: old,new."),
@@ -75,6 +81,7 @@ def compare_command(
     fsbench compare old/ new/
     fsbench compare 'old-*.json' 'new-*.json' --labels 6.1,6.8
     fsbench compare results/ --factor filesystem --baseline ext4
+    fsbench compare results/ --factor kernel --consecutive
     """
     from fsbench_kit import tables
 
@@ -84,11 +91,13 @@ def compare_command(
         raise RequestError(f"a tolerance of {tolerance:g} is not a factor of 1 or more", hint="Write 5% or 1.05.")
     if margin is None:
         margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
-    dataset, factor, baseline, said = chosen(
+    dataset, factor, first, said = chosen(
         paths, factor=factor, baseline=baseline, labels=labels, names=names, jobs=jobs
     )
+    pairs: dict[str, Any] = {"all_pairs": all_pairs, "consecutive": consecutive}
+    baseline = baseline if any(pairs.values()) else first
     try:
-        comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin)
+        comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin, **pairs)
     except RequestError as error:
         raise RequestError(error.what, hint=_with_proposal(error.hint, dataset, factor)) from None
     if said is not None:
@@ -100,7 +109,7 @@ def compare_command(
     for (study,), rows in comparison.group_by("study", maintain_order=True):
         out.print(study or "", style="bold")
         out.print(tables.comparison_table(rows))
-    over_cells = tables.overall_table(fsb.geometric_mean(dataset, factor, baseline, metrics=metric))
+    over_cells = tables.overall_table(fsb.geometric_mean(dataset, factor, baseline, metrics=metric, **pairs))
     if over_cells.groups[0].rows:
         out.print(over_cells)
     exit_if_some_input_was_unusable(dataset.diagnostics)

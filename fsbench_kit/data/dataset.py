@@ -127,6 +127,8 @@ class Dataset:
         confidence: float = 0.95,
         margin: float = 1.05,
         include_failed: bool = False,
+        all_pairs: bool = False,
+        consecutive: bool = False,
     ) -> pl.DataFrame:
         """Compare the runs of each level of a factor with those of a baseline: `fsbench_kit.compare`.
 
@@ -146,6 +148,8 @@ class Dataset:
             confidence=confidence,
             margin=margin,
             include_failed=include_failed,
+            all_pairs=all_pairs,
+            consecutive=consecutive,
         )
         return compared
 

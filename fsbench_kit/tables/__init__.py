@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fsbench_kit.model.lazy import lazily
 
 if TYPE_CHECKING:
-    from fsbench_kit.tables.cells import CELL, cell_label, cell_text, metric_text, ordered, varying
+    from fsbench_kit.tables.cells import CELL, cell_label, cell_text, groups_text, metric_text, ordered, varying
     from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
     from fsbench_kit.tables.comparisons import (
         NOT_SHOWN,
@@ -65,6 +65,7 @@ __all__ = [
     "explanation",
     "figures_table",
     "findings",
+    "groups_text",
     "interval_text",
     "machine_table",
     "metric_text",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit.analysis import settings
+from fsbench_kit.model.order import in_order
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
 from fsbench_kit.tables.messages import one_line
@@ -23,6 +24,8 @@ SIZES: Final = ("block_size", "file_size")
 def ordered(comparison: pl.DataFrame) -> pl.DataFrame:
     """Sort a comparison as people look for things: by metric, then by cell, sizes and depths as numbers."""
     metrics, operations = list(METRICS), list(OPERATIONS)
+    sides = [name for name in ("baseline", "level") if name in comparison.columns]
+    levels = in_order(name for side in sides for name in comparison[side].unique())
     return comparison.sort(
         pl.col("metric").replace_strict(metrics, range(len(metrics)), default=len(metrics)),
         "metric",
@@ -35,7 +38,7 @@ def ordered(comparison: pl.DataFrame) -> pl.DataFrame:
         *SIZES,
         "threads",
         pl.col("iodepth").cast(pl.Int64, strict=False),
-        "level",
+        *(pl.col(name).replace_strict(levels, range(len(levels))) for name in sides),
         nulls_last=True,
         maintain_order=True,
     )
@@ -61,6 +64,11 @@ def cell_text(name: str, value: object) -> str:
     if name in SIZES:
         return humanise(float(str(value)), "B")
     return str(value).replace("_", " ") if name == "operation" else one_line(str(value))
+
+
+def groups_text(row: Mapping[str, Any]) -> str:
+    """Name the two groups of a row: ``xfs / ext4``, as their ratio is."""
+    return f"{one_line(row['level'])} / {one_line(row['baseline'])}"
 
 
 def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:

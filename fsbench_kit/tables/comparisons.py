@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit.analysis.verdict import REASONS
+from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import METRICS
-from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, metric_text, ordered, varying
+from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, groups_text, metric_text, ordered, varying
 from fsbench_kit.tables.layout import Column, Group, Table, marks
 from fsbench_kit.tables.messages import NOTHING, Prefix, digits, one_line, percent, prefix, ratio_text
 from fsbench_kit.tables.verdicts import single_figure, single_figures, tested
@@ -37,7 +38,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     """
     rows = ordered(comparison)
     names = varying(rows)
-    baselines = rows["baseline"].unique().sort().to_list()
+    baselines = in_order(rows["baseline"])
     of_rows = dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes)
     corrected = tested(rows)
     footnotes = [*of_rows, *([corrected] if corrected else [])]
@@ -111,7 +112,7 @@ def overall_table(found: pl.DataFrame) -> Table:
         yield row["tool"]
         better = f" ({row['better']} is better)"
         yield metric_text(row["metric"], row["statistic"]) + better
-        yield f"{one_line(row['level'])} / {one_line(row['baseline'])}"
+        yield groups_text(row)
         yield f"{row['cells']:,}"
         yield f"{row['cells_dropped']:,}"
         yield _ratio_text(row)
