@@ -135,7 +135,7 @@ def test_what_differs_in_more_than_the_factor_is_not_set_side_by_side(published:
         (["--factor", "moon"], "no moon is known of these runs"),
         (["--factor", "tool_version"], "these runs have no two levels of tool_version"),
         (["--metric", "speed"], "'speed' is not a metric"),
-        (["--to", "x.docx"], "cannot write a comparison as '.docx'"),
+        (["--to", "x.docx"], "cannot write a table as '.docx'"),
     ],
 )
 def test_a_wrong_request_is_explained(

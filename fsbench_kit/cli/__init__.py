@@ -2,8 +2,7 @@
 
 Each command imports what it uses, and no other: ``fsbench --help`` answers at once.
 
-Exit status: 0 for success; 2 where some input could not be used (what could be is still done) or the request was
-wrong; 1 where a launch or a report failed. ``compare --gate`` has more of them, see there.
+`fsbench_kit.cli.exits` has the exit statuses.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from fsbench_kit.cli.audit import audit_command
 from fsbench_kit.cli.compare import compare_command
 from fsbench_kit.cli.console import err
 from fsbench_kit.cli.doctor import doctor_command
+from fsbench_kit.cli.exits import STATUSES
 from fsbench_kit.cli.init import init_command
 from fsbench_kit.cli.launch import launch_command
 from fsbench_kit.cli.read import read_command
@@ -27,6 +27,8 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     help="Read filesystem benchmark logs, compare them with honest intervals, publish re-executable reports.",
+    epilog="\n\n".join(["Exit status", *(f"{status}: {meaning}" for status, meaning in STATUSES.items())]),
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.text import Text
 
 import fsbench_kit as fsb
-from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.console import out
+from fsbench_kit.cli.gate import JUNIT, Gate
 from fsbench_kit.cli.groups import chosen
 from fsbench_kit.cli.options import Jobs, Names
 from fsbench_kit.cli.options import factor as parse_factor
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable
+from fsbench_kit.cli.saving import check_endings, saved
 from fsbench_kit.model.errors import RequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import polars as pl
 
 
 def compare_command(
@@ -57,13 +54,20 @@ def compare_command(
             help="The largest difference that counts as equal: 5% or 1.05; by default the tolerance, or else 5%.",
         ),
     ] = None,
-    to: Annotated[Path | None, typer.Option(help="Write the whole table to a .parquet or .json file.")] = None,
+    to: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a .csv, .json or .parquet file with all that is known, or .md or .tex with the tables; "
+            "with --gate, .md and .xml (JUnit) say what it found. Can be repeated.",
+        ),
+    ] = None,
     gate: Annotated[
         bool,
         typer.Option(
             "--gate",
             help="Say what keeps the comparison from passing, and exit with 1 if anything is worse by more than "
-            "the tolerance, 4 if anything is not comparable, 3 if anything is undecided.",
+            "the tolerance, else 4 if anything is not comparable, else 3 if anything is undecided.",
         ),
     ] = False,
     jobs: Jobs = None,
@@ -80,8 +84,9 @@ def compare_command(
 
     fsbench compare old/ new/
     fsbench compare 'old-*.json' 'new-*.json' --labels 6.1,6.8
-    fsbench compare results/ --factor filesystem --baseline ext4
+    fsbench compare results/ --factor filesystem --baseline ext4 --to table.tex
     fsbench compare results/ --factor kernel --consecutive
+    fsbench compare old/ new/ --gate --tolerance 5% --to gate.md --to gate.xml
     """
     from fsbench_kit import tables
 
@@ -91,6 +96,7 @@ def compare_command(
         raise RequestError(f"a tolerance of {tolerance:g} is not a factor of 1 or more", hint="Write 5% or 1.05.")
     if margin is None:
         margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
+    check_endings(to, *([JUNIT] if gate else []))
     dataset, factor, first, said = chosen(
         paths, factor=factor, baseline=baseline, labels=labels, names=names, jobs=jobs
     )
@@ -104,17 +110,21 @@ def compare_command(
         out.print(Text(said))
     if comparison.is_empty():
         raise _nothing_in_common(dataset, factor)
-    if to is not None:
-        _write(comparison, to)
-    for (study,), rows in comparison.group_by("study", maintain_order=True):
-        out.print(study or "", style="bold")
-        out.print(tables.comparison_table(rows))
+    shown = [tables.comparison_table(rows) for _, rows in comparison.group_by("study", maintain_order=True)]
     over_cells = tables.overall_table(fsb.geometric_mean(dataset, factor, baseline, metrics=metric, **pairs))
     if over_cells.groups[0].rows:
-        out.print(over_cells)
-    exit_if_some_input_was_unusable(dataset.diagnostics)
+        shown.append(over_cells)
+    for table in shown:
+        out.print(table)
     if gate:
-        _gate(comparison, margin if tolerance is None else tolerance)
+        report = Gate(comparison, margin if tolerance is None else tolerance)
+        report.save([target for target in to or () if target.suffix == JUNIT])
+        saved([target for target in to or () if target.suffix != JUNIT], report.found, report.table, *shown)
+        report.print()
+        exit_if_some_input_was_unusable(dataset.diagnostics)
+        report.exit()
+    saved(to, comparison, *shown)
+    exit_if_some_input_was_unusable(dataset.diagnostics)
 
 
 def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:
@@ -135,38 +145,6 @@ def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:
 
 
 _MARGIN: Final = 1.05
-_STATUS: Final = {"worse": 1, "not comparable": 4, "undecided": 3}
-_MOST_NAMED: Final = 10
-
-
-def _gate(comparison: pl.DataFrame, tolerance: float) -> None:
-    """Pass where nothing is worse and everything is decided; else say what is not, and exit with the gravest."""
-    import polars as pl
-
-    from fsbench_kit import tables
-    from fsbench_kit.analysis.gate import OBSTACLES, gate
-
-    found = gate(comparison, tolerance)
-    worse = "worse" if tolerance == 1 else f"worse by more than {tables.percent(tolerance - 1)}"
-    names = tables.varying(comparison)
-    status = 0
-    for outcome in OBSTACLES:
-        rows = found.filter(pl.col("outcome") == outcome)
-        if rows.is_empty():
-            continue
-        status = status or _STATUS[outcome]
-        what = worse if outcome == "worse" else outcome
-        err.print(f"gate: {rows.height} of {comparison.height} comparisons are {what}")
-        for row in rows.head(_MOST_NAMED).iter_rows(named=True):
-            cell = ", ".join(
-                filter(None, [tables.cell_label(row, names), tables.metric_text(row["metric"], row["statistic"])])
-            )
-            err.print(f"  {cell}: {tables.sentence(row)}")
-        if rows.height > _MOST_NAMED:
-            err.print(f"  and {rows.height - _MOST_NAMED} more")
-    if status:
-        raise typer.Exit(status)
-    err.print(f"gate: none of {comparison.height} comparisons is {worse}")
 
 
 def _with_proposal(hint: str | None, dataset: fsb.Dataset, factor: str) -> str | None:
@@ -189,13 +167,3 @@ def _with_proposal(hint: str | None, dataset: fsb.Dataset, factor: str) -> str |
         f"If so, add --names '{found.template}'"
         + ("." if factor in said else ", and --factor with one of these keys.")
     )
-
-
-def _write(comparison: pl.DataFrame, to: Path) -> None:
-    writers: dict[str, Callable[[Path], None]] = {
-        ".parquet": comparison.write_parquet,
-        ".json": comparison.write_json,
-    }
-    if to.suffix not in writers:
-        raise RequestError(f"cannot write a comparison as {to.suffix!r}", file=to, hint="Give .parquet or .json.")
-    writers[to.suffix](to)

@@ -29,24 +29,40 @@ def read_command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show line by line what became of the files.")
     ] = False,
+    wide: Annotated[
+        bool,
+        typer.Option(
+            "--wide", help="Write a row for each run and operation, its settings and metrics as columns."
+        ),
+    ] = False,
     jobs: Jobs = None,
 ) -> None:
-    """Read logs, show what is in them, and write them as a table on request."""
+    """Read logs, show what is in them, and write them as a table on request.
+
+    fsbench read results/
+    fsbench read results/ --to figures.csv --wide
+    fsbench read --explain odd-log.txt
+    """
+    if wide and to is None:
+        raise RequestError("--wide needs a file to write", hint="Add --to figures.csv")
     if explain:
         if to is not None:
             raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
-    if to is not None and (to.is_dir() or not to.suffix) and "-" not in paths:
+    if to is not None and (to.is_dir() or not to.suffix) and not wide and "-" not in paths:
         _ingest(paths, to, names)
         return
     from fsbench_kit import tables
 
     dataset = read(paths, names, jobs)
     if to is not None:
-        dataset.write(to)
+        dataset.write(to, wide=wide)
     out.print(tables.runs_table(dataset))
     print_diagnostics(dataset)
+    if to is not None:
+        what = "six frames" if to.is_dir() else "a row for each " + ("run and operation" if wide else "figure")
+        err.print(f"Wrote {to}: {what}.")
     exit_if_some_input_was_unusable(dataset.diagnostics)
 
 
@@ -63,6 +79,7 @@ def _ingest(paths: list[str], folder: Path, names: list[str] | None) -> None:
         raise typer.Exit(130) from None
     out.print(tables.runs_table(dataset))
     print_diagnostics(dataset)
+    err.print(f"Wrote {folder}: six frames.")
     exit_if_some_input_was_unusable(dataset.diagnostics.select("severity").collect())
 
 

@@ -9,6 +9,7 @@ import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
+from fsbench_kit.cli.saving import To, check_endings, saved
 from fsbench_kit.model.errors import needs_extra
 
 
@@ -23,21 +24,27 @@ def repeats_command(
     half_width: Annotated[float, typer.Option(help="Half the width of the interval, in percent.")] = 5,
     effect: Annotated[float, typer.Option(help="The difference to detect, in percent.")] = 10,
     margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    to: To = None,
     chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:
-    """Say how many runs a comparison needs, from a pilot or from how much runs vary."""
+    """Say how many runs a comparison needs, from a pilot or from how much runs vary.
+
+    fsbench repeats --cv 5%
+    fsbench repeats pilot/ --half-width 3% --to runs.csv
+    """
     from fsbench_kit import tables
 
+    check_endings(to)
     variation = [value / 100 for value in cv] if cv else None
     pilot = fsb.read(*paths) if paths else None
     planned = fsb.sample_size(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
-    out.print(
-        tables.repeats_table(
-            planned,
-            f"Runs in each group for an interval of ±{half_width:g} %, to detect a difference of {effect:g} %,"
-            f" to show equality within a factor of {margin:g} (the last two with a power of 80 %)",
-        )
+    table = tables.repeats_table(
+        planned,
+        f"Runs in each group for an interval of ±{half_width:g} %, to detect a difference of {effect:g} %,"
+        f" to show equality within a factor of {margin:g} (the last two with a power of 80 %)",
     )
+    out.print(table)
+    saved(to, planned, table)
     if chart is not None:
         with needs_extra("notebooks", "--chart"):
             from fsbench_kit.charts import runs_needed, save

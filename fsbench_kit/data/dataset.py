@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from fsbench_kit.data.summary import summary
-from fsbench_kit.data.wide import wide
+from fsbench_kit.data.tabular import write
+from fsbench_kit.data.wide import wide as as_wide
 from fsbench_kit.data.written import scan_frames, write_frames
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import SCHEMAS, checked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
 UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"]).fill_null(value=False)
@@ -187,7 +188,7 @@ class Dataset:
         >>> table.filter(pattern="seqwr", operation="write").select("filesystem", "block_size", "bandwidth").rows()
         [('xfs', 16384, 883823738.88), ('ext4', 16384, 365407764.48)]
         """
-        return wide(self)
+        return as_wide(self)
 
     def to_pandas(self) -> Any:
         """Return the table of `flat` as a pandas DataFrame.
@@ -210,19 +211,21 @@ class Dataset:
                 hint="Install both: pip install pandas pyarrow",
             ) from error
 
-    def write(self, target: str | PathLike[str]) -> None:
+    def write(self, target: str | PathLike[str], *, wide: bool = False) -> None:
         """Write the data to a file or a folder.
 
         Parameters
         ----------
         target
-            ``*.parquet``, ``*.csv`` or ``*.json``: one flat table. A folder, or a name without an ending: the
-            six frames as Parquet files in that folder, from which `fsbench_kit.read` gives the same data back.
+            ``*.parquet``, ``*.csv`` or ``*.json``: one table. A folder, or a name without an ending: the six
+            frames as Parquet files in that folder, from which `fsbench_kit.read` gives the same data back.
+        wide
+            Whether a table is that of `wide`, with settings and metrics as columns, and not that of `flat`.
 
         Raises
         ------
         RequestError
-            If the ending is another one.
+            If the ending is another one, it cannot be written, or six frames are to be wide.
 
         Examples
         --------
@@ -235,21 +238,11 @@ class Dataset:
         """
         target = Path(target)
         if target.is_dir() or not target.suffix:
+            if wide:
+                raise RequestError("six frames are not one wide table", file=target, hint="Give a file: wide.csv")
             write_frames(self.frames, target)
             return
-        writers: dict[str, Callable[[Path], None]] = {
-            ".parquet": self.flat().write_parquet,
-            ".csv": self.flat().write_csv,
-            ".json": self.flat().write_json,
-        }
-        if target.suffix not in writers:
-            raise RequestError(
-                f"cannot write a table as {target.suffix!r}",
-                file=target,
-                hint="Give a file that ends in .parquet, .csv or .json, or a folder.",
-            )
-        target.parent.mkdir(parents=True, exist_ok=True)
-        writers[target.suffix](target)
+        write(self.wide() if wide else self.flat(), target)
 
 
 @dataclass(frozen=True, slots=True)

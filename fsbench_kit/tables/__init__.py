@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         versions,
     )
     from fsbench_kit.tables.explanations import explanation
+    from fsbench_kit.tables.gates import gate_table, junit, worse_text
     from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
     from fsbench_kit.tables.layout import Column, Group, Table, table
     from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         replication_summary,
         replication_table,
     )
+    from fsbench_kit.tables.saving import save
     from fsbench_kit.tables.time_series import over_time_table
     from fsbench_kit.tables.verdicts import findings, sentence, summary
 
@@ -65,8 +67,10 @@ __all__ = [
     "explanation",
     "figures_table",
     "findings",
+    "gate_table",
     "groups_text",
     "interval_text",
+    "junit",
     "machine_table",
     "metric_text",
     "one_line",
@@ -87,6 +91,7 @@ __all__ = [
     "replication_summary",
     "replication_table",
     "runs_table",
+    "save",
     "sentence",
     "settings_table",
     "steady_state_table",
@@ -95,6 +100,7 @@ __all__ = [
     "varying",
     "verdict_text",
     "versions",
+    "worse_text",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

@@ -7,8 +7,8 @@ from typing import Final
 import polars as pl
 
 from fsbench_kit.tables.cells import varying
-from fsbench_kit.tables.layout import Column, Group, Table, marks, table
-from fsbench_kit.tables.messages import NOTHING, counted, one_line, percent
+from fsbench_kit.tables.layout import Column, Group, Table, table
+from fsbench_kit.tables.messages import NOTHING, counted, marks, one_line, percent
 
 
 def audit_table(audit: pl.DataFrame) -> Table:

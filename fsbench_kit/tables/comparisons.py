@@ -10,8 +10,8 @@ from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, groups_text, metric_text, ordered, varying
-from fsbench_kit.tables.layout import Column, Group, Table, marks
-from fsbench_kit.tables.messages import NOTHING, Prefix, digits, one_line, percent, prefix, ratio_text
+from fsbench_kit.tables.layout import Column, Group, Table
+from fsbench_kit.tables.messages import NOTHING, Prefix, digits, marks, one_line, percent, prefix, ratio_text
 from fsbench_kit.tables.verdicts import single_figure, single_figures, tested
 
 if TYPE_CHECKING:

@@ -8,21 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
-from itertools import islice, product
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final, Literal
 
+import polars as pl
 import rich.box
 import rich.console
 import rich.table
 from rich.text import Text
 
-from fsbench_kit.tables.messages import text_of
+from fsbench_kit.tables.messages import NOTHING, marks, text_of
+from fsbench_kit.tables.saving import save
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
+    from collections.abc import Mapping
+    from os import PathLike
 
 _LONG: Final = 40
 """Rows from which on a page shows a table in a window of its own."""
@@ -64,6 +63,37 @@ class Table:
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     footnotes: tuple[str, ...] = ()
+
+    def frame(self) -> pl.DataFrame:
+        """Return the cells as they are shown, with the heads of groups as ``table``; a dash is null."""
+        heads = [column.head for column in self.columns]
+        names = [head if heads.count(head) == 1 else f"{head} {n}" for n, head in enumerate(heads, 1)]
+        rows = [
+            (group.head, *(None if cell == NOTHING else cell for cell in row))
+            for group in self.groups
+            for row in group.rows
+        ]
+        cells = pl.DataFrame(rows, schema=dict.fromkeys(["table", *names], pl.String), orient="row")
+        return cells if any(group.head for group in self.groups) else cells.drop("table")
+
+    def save(self, target: str | PathLike[str]) -> None:
+        """Write the table to a file; its ending says how: csv, json, parquet, md or tex.
+
+        Raises
+        ------
+        RequestError
+            If the ending is another one, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, fsbench_kit as fsb
+        >>> shown = fsb.tables.runs_table(fsb.read("raw_results/published/fio-nvme-2021"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     shown.save(f"{folder}/runs.md")
+        ...     print(pathlib.Path(folder, "runs.md").read_text().splitlines()[0])
+        **2 runs, 114 figures**
+        """
+        save(target, self.frame(), self)
 
     def _repr_html_(self) -> str:
         heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)
@@ -123,12 +153,6 @@ def _html_cell(tag: str, text: str, column: Column, **attributes: str) -> str:
     more = "".join(f' {name}="{value}"' for name, value in attributes.items())
     wrap = ";white-space:nowrap" if column.justify == "right" else ""
     return f'<{tag}{more} style="text-align:{column.justify}{wrap}">{escape(text)}</{tag}>'
-
-
-def marks(of: Sequence[object]) -> list[str]:
-    """Return as many marks as there are footnotes: a, b, ..., z, aa, ab, ..."""
-    letters = (*ascii_lowercase, *(a + b for a, b in product(ascii_lowercase, repeat=2)))
-    return list(islice(letters, len(of)))
 
 
 def table(frame: pl.DataFrame, caption: str, *, heads: Mapping[str, str] | None = None) -> Table:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import islice, product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
 NOTHING: Final = "–"
@@ -41,6 +45,12 @@ def text_of(value: object) -> str:
 def counted(number: int, noun: str) -> str:
     """Print a number with its noun, in the plural where it needs one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def marks(of: Sequence[object]) -> list[str]:
+    """Return as many marks as there are footnotes: a, b, ..., z, aa, ab, ..."""
+    letters = (*ascii_lowercase, *(a + b for a, b in product(ascii_lowercase, repeat=2)))
+    return list(islice(letters, len(of)))
 
 
 def digits(value: float) -> str:

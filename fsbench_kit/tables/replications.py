@@ -9,8 +9,8 @@ import polars as pl
 
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
-from fsbench_kit.tables.layout import Column, Group, Table, marks
-from fsbench_kit.tables.messages import NOTHING, one_line, ratio_text
+from fsbench_kit.tables.layout import Column, Group, Table
+from fsbench_kit.tables.messages import NOTHING, marks, one_line, ratio_text
 
 if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset

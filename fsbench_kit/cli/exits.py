@@ -1,0 +1,18 @@
+"""What the exit status of ``fsbench`` means."""
+
+from __future__ import annotations
+
+from typing import Final
+
+STATUSES: Final = {
+    0: "Everything was done; with --gate, nothing is worse and everything is decided.",
+    1: "A launch or a report failed; with --gate, something is worse by more than the tolerance.",
+    2: "The request was wrong, or some input could not be used; what could be used was.",
+    3: "With --gate: nothing is worse, and something is undecided.",
+    4: "With --gate: nothing is worse, and something is not comparable.",
+    130: "Interrupted by Ctrl-C; the message says what is kept.",
+}
+"""Exit status -> what it means; ``docs/ci.md`` has the same table."""
+
+GATE: Final = {"worse": 1, "not comparable": 4, "undecided": 3}
+"""What keeps a comparison from passing -> the exit status."""

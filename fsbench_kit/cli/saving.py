@@ -1,0 +1,43 @@
+"""Files that commands write on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fsbench_kit.cli.console import err
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fsbench_kit.tables import Table
+
+To = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a .csv, .json or .parquet file with all that is known, or .md or .tex with the table; "
+        "can be repeated.",
+    ),
+]
+
+
+def check_endings(targets: list[Path] | None, *also: str) -> None:
+    """Refuse files that could not be written before anything is read."""
+    if targets:
+        from fsbench_kit.data.tabular import check_ending
+        from fsbench_kit.tables.saving import WRITERS
+
+        for target in targets:
+            check_ending(target, [*WRITERS, *also])
+
+
+def saved(targets: list[Path] | None, frame: pl.DataFrame, *tables: Table) -> None:
+    """Write a frame, or the tables made of it, and say so."""
+    from fsbench_kit import tables as made
+
+    for target in targets or ():
+        made.save(target, frame, *tables)
+        err.print(f"Wrote {target}: {made.counted(frame.height, 'row')}.")
