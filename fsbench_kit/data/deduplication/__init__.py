@@ -5,17 +5,20 @@ article and beside it as a file; a file was copied. That is one run, never a rep
 they are of one tool, and
 
 - *stand in one place*: the same bytes of the same file, or of the file of the same name in the same study;
-- *have the same bytes*, or what the tool prints of one run alone: its processes' numbers, its start or end;
+- *have the same bytes*, or what the tool prints of one run alone, such as its processes' numbers;
 - *are in several formats*: one inside the other in a file, as fio prints them (right after it, if both failed), or
-  anywhere with the same counts and times that each format prints alike (`rules.PRINTED_ALIKE`);
+  anywhere with the same start or end, or the same counts and times that each format prints alike
+  (`rules.PRINTED_ALIKE`);
 - *begin or end with the same measurements*, digit by digit: a log beside its article, cut off or not.
 
 The first rule suffices. By the others all measurements that both records have must agree within what their prints
 allow, and nothing known of the two may differ (study, host, round, filesystem, ...). Nor may they agree by chance:
 runs of one workload have the first two digits of a rate or a time in common anyway, so the digits beyond must
 be `agreement.ENOUGH` or more in all; only formats inside each other need none. Of two records that bear the same
-date, one measurement in ten may differ. Each rule puts records into buckets, so that the time grows with their
-number, and not with that of their pairs.
+date, one measurement in ten may differ.
+
+Each rule gives records marks, and only those of one mark are compared, each with some that are most like it, all
+at once: the time grows with their number, and not with that of their pairs.
 """
 
 from fsbench_kit.data.deduplication.found import Found, FoundRun, Remark

@@ -1,12 +1,7 @@
-"""Whether the measurements of two records agree, and how much that tells."""
+"""Whether the measurements of records agree, and how much that tells: of many pairs of records at once."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections import defaultdict
-from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,13 +13,10 @@ from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
-    from fsbench_kit.model.records import Measurement
-
     Numbers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
 
 ENOUGH: Final = 5
 """Digits, beyond the second of each rate or time, from which on an agreement is no chance."""
@@ -32,174 +24,210 @@ ENOUGH: Final = 5
 FEW: Final = 0.1
 """Share of measurements that may differ between records that bear the same date."""
 
-Key = tuple[object, ...]
-"""What a measurement is of: `MEASUREMENT_KEY`."""
+_SIZES: Final = MEASUREMENT_KEY[-3:]
+_OTHERS: Final = MEASUREMENT_KEY[:-3]
 
-key_of = attrgetter(*MEASUREMENT_KEY)
-_SIZES: Final = 3
-"""How many members of a key are sizes, which stand at its end."""
+_FIRST: Final = (16, 64)
+"""By so many measurements, those with the longest prints, nearly all records are told apart."""
 
-
-class Sheet:
-    """The primary measurements of a record, to be looked up."""
-
-    def __init__(self, measurements: Iterable[Measurement]) -> None:
-        self.measurements: dict[Key, Measurement] = {}
-        self._alike: dict[Key, list[Measurement]] | None = None
-        for item in measurements:
-            if item.primary:
-                self.add(item)
-
-    def add(self, item: Measurement) -> None:
-        """Take in a measurement; of two that stand for the same thing the first one counts."""
-        self.measurements.setdefault(key_of(item), item)
-        self._alike = None
-
-    @cached_property
-    def longest_first(self) -> list[Measurement]:
-        """The measurements, first those of which other runs have hardly the same."""
-        return sorted(self.measurements.values(), key=lambda item: -len(item.text))
-
-    def partner(self, item: Measurement) -> Measurement | None:
-        """Return the same measurement of this record; a size that only one of the two knows is none."""
-        key = key_of(item)
-        found = self.measurements.get(key)
-        if found is not None:
-            return found
-        if self._alike is None:
-            self._alike = defaultdict(list)
-            for own_key, own in self.measurements.items():
-                self._alike[own_key[:-_SIZES]].append(own)
-        alike = [own for own in self._alike.get(key[:-_SIZES], ()) if _sizes_agree(own, item)]
-        return alike[0] if len(alike) == 1 else None
-
-
-def _sizes_agree(one: Measurement, other: Measurement) -> bool:
-    sizes = zip(key_of(one)[-_SIZES:], key_of(other)[-_SIZES:], strict=True)
-    return all(a is None or b is None or a == b for a, b in sizes)
+_TOGETHER: Final = 2**20
+"""So many measurements are held against others at once."""
 
 
 class Prints:
-    """What the prints of the primary measurements of records allow, as arrays: pairs are held apart by thousands.
+    """The primary measurements of records, as arrays; of those that stand for the same thing the first counts.
 
     Parameters
     ----------
     measurements
-        Those of the records, by the record's number in `RUN`. Of each tool the most frequent ones count.
+        Those of the records, by the record's number in `RUN`.
     tools
         The tool of each record.
     """
 
     def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
-        main = measurements.lazy().filter("primary").filter(pl.struct(RUN, *MEASUREMENT_KEY).is_first_distinct())
-        exact = main.filter(
-            pl.col("state") == "measured",
-            ~pl.col("metric").is_in(_CUT_BEFORE),
-            pl.col("low").is_not_null(),
-            pl.col("high").is_not_null(),
+        main = measurements.filter("primary").with_columns(
+            key=pl.struct(MEASUREMENT_KEY).hash(), alike=pl.struct(_OTHERS).hash()
         )
-        bounds = exact.select(RUN, "low", "high", of=pl.struct(MEASUREMENT_KEY).hash())
-        numbers, rows = pl.collect_all([main.group_by(RUN).len(), bounds])
-        rows = rows.with_columns(tool=tools.gather(rows[RUN]))
-        common = rows.group_by("tool", "of").len().sort("len", "of", descending=True)
-        columns = common.with_columns(column=pl.int_range(pl.len()).over("tool")).filter(pl.col("column") < _MOST)
-        rows = rows.join(columns, on=["tool", "of"])
-        place = rows[RUN].to_numpy(), rows["column"].to_numpy()
-        self._low, self._high = (np.full((len(tools), _MOST), np.nan) for _ in range(2))
-        self._low[place], self._high[place] = rows["low"].to_numpy(), rows["high"].to_numpy()
-        self._number = np.zeros(len(tools))
-        self._number[numbers[RUN].to_numpy()] = numbers["len"].to_numpy()
+        main = main.filter(pl.struct(RUN, "key").is_first_distinct())
+        main = main.sort(RUN, -pl.col("text").str.len_bytes().cast(pl.Int64), maintain_order=True)
+        rows = main.select(
+            RUN,
+            *("key", "alike", "low", "high", *_SIZES),
+            is_measured=pl.col("state") == "measured",
+            is_missing=(pl.col("state") == "missing") | pl.col("metric").is_in(_CUT_BEFORE),
+            digits=_digits(pl.col("text")),
+            group=_group(tools.gather(main[RUN])),
+            is_rate=_IS_RATE,
+        )
+        self._records = len(tools)
+        self._run = rows[RUN].to_numpy()
+        self._low, self._high = rows["low"].to_numpy(), rows["high"].to_numpy()
+        self._is_measured, self._is_missing = rows["is_measured"].to_numpy(), rows["is_missing"].to_numpy()
+        self._digits, self._is_rate = rows["digits"].to_numpy(), rows["is_rate"].to_numpy()
+        self._tells = rows["group"].is_not_null().to_numpy()
+        self._group = np.unique(rows["group"].fill_null(0).to_numpy(), return_inverse=True)[1]
+        self._sizes = rows.select(pl.col(_SIZES).fill_null(-1)).to_numpy()
+        self._key, self._alike = (_Index(rows[name], self._run, self._records) for name in ("key", "alike"))
+        self._start = np.searchsorted(self._run, np.arange(self._records + 1))
 
-    def differ(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell of pairs of records of one tool which are known to differ in more than a share of measurements."""
-        differ = np.zeros(len(one), dtype=np.bool_)
-        most = tolerance * np.minimum(self._number[one], self._number[other])
-        for start in range(0, len(one), _TOGETHER):
-            some = slice(start, start + _TOGETHER)
-            differ[some] = self._differing(one[some], other[some]) > most[some]
-        return differ
+    @property
+    def number(self) -> Numbers:
+        """How many measurements each record has."""
+        return np.diff(self._start)
 
-    def _differing(self, one: Numbers, other: Numbers) -> NDArray[np.int64]:
-        """Count the measurements of pairs that do not agree, whichever is held against the other."""
+    def same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
+        """Tell of pairs of records of one tool whether they are prints of one run.
+
+        They agree in all but a share of the measurements that both have, by enough digits.
+        """
+        is_less = self.number[one] <= self.number[other]
+        few, many = np.where(is_less, one, other), np.where(is_less, other, one)
+        left = np.arange(len(one))
+        for number in _FIRST:
+            pair, item, partner = self._partners(few[left], many[left], number)
+            differing = np.bincount(pair[~self._agree(item, partner)], minlength=len(left))
+            left = left[differing <= tolerance[left] * self.number[few[left]]]
+        is_same = np.zeros(len(one), dtype=np.bool_)
+        for some in np.array_split(left, 1 + self.number[few[left]].sum() // _TOGETHER):
+            is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
+        return is_same
+
+    def _are_same(self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
+        pair, item, partner = self._partners(few, many)
+        agree = self._agree(item, partner)
+        shared, differing = (np.bincount(of, minlength=len(few)) for of in (pair, pair[~agree]))
+        digits = self._told(pair[agree], item[agree], partner[agree], len(few))
+        return np.asarray((differing <= tolerance * shared) & (digits >= enough))
+
+    def tells_enough(self, records: Numbers) -> Flags:
+        """Whether records have so many digits that their like can only be copies."""
+        pair, item = self._rows(records)
+        return np.asarray(self._told(pair, item, item, len(records)) >= ENOUGH)
+
+    def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
+        """Return the rows of records, some of which can be equal, and the place of each row's record."""
+        sizes = self.number[records]
+        return _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
+
+    def _partners(self, few: Numbers, many: Numbers, most: int | None = None) -> tuple[Numbers, Numbers, Numbers]:
+        """Return rows of the one record of pairs which the other has as well: pair, row and row of the other.
+
+        A size that only one of the two knows is none.
+        """
+        pair, item = self._rows(few, most)
+        first, number = self._key.find(item, many[pair])
+        found = number > 0
+        alone = np.flatnonzero(~found)
+        start, number = self._alike.find(item[alone], many[pair[alone]])
+        of, place = _spread(start, number)
+        other = self._alike.rows[place]
+        sizes, other_sizes = self._sizes[item[alone[of]]], self._sizes[other]
+        fits = ((sizes == other_sizes) | (sizes < 0) | (other_sizes < 0)).all(axis=1)
+        of, other = of[fits], other[fits]
+        is_only = np.bincount(of, minlength=len(alone))[of] == 1
+        also = alone[of[is_only]]
+        return (
+            np.concatenate([pair[found], pair[also]]),
+            np.concatenate([item[found], item[also]]),
+            np.concatenate([self._key.rows[first[found]], other[is_only]]),
+        )
+
+    def _agree(self, one: Numbers, other: Numbers) -> Flags:
+        """Tell of pairs of rows whether they can be the same value.
+
+        What is missing, or of unknown rounding, can be anything.
+        """
         low, high, other_low, other_high = self._low[one], self._high[one], self._low[other], self._high[other]
         width, other_width = high - low, other_high - other_low
         floating = _FLOATING * np.maximum(np.abs(high), np.abs(other_high))
+        is_one_step = np.abs(width - other_width) <= floating + _SAME_STEP * width
         slack = _SLACK * (width + other_width) / 2 + floating
         overlap = (low <= other_high + slack) & (other_low <= high + slack)
-        agree = np.isnan(low) | np.isnan(other_low)
-        for step in (width, other_width):
-            is_one_step = np.abs(width - other_width) <= floating + _SAME_STEP * step
-            agree |= np.where(is_one_step, np.abs(low - other_low) <= _NEIGHBOUR * step + floating, overlap)
-        return np.asarray((~agree).sum(axis=1))
+        agree = np.where(is_one_step, np.abs(low - other_low) <= _NEIGHBOUR * width + floating, overlap)
+        agree |= np.isnan(width) | np.isnan(other_width)
+        # A censored value has one open end.
+        reach = ~((low > other_high) | (other_low > high))
+        agree = np.where(self._is_measured[one] & self._is_measured[other], agree, reach)
+        return np.asarray(agree | self._is_missing[one] | self._is_missing[other])
+
+    def _told(self, pair: Numbers, one: Numbers, other: Numbers, pairs: int) -> Numbers:
+        """Count the digits beyond the second in which rates and times of pairs agree.
+
+        What follows from each other counts once, by the shorter of the prints: IOPS, bandwidth and the mean
+        latency of a job, a rate and the time it was taken over.
+        """
+        tells = self._tells[one]
+        pair, one, other = pair[tells], one[tells], other[tells]
+        digits = np.minimum(self._digits[one], self._digits[other])
+        order = np.lexsort((self._group[one], pair))
+        pair, group, digits, is_rate = (
+            pair[order],
+            self._group[one][order],
+            digits[order],
+            self._is_rate[one][order],
+        )
+        starts = np.flatnonzero(np.diff(pair, prepend=-1) | np.diff(group, prepend=-1))
+        if not len(starts):
+            return np.zeros(pairs, dtype=np.int64)
+        least, most = (ufunc.reduceat(digits, starts) for ufunc in (np.minimum, np.maximum))
+        told = np.where(is_rate[starts], least, most)
+        return np.bincount(pair[starts], told, minlength=pairs).astype(np.int64)
 
 
-_MOST: Final = 256
-"""So many measurements of a record are held against those of others at once."""
-_TOGETHER: Final = 2**11
+class _Index:
+    """Finds rows by a hash and the number of their record."""
+
+    def __init__(self, hashes: pl.Series, runs: Numbers, records: int) -> None:
+        self._known, self._number = np.unique(hashes.to_numpy(), return_inverse=True)
+        self._records = records
+        keys = self._number * records + runs
+        self.rows = np.argsort(keys, kind="stable")
+        self._keys = keys[self.rows]
+
+    def find(self, rows: Numbers, records: Numbers) -> tuple[Numbers, Numbers]:
+        """Return where in `rows` those of other records begin that have the hash of some rows, and how many."""
+        keys = self._number[rows] * self._records + records
+        start, end = (np.searchsorted(self._keys, keys, side=side) for side in ("left", "right"))
+        return start, end - start
 
 
-def have_same_measurements(tool: str, one: Sheet, other: Sheet, *, enough: int, tolerance: float) -> bool:
-    """Whether two records agree, by enough digits, in all but a share of the measurements that both have."""
-    few, many = sorted((one, other), key=lambda sheet: len(sheet.measurements))
-    pairs: list[tuple[Measurement, Measurement]] = []
-    differing = 0
-    most = tolerance * len(few.measurements)
-    for item in few.longest_first:
-        partner = many.partner(item)
-        if partner is None:
-            continue
-        pairs.append((item, partner))
-        if not agree(item, partner):
-            differing += 1
-            if differing > most:
-                return False
-    return differing <= tolerance * len(pairs) and (not enough or digits(tool, pairs) >= enough)
+def _spread(starts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the numbers of ranges and, beside each, its members."""
+    of = np.repeat(np.arange(len(starts)), sizes)
+    return of, np.arange(len(of)) - np.repeat(np.cumsum(sizes) - sizes - starts, sizes)
 
 
-def digits(tool: str, pairs: Iterable[tuple[Measurement, Measurement]]) -> int:
-    """Count the digits beyond the second in which rates and times agree.
+# How much a print tells
 
-    What follows from each other counts once, by the shorter of the prints: IOPS, bandwidth and the mean latency of
-    a job, a rate and the time it was taken over.
-    """
-    told: dict[Key, int] = {}
-    for item, partner in pairs:
-        group = _group(tool, item)
-        if group is not None and agree(item, partner):
-            number = min(_digits(item), _digits(partner))
-            is_rate = group[-1] == "rate"
-            told[group] = (min if is_rate else max)(told.get(group, number), number)
-    return sum(told.values())
-
-
-_THROUGHPUT: Final = {"bandwidth", "iops", "file_rate", "elapsed"}
-_LATENCY: Final = {"latency", "submission_latency", "completion_latency", EITHER_LATENCY, "phase_latency"}
-TELLING: Final = _THROUGHPUT | _LATENCY | {"thread_events", "thread_time"}
+_THROUGHPUT: Final = ("bandwidth", "iops", "file_rate", "elapsed")
+_LATENCY: Final = ("latency", "submission_latency", "completion_latency", EITHER_LATENCY, "phase_latency")
+TELLING: Final = (*_THROUGHPUT, *_LATENCY, "thread_events", "thread_time")
 """What differs between runs of one workload; amounts of work and times may have been asked for."""
 SCOPES: Final = ("all", "job", "client")
 """The measurements of other scopes are parts or sums of these."""
-_CONCURRENT: Final = {name for name, tool in TOOLS.items() if tool.concurrent}
+_CONCURRENT: Final = [name for name, tool in TOOLS.items() if tool.concurrent]
 """Tools whose operations are done at the same time, so that one rate determines the other."""
+_IS_RATE: Final = pl.col("statistic").is_in(["value", "mean"]) & pl.col("metric").is_in([*_THROUGHPUT, *_LATENCY])
 
 
-def _group(tool: str, item: Measurement) -> Key | None:
-    """Return which measurements follow from each other with this one, or ``None`` if it tells nothing."""
-    if item.scope not in SCOPES or item.metric not in TELLING or not item.value:
-        return None
-    part, *sizes = item.part, item.block_size, item.file_size, item.threads
-    if item.statistic in ("value", "mean") and item.metric in _THROUGHPUT | _LATENCY:
-        return part, *sizes, None if tool in _CONCURRENT else item.operation, "rate"
-    kind = "percentile" if item.statistic[0] == "p" else item.statistic
-    return part, *sizes, item.operation, item.metric in _LATENCY, kind
+def _group(tools: pl.Series) -> pl.Expr:
+    """Return which measurements follow from each other, or null where one tells nothing."""
+    is_percentile = pl.col("statistic").str.starts_with("p")
+    kind = pl.when(is_percentile).then(pl.lit("percentile")).otherwise("statistic")
+    of_rate = pl.when(~tools.is_in(_CONCURRENT)).then("operation"), pl.lit(None, pl.Boolean), pl.lit("rate")
+    of_other = pl.col("operation"), pl.col("metric").is_in(_LATENCY), kind
+    what = (pl.when(_IS_RATE).then(a).otherwise(b) for a, b in zip(of_rate, of_other, strict=True))
+    tells = pl.col("scope").is_in(SCOPES) & pl.col("metric").is_in(TELLING) & (pl.col("value") != 0)
+    return pl.when(tells).then(
+        pl.struct("part", *_SIZES, *(each.alias(f"what{index}") for index, each in enumerate(what))).hash()
+    )
 
 
-_NUMBER: Final = re.compile(r"\d[\d.,]*")
-
-
-def _digits(item: Measurement) -> int:
+def _digits(text: pl.Expr) -> pl.Expr:
     """Count the significant digits of a printed number beyond the second; zeros at its end may be round."""
-    number = _NUMBER.search(item.text)
-    return max(0, len(re.sub(r"\D", "", number[0]).strip("0")) - 2) if number else 0
+    number = text.str.extract(r"(\d[\d.,]*)").str.replace_all("[.,]", "").str.strip_chars("0")
+    return (number.str.len_bytes().cast(pl.Int64) - 2).clip(0).fill_null(0)
 
 
 _SLACK: Final = 0.1
@@ -208,30 +236,5 @@ _FLOATING: Final = 1e-9
 _SAME_STEP: Final = 0.01
 _NEIGHBOUR: Final = 0.6
 # Printed in steps of the same size, neighbours are different values; "down" and "nearest" are half a step apart.
-_CUT_BEFORE: Final = {"group_share"}
+_CUT_BEFORE: Final = ("group_share",)
 """fio's terse output divides by a bandwidth that was cut to KiB/s, and prints six decimals of the result."""
-
-
-def agree(one: Measurement, other: Measurement) -> bool:
-    """Whether two measurements can be the same; what is missing, or of unknown rounding, can be anything."""
-    if one.metric in _CUT_BEFORE:
-        return True
-    if "measured" == one.state == other.state:
-        if one.low is None or one.high is None or other.low is None or other.high is None:
-            return True
-        return _overlap((one.low, one.high), (other.low, other.high))
-    if "missing" in (one.state, other.state):
-        return True
-    low, other_low = (-math.inf if item.low is None else item.low for item in (one, other))
-    high, other_high = (math.inf if item.high is None else item.high for item in (one, other))
-    return low <= other_high and other_low <= high
-
-
-def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two intervals can be prints of one value."""
-    width, other_width = one[1] - one[0], other[1] - other[0]
-    floating = _FLOATING * max(abs(one[1]), abs(other[1]))
-    if abs(width - other_width) <= floating + _SAME_STEP * width:
-        return abs(one[0] - other[0]) <= _NEIGHBOUR * width + floating
-    slack = _SLACK * (width + other_width) / 2 + floating
-    return one[0] <= other[1] + slack and other[0] <= one[1] + slack

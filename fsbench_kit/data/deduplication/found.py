@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from fsbench_kit.data.columns import Columns
-    from fsbench_kit.model.records import Block, Diagnostic, Run, Setting
+    from fsbench_kit.model.records import Block, Run, Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,11 @@ class FoundRun:
     sha256: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     settings: tuple[Setting, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place(self.source, self.run.line, self.run.format, self.run.start, self.run.end)
 
 
 @dataclass(frozen=True)
@@ -73,16 +80,36 @@ class Found:
             settings=self.settings[number],
         )
 
+    def place(self, number: int) -> Place:
+        """Return where a run stands."""
+        run = self.columns.runs.row(number, named=True)
+        return Place(self.facts["source"][number], run["line"], run["format"], run["start"], run["end"])
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+
+class Remark(NamedTuple):
     """Something to say about a run that was found in several places, and in which file."""
 
     source: str
     diagnostic: Diagnostic
 
 
-def place(found: FoundRun, seen_from: FoundRun) -> str:
-    """Say where a run stands, as short as another one's file allows."""
-    line = f"line {found.run.line}" + (f" ({found.run.format})" if found.run.format else "")
-    return line if found.source == seen_from.source else f"{found.source}, {line}"
+class Place(NamedTuple):
+    """Where a run stands."""
+
+    source: str
+    line: int
+    format: str | None
+    start: int
+    end: int
+
+    def seen_from(self, other: Place) -> str:
+        """Say it as short as another one's file allows."""
+        line = f"line {self.line}" + (f" ({self.format})" if self.format else "")
+        return line if self.source == other.source else f"{self.source}, {line}"
+
+    def remark(self, code: str, message: str, excerpt: str | None = None) -> Remark:
+        """Say something of the run."""
+        said = Diagnostic(
+            code=code, message=message, line=self.line, start=self.start, end=self.end, excerpt=excerpt
+        )
+        return Remark(self.source, said)

@@ -6,18 +6,16 @@ import math
 from collections import defaultdict
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from fsbench_kit.data.deduplication.agreement import Sheet, agree, key_of
-from fsbench_kit.data.deduplication.found import Remark, place
-from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from fsbench_kit.data.deduplication.agreement import Key
-    from fsbench_kit.data.deduplication.found import FoundRun
+    from fsbench_kit.data.deduplication.found import FoundRun, Remark
     from fsbench_kit.model.records import Bin, Block, Measurement, Run, Setting, Status
 
 
@@ -71,7 +69,10 @@ class _Merger:
         """Add what another record says."""
         main = self._records[0]
         self._records.append(other)
-        self._remark(other, "SAME_RUN", f"This is the run at {place(main, other)} once more; it counts once.")
+        there = main.place.seen_from(other.place)
+        self.remarks.append(
+            other.place.remark("SAME_RUN", f"This is the run at {there} once more; it counts once.")
+        )
         if other.sha256 == main.sha256:
             return  # a copy, which repeats all of it
         for item in _in_file_of(main, other, other.run.measurements):
@@ -89,21 +90,15 @@ class _Merger:
         best = self._best.get(key_of(own), own)
         if not agree(best, item):
             what = f"{item.statistic} {item.metric}".removeprefix("value ")
-            there = place(self._records[0], other)
+            there = self._records[0].place.seen_from(other.place)
             message = f"{what} of {item.operation} is printed as {item.text}, and as {best.text} at {there}."
-            self._remark(other, "SECOND_PRINTING_DIFFERS", message, f"{item.text} … {best.text}")
+            excerpt = f"{item.text} … {best.text}"
+            self.remarks.append(other.place.remark("SECOND_PRINTING_DIFFERS", message, excerpt))
         first, second = sorted((best, item), key=_vagueness)  # of equals the one that was there first
         details = {name: getattr(second, name) for name in _DETAILS if getattr(first, name) is None}
         known = {name: value for name, value in details.items() if value is not None}
         self._best[key_of(own)] = replace(first, **known) if known else first
         self._seconds.append(replace(second, primary=False))
-
-    def _remark(self, record: FoundRun, code: str, message: str, excerpt: str | None = None) -> None:
-        run = record.run
-        diagnostic = Diagnostic(
-            code=code, message=message, line=run.line, start=run.start, end=run.end, excerpt=excerpt
-        )
-        self.remarks.append(Remark(source=record.source, diagnostic=diagnostic))
 
     def merged(self) -> FoundRun:
         """Return the one record."""
@@ -195,3 +190,83 @@ def _status(runs: Sequence[Run]) -> Status:
 
 def _series(block: Block) -> Key:
     return block.part, block.operation, block.metric, block.statistic
+
+
+# Prints of one measurement
+
+
+Key = tuple[object, ...]
+"""What a measurement is of: `MEASUREMENT_KEY`."""
+
+key_of = attrgetter(*MEASUREMENT_KEY)
+_SIZES: Final = 3
+"""How many members of a key are sizes, which stand at its end."""
+
+
+class Sheet:
+    """The primary measurements of a record, to be looked up."""
+
+    def __init__(self, measurements: Iterable[Measurement]) -> None:
+        self.measurements: dict[Key, Measurement] = {}
+        self._alike: dict[Key, list[Measurement]] | None = None
+        for item in measurements:
+            if item.primary:
+                self.add(item)
+
+    def add(self, item: Measurement) -> None:
+        """Take in a measurement; of two that stand for the same thing the first one counts."""
+        self.measurements.setdefault(key_of(item), item)
+        self._alike = None
+
+    def partner(self, item: Measurement) -> Measurement | None:
+        """Return the same measurement of this record; a size that only one of the two knows is none."""
+        key = key_of(item)
+        found = self.measurements.get(key)
+        if found is not None:
+            return found
+        if self._alike is None:
+            self._alike = defaultdict(list)
+            for own_key, own in self.measurements.items():
+                self._alike[own_key[:-_SIZES]].append(own)
+        alike = [own for own in self._alike.get(key[:-_SIZES], ()) if _sizes_agree(own, item)]
+        return alike[0] if len(alike) == 1 else None
+
+
+def _sizes_agree(one: Measurement, other: Measurement) -> bool:
+    sizes = zip(key_of(one)[-_SIZES:], key_of(other)[-_SIZES:], strict=True)
+    return all(a is None or b is None or a == b for a, b in sizes)
+
+
+_SLACK: Final = 0.1
+# fio cuts a quantity to a 1000th or 1024th of its unit before it rounds that to one or two decimals.
+_FLOATING: Final = 1e-9
+_SAME_STEP: Final = 0.01
+_NEIGHBOUR: Final = 0.6
+# Printed in steps of the same size, neighbours are different values; "down" and "nearest" are half a step apart.
+_CUT_BEFORE: Final = {"group_share"}
+"""fio's terse output divides by a bandwidth that was cut to KiB/s, and prints six decimals of the result."""
+
+
+def agree(one: Measurement, other: Measurement) -> bool:
+    """Whether two measurements can be the same; what is missing, or of unknown rounding, can be anything."""
+    if one.metric in _CUT_BEFORE:
+        return True
+    if "measured" == one.state == other.state:
+        if one.low is None or one.high is None or other.low is None or other.high is None:
+            return True
+        return _overlap((one.low, one.high), (other.low, other.high))
+    if "missing" in (one.state, other.state):
+        return True
+    low, other_low = (-math.inf if item.low is None else item.low for item in (one, other))
+    high, other_high = (math.inf if item.high is None else item.high for item in (one, other))
+    return low <= other_high and other_low <= high
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two intervals can be prints of one value."""
+    width, other_width = one[1] - one[0], other[1] - other[0]
+    floating = _FLOATING * max(abs(one[1]), abs(other[1]))
+    if abs(width - other_width) <= floating + _SAME_STEP * width:
+        return abs(one[0] - other[0]) <= _NEIGHBOUR * width + floating
+    slack = _SLACK * (width + other_width) / 2 + floating
+    return one[0] <= other[1] + slack and other[0] <= one[1] + slack

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from datetime import datetime, timedelta
-from functools import cache, partial
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import RUN
-from fsbench_kit.data.deduplication.agreement import (
-    ENOUGH,
-    FEW,
-    SCOPES,
-    TELLING,
-    Prints,
-    Sheet,
-    digits,
-    have_same_measurements,
-)
-from fsbench_kit.data.deduplication.found import Remark, place
-from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.data.deduplication.agreement import ENOUGH, FEW, SCOPES, TELLING, Prints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from fsbench_kit.data.deduplication.found import Found, FoundRun
+    from fsbench_kit.data.deduplication.agreement import Flags, Numbers
+    from fsbench_kit.data.deduplication.found import Found, Remark
     from fsbench_kit.model.records import Status
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
@@ -37,9 +25,7 @@ PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_fa
 _AT_EITHER_END: Final = 4
 """So many measurements at the beginning or the end of a record find those that it is a copy of."""
 
-_Made = TypeVar("_Made")
-
-_TRIES: Final = 8
+_TRIES: Final = 16
 """With so many others of its bucket a record is compared, which bounds the time."""
 
 
@@ -59,79 +45,127 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     """
     if len(found) < 2:
         return [[number] for number in range(len(found))], []
-    sets = _Sets(found)
     runs = found.columns.runs.with_columns(found.facts["source", "study", "name"]).with_row_index(RUN)
-    for bucket in _in_one_place(runs):
-        sets.join(bucket, lambda one, other: sets.record(one).run == sets.record(other).run)
-    main = found.columns.measurements.lazy().filter("primary", pl.col("scope").is_in(SCOPES))
-    figures = main.select(RUN, "operation", "metric", "statistic", "value").collect()
-    telling = figures.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
-    buckets = [
-        *_buckets(runs.select(RUN, "tool", "sha256")),  # a table's bytes are those of all of its runs
-        *_with_own_marks(runs),
-        *_printed_alike(figures, telling, runs["tool"]),
-        *_with_the_same_ends(telling, runs["tool"]),
-    ]
-    sets.hold_apart(buckets)
-    for bucket in _formats_in_one_file(runs, sets):
-        sets.join(bucket, partial(sets.agree, enough=0))
-    for bucket in buckets:
-        sets.join(bucket, sets.agree)
+    main = found.columns.measurements.filter("primary", pl.col("scope").is_in(SCOPES))
+    telling = main.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
+    runs = runs.join(
+        telling.group_by(RUN).agg(rate=pl.col("value").first()), on=RUN, how="left", maintain_order="left"
+    )
+    in_one_place = _buckets(runs, *_places(runs, found.columns.measurements))
+    nested = _formats_in_one_file(runs, set(telling[RUN]))
+    alike = _buckets(runs, *_marks(runs), _printed_alike(main), *_ends(telling))
+    sets = _Sets(found, np.unique(np.concatenate([bucket.runs for bucket in (in_one_place, nested, alike)])))
+    sets.join(in_one_place, lambda one, _: np.ones(len(one), dtype=np.bool_))
+    sets.join(nested, lambda one, other: sets.agree(one, other, enough=0))
+    sets.join(alike, sets.agree)
     return sets.ordered(), sets.remarks
 
 
 # Buckets: records of one tool that may be of one run
 
 
-def _buckets(marks: pl.DataFrame) -> Iterator[list[int]]:
-    """Yield the numbers of the records that share a mark, which is all that a frame has beside them."""
-    is_shared = marks.drop(RUN).is_duplicated()
-    if is_shared.any():
-        yield from marks.filter(is_shared).group_by(pl.exclude(RUN), maintain_order=True).agg(RUN)[RUN].to_list()
+class _Buckets(NamedTuple):
+    """Records that share a mark: the mark of each, their numbers, and what a pair must not have in common.
+
+    Those of one mark stand together, and of these the ones beside each other that are most alike.
+    """
+
+    marks: Numbers
+    runs: Numbers
+    kinds: Numbers
+
+    def pairs(self, lag: int) -> Numbers:
+        """Return the places of those that have the same mark as another one so many places further."""
+        here, there = slice(None, -lag), slice(lag, None)
+        is_pair = self.marks[here] == self.marks[there]
+        is_pair &= (self.kinds[here] != self.kinds[there]) | (self.kinds[here] < 0)
+        return np.flatnonzero(is_pair)
 
 
-def _in_one_place(runs: pl.DataFrame) -> Iterator[list[int]]:
-    """Yield records with the same bytes in the same place of a file, or of one of that name in the same study."""
-    file = runs.select(RUN, "tool", "start", "sha256", study=pl.lit(None, pl.String), name="source")
-    of_study = runs.select(RUN, "tool", "start", "sha256", "study", "name").drop_nulls()
-    return _buckets(pl.concat([file, of_study]).sort(RUN, maintain_order=True))
+def _buckets(runs: pl.DataFrame, *marked: pl.DataFrame) -> _Buckets:
+    """Put records of a tool together that share a mark, which is all that a frame has beside their numbers.
 
-
-def _with_own_marks(runs: pl.DataFrame) -> Iterator[list[int]]:
-    """Yield records that have in common what a tool prints of one run alone."""
-    marks = [
-        runs.select(RUN, "tool", what=pl.lit(name), mark=mark).drop_nulls("mark")
-        for name, mark in (
-            ("identity", pl.col("identity").list.join("\0")),
-            ("started", pl.col("started_at").cast(pl.String)),
-            ("ended", pl.col("ended_at").cast(pl.String)),
+    What many share by chance, such as a date, tells only of records in different formats.
+    """
+    each = [
+        frame.select(
+            pl.col(RUN).cast(pl.Int64),
+            mark=pl.struct(runs["tool"].gather(frame[RUN]), pl.lit(number), pl.exclude(RUN)).hash(),
+            of_formats=pl.lit("of_formats" in frame.columns),
         )
+        for number, frame in enumerate(marked)
     ]
-    return _buckets(pl.concat(marks).sort(RUN, maintain_order=True))
+    known = pl.concat(each)
+    known = known.filter(known["mark"].is_duplicated())
+    known = known.with_columns(
+        rate=runs["rate"].gather(known[RUN]),
+        kind=pl.when("of_formats")
+        .then(runs["format"].rank("dense").cast(pl.Int64).gather(known[RUN]))
+        .fill_null(-1),
+    ).sort("mark", "rate", RUN)
+    marks = known["mark"].rank("dense").cast(pl.Int64)
+    return _Buckets(marks.to_numpy(), known[RUN].to_numpy(), known["kind"].to_numpy())
 
 
-def _formats_in_one_file(runs: pl.DataFrame, sets: _Sets) -> Iterator[list[int]]:
-    """Yield records in different formats that stand inside each other.
+def _places(runs: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield marks of what stands in the same place of a file, or of one of that name in the same study.
+
+    The bytes of a row of a table are those of the table; so its figures count as well.
+    """
+    several = runs.filter(pl.struct("tool", "start", "sha256").is_duplicated())
+    of_several = measurements.filter(pl.col(RUN).is_in(several[RUN].implode()))
+    figures = of_several.group_by(RUN).agg(figures=pl.struct(pl.exclude(RUN)).hash())
+    own = several.select(RUN, "start", "sha256", "source", "study", "name").join(figures, on=RUN, how="left")
+    yield own.drop("study", "name")
+    yield own.drop("source").drop_nulls(["study", "name"])
+
+
+def _marks(runs: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield marks of records with the same bytes, or with what a tool prints of one run alone."""
+    yield runs.select(RUN, "sha256")
+    yield runs.select(RUN, mark=pl.col("identity").list.join("\0")).drop_nulls()
+    for end in ("started_at", "ended_at"):
+        yield runs.select(RUN, end=pl.lit(end), of_formats=end).drop_nulls()
+
+
+def _printed_alike(main: pl.DataFrame) -> pl.DataFrame:
+    """Return marks of records of which the same is printed alike."""
+    known = main.filter(pl.col("metric").is_in(PRINTED_ALIKE))
+    return known.group_by(RUN).agg(of_formats=pl.struct("operation", "metric", "value").hash().sort())
+
+
+def _ends(telling: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield marks of records that begin or end with the same measurements."""
+    mark = pl.struct("operation", "metric", "statistic", "value").hash()
+    ends = telling.group_by(RUN).agg(first=mark.head(_AT_EITHER_END), last=mark.tail(_AT_EITHER_END))
+    yield ends.select(RUN, "first")
+    yield ends.select(RUN, "last")
+
+
+def _formats_in_one_file(runs: pl.DataFrame, telling: set[int]) -> _Buckets:
+    """Put records in different formats together that stand inside each other.
 
     So do those, one right after the other, of a run that failed: they have no figures that could tell.
     """
     several = runs.filter(pl.col("source").is_duplicated()).select(
-        RUN, "source", "format", "start", "end", "status"
+        RUN, "tool", "source", "format", "start", "end", "status"
     )
-    group: list[_Place] = []
+    groups: list[list[_Place]] = []
     for row in several.sort("source", "start", -pl.col("end"), maintain_order=True).iter_rows():
         record = _Place(*row)
-        if not group or not _is_another_format(record, group, sets):
-            yield [each.run for each in group]
-            group = []
-        group.append(record)
-    yield [each.run for each in group]
+        if groups and _is_another_format(record, groups[-1], telling):
+            groups[-1].append(record)
+        else:
+            groups.append([record])
+    numbers = [(mark, each.run, -1) for mark, group in enumerate(groups) if group[1:] for each in group]
+    return _Buckets(*np.array(numbers, dtype=np.int64).reshape(-1, 3).T)
 
 
 class _Place(NamedTuple):
     """Where a record stands."""
 
     run: int
+    tool: str
     source: str
     format: str | None
     start: int
@@ -139,191 +173,150 @@ class _Place(NamedTuple):
     status: Status
 
 
-def _is_another_format(record: _Place, group: Sequence[_Place], sets: _Sets) -> bool:
+def _is_another_format(record: _Place, group: Sequence[_Place], telling: set[int]) -> bool:
     """Whether a record is of the same run as a group of them, by where it stands."""
     first, last = group[0], group[-1]
+    both_failed = last.status == record.status == "failed" and telling.isdisjoint((last.run, record.run))
     return (
-        record.source == first.source
+        (record.tool, record.source) == (first.tool, first.source)
         and record.format not in {other.format for other in group}
-        and (record.end <= first.end or _both_failed(last, record, sets))
-    )
-
-
-def _both_failed(one: _Place, other: _Place, sets: _Sets) -> bool:
-    return (
-        other.start <= one.end + _LINE_END
-        and one.status == other.status == "failed"
-        and not any(
-            item.value and item.metric in TELLING
-            for each in (one, other)
-            for item in sets.record(each.run).run.measurements
-        )
+        and (record.end <= first.end or (both_failed and record.start <= last.end + _LINE_END))
     )
 
 
 _LINE_END: Final = 2
 
 
-def _printed_alike(figures: pl.DataFrame, telling: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
-    """Yield records of which the same is printed alike, those with like rates beside each other."""
-    known = figures.filter(pl.col("metric").is_in(PRINTED_ALIKE))
-    mark = pl.struct("operation", "metric", "value").hash().sort()
-    marks = known.group_by(RUN, maintain_order=True).agg(mark=mark)
-    buckets = list(_buckets(marks.with_columns(tool=tools.gather(marks[RUN]))))
-    if buckets:
-        rates = dict(telling.group_by(RUN).agg(pl.col("value").first()).rows())
-        for bucket in buckets:
-            yield sorted(bucket, key=lambda number: (rates.get(number, 0.0), number))
-
-
-def _with_the_same_ends(telling: pl.DataFrame, tools: pl.Series) -> Iterator[list[int]]:
-    """Yield records that begin or end with the same measurements."""
-    mark = pl.struct("operation", "metric", "statistic", "value").hash()
-    of_runs = telling.group_by(RUN, maintain_order=True)
-    ends = of_runs.agg(first=mark.head(_AT_EITHER_END), last=mark.tail(_AT_EITHER_END))
-    for end in ("first", "last"):
-        yield from _buckets(ends.select(RUN, end, tool=tools.gather(ends[RUN])))
-
-
 # Sets of records that are of one run
 
 
 class _Sets:
-    """Puts records together."""
+    """Puts records together; a set bears the number of its first record.
 
-    def __init__(self, found: Found) -> None:
+    Parameters
+    ----------
+    found
+        All records.
+    candidates
+        Those that share a mark with others.
+    """
+
+    def __init__(self, found: Found, candidates: Numbers) -> None:
         self.remarks: list[Remark] = []
         self._found = found
-        self._agree: dict[tuple[int, int, int], bool] = {}
-        self.record = cache(found.__getitem__)
-        self._set_of = list(range(len(found)))
-        self._members = {number: [number] for number in range(len(found))}
-        self._known = _ByNumber(lambda number: _Known(self.record(number)))
+        self._runs = found.columns.runs
+        self._set_of = np.arange(len(found))
+        self._members = {number: [number] for number in candidates.tolist()}
+        self._known: dict[int, _Known] = {}
         self._remarked: set[int] = set()
-        self._sheets = _ByNumber(lambda number: Sheet(found.columns.measurements_of(number)))
-        runs = found.columns.runs
-        self._tools = runs["tool"].to_list()
-        dates = zip(runs["started_at"], runs["ended_at"], strict=True)
-        self._dates = [{(end, date) for end, date in enumerate(pair) if date is not None} for pair in dates]
+        is_candidate = np.zeros(len(found), dtype=np.bool_)
+        is_candidate[candidates] = True
+        measurements = found.columns.measurements
+        own = measurements.filter(pl.Series(is_candidate[measurements[RUN].to_numpy()]))
+        self._prints = Prints(own, self._runs["tool"])
+        dates = self._runs.select(pl.col("started_at", "ended_at").to_physical().fill_null(-1))
+        self._dates = [date.to_numpy() for date in dates]
 
-    def hold_apart(self, buckets: Iterable[Sequence[int]]) -> None:
-        """Find in buckets the pairs that differ, of those that can be compared; all at once."""
-        pairs = list(
-            {
-                pair
-                for bucket in buckets
-                for lag in range(1, _TRIES + 1)
-                for pair in zip(bucket[:-lag], bucket[lag:], strict=True)
-            }
-        )
-        if not pairs:
-            return
-        one, other = np.array(pairs).T
-        columns = self._found.columns
-        bear_a_date = np.zeros(len(pairs), dtype=np.bool_)
-        for name in ("started_at", "ended_at"):
-            date, is_known = columns.runs[name].to_numpy(), columns.runs[name].is_not_null().to_numpy()
-            bear_a_date |= (date[one] == date[other]) & is_known[one]
-        prints = Prints(columns.measurements, columns.runs["tool"])
-        differ = prints.differ(one, other, np.where(bear_a_date, FEW, 0.0))
-        for pair in compress(pairs, differ):
-            self._agree |= {(*pair, 0): False, (*pair, ENOUGH): False}
+    def join(self, buckets: _Buckets, are_same: Callable[[Numbers, Numbers], Flags]) -> None:
+        """Put the records of buckets together that are of one run.
 
-    def join(self, bucket: Iterable[int], is_same: Callable[[int, int], bool]) -> None:
-        """Put each record of a bucket to one that was there before, if the two are of one run."""
-        heads: deque[int] = deque(maxlen=_TRIES)
-        for number in bucket:
-            apart: int | None = None
-            for head in heads:
-                if self._set_of[head] == self._set_of[number]:
+        Each is compared with some that stand before it; of those that are together already, the first one counts.
+        """
+        apart: dict[int, tuple[int, str]] = {}
+        differ = np.array([], dtype=np.int64)
+        for lag in range(1, _TRIES + 1):
+            places = buckets.pairs(lag)
+            while True:
+                first = self._first_of_set(buckets)
+                pairs = np.sort(np.stack([first[places], first[places + lag]]), axis=0)
+                codes = pairs[0] * len(self._set_of) + pairs[1]
+                is_open = (self._set_of[pairs[0]] != self._set_of[pairs[1]]) & ~np.isin(codes, differ)
+                if not is_open.any():
                     break
-                if is_same(head, number):
-                    if self._is_joined(head, number):
-                        break
-                    apart = head if apart is None else apart
-            else:
-                if apart is not None:
-                    self._remark(apart, number)
-                heads.append(number)
+                places, codes = places[is_open], np.unique(codes[is_open])
+                is_same = are_same(*np.divmod(codes, len(self._set_of)))
+                differ = np.concatenate([differ, codes[~is_same], self._joined(codes[is_same], apart)])
+        self._remark(apart)
 
-    def _is_joined(self, one: int, other: int) -> bool:
-        """Put the sets of two records together, unless something known sets them apart."""
-        into, out_of = self._set_of[one], self._set_of[other]
-        if self._known[into].difference(self._known[out_of]) is not None:
-            return False
-        self._known[into].add(self._known.pop(out_of))
-        for number in self._members[out_of]:
-            self._set_of[number] = into
-        self._members[into] += self._members.pop(out_of)
-        return True
+    def _first_of_set(self, buckets: _Buckets) -> Numbers:
+        """Return for each record of buckets the first one there of its set."""
+        codes = buckets.marks * len(self._set_of) + self._set_of[buckets.runs]
+        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
+        return np.asarray(buckets.runs[first[number]])
 
-    def _remark(self, one: int, other: int) -> None:
+    def _joined(self, codes: Numbers, apart: dict[int, tuple[int, str]]) -> Numbers:
+        """Put pairs of records together, but for those that something known sets apart, which are returned.
+
+        A pair that has changed its set meanwhile is left, because another one stands for it now.
+        """
+        before, differ = self._set_of.copy(), []
+        for code in codes.tolist():
+            pair = divmod(code, len(before))
+            into, out_of = sorted(self._set_of[number].item() for number in pair)
+            if [into, out_of] != sorted(before[number] for number in pair):
+                continue
+            difference = self._of(into).difference(self._of(out_of))
+            if difference is not None:
+                differ.append(code)
+                apart.setdefault(pair[1], (pair[0], difference))
+                continue
+            self._of(into).add(self._known.pop(out_of))
+            self._set_of[self._members[out_of]] = into
+            self._members[into] += self._members.pop(out_of)
+            apart.pop(pair[1], None)
+        return np.array(differ, dtype=np.int64)
+
+    def _of(self, number: int) -> _Known:
+        """Return what is known of a set."""
+        if number not in self._known:
+            self._known[number] = _Known(self._found, number)
+        return self._known[number]
+
+    def _remark(self, apart: dict[int, tuple[int, str]]) -> None:
         """Warn of records with the same measurements that are said to be of different runs."""
-        first, second = sorted((one, other))
-        difference = self._known[self._set_of[one]].difference(self._known[self._set_of[other]])
-        if second in self._remarked or not self.tells_enough(second):
-            return
-        self._remarked.add(second)
-        here, there = self.record(second), self.record(first)
-        message = f"The run has the same figures as the one at {place(there, here)}, but another {difference}."
-        run = here.run
-        diagnostic = Diagnostic(code="SAME_FIGURES", message=message, line=run.line, start=run.start, end=run.end)
-        self.remarks.append(Remark(source=here.source, diagnostic=diagnostic))
-
-    def agree(self, one: int, other: int, enough: int = ENOUGH) -> bool:
-        """Whether the measurements of two records agree; few may differ where both bear the same date."""
-        known = self._agree.get((one, other, enough))
-        if known is None:
-            known = self._agree[one, other, enough] = have_same_measurements(
-                self._tools[one],
-                self._sheets[one],
-                self._sheets[other],
-                enough=enough,
-                tolerance=0.0 if self._dates[one].isdisjoint(self._dates[other]) else FEW,
+        seconds = np.array([number for number in apart if number not in self._remarked], dtype=np.int64)
+        for second in seconds[self._prints.tells_enough(seconds)].tolist():
+            first, difference = apart[second]
+            here, there = (self._found.place(number) for number in (second, first))
+            message = (
+                f"The run has the same figures as the one at {there.seen_from(here)}, but another {difference}."
             )
-        return known
+            self.remarks.append(here.remark("SAME_FIGURES", message))
+            self._remarked.add(second)
 
-    def tells_enough(self, number: int) -> bool:
-        """Whether a record has so many digits that its like can only be a copy."""
-        items = self._sheets[number].measurements.values()
-        return digits(self._tools[number], zip(items, items, strict=True)) >= ENOUGH
+    def agree(self, one: Numbers, other: Numbers, enough: int = ENOUGH) -> Flags:
+        """Tell of pairs whether their measurements agree; few may differ where both bear the same date."""
+        of_date = np.zeros(len(one), dtype=np.bool_)
+        for dates in self._dates:
+            of_date |= (dates[one] == dates[other]) & (dates[one] >= 0)
+        return self._prints.same(one, other, np.where(of_date, FEW, 0.0), enough)
 
     def ordered(self) -> list[list[int]]:
         """Return the records of each run, the most complete one first."""
-        sets = sorted(self._members.values(), key=min)
-        return [sorted(members, key=self._incompleteness) if members[1:] else members for members in sets]
-
-    def _incompleteness(self, number: int) -> tuple[bool, int, int]:
-        return self.record(number).run.status == "partial", -len(self._sheets[number].measurements), number
-
-
-class _ByNumber(dict[int, _Made]):
-    """What is made of each record when it is needed."""
-
-    def __init__(self, make: Callable[[int], _Made]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, number: int) -> _Made:
-        return self.setdefault(number, self._make(number))
+        number = self._prints.number
+        sets = []
+        for first in np.unique(self._set_of).tolist():
+            members = self._members.get(first, [first])
+            if members[1:]:
+                is_partial = self._runs["status"].gather(members) == "partial"
+                members = [item for _, _, item in sorted(zip(is_partial, -number[members], members, strict=True))]
+            sets.append(members)
+        return sets
 
 
 class _Known:
     """What is known of the records of one run, which grows with each of them."""
 
-    def __init__(self, found: FoundRun) -> None:
-        run = found.run
-        facts = {
-            **found.facts,
-            "filesystem": run.filesystem or found.facts.get("filesystem"),
-            "host": run.host or found.facts.get("host"),
-            "beginning": run.started_at,
-            "end": run.ended_at,
-        }
+    def __init__(self, found: Found, number: int) -> None:
+        run, facts = (frame.row(number, named=True) for frame in (found.columns.runs, found.facts))
+        facts |= {name: run[name] for name in ("filesystem", "host") if run[name]}
+        facts |= {"beginning": run["started_at"], "end": run["ended_at"], "source": None, "name": None}
         self._facts = {name: value for name, value in facts.items() if value is not None}
         # What can have several values, of which some are known of a record that is not whole.
         self._values: dict[str, set[str]] = defaultdict(set)
-        for name, value in (*run.identity, *((item.key, item.value) for item in found.settings)):
+        words = run["identity"] or []
+        settings = ((item.key, item.value) for item in found.settings[number])
+        for name, value in (*zip(words[::2], words[1::2], strict=True), *settings):
             self._values[name].add(value)
 
     def add(self, other: _Known) -> None:
