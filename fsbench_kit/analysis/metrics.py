@@ -22,6 +22,9 @@ STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "phase_latency": ("max",),
     "elapsed": ("value",),
     "elapsed_with_sync": ("value",),
+    "rate": ("value",),
+    "score": ("value",),
+    "cost": ("value",),
     "cpu": ("value",),
     "capacity": ("value",),
 }

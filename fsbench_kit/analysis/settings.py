@@ -264,7 +264,7 @@ def _computable(figures: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-_WRITES: Final = "write|copy|remove|delete"
+_WRITES: Final = "write|copy|remove|delete|command"
 """What leaves something for a sync to write."""
 
 

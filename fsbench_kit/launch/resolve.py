@@ -62,12 +62,12 @@ def resolve_plan(
         raise LaunchError("no target is left", hint="\n".join(notes))
 
     kept = {
-        key: tuple(w for w in getattr(plan, key) if not (w.optional and not_installed(*w.programs)))
+        key: tuple(w for w in getattr(plan, key) if not (w.optional and not_installed(*w.needs)))
         for key in ("precondition", "workload")
     }
     workloads = kept["workload"]
     notes += [
-        f'{key.capitalize()} "{w.name}" is left out: {not_installed(*w.programs)}.'
+        f'{key.capitalize()} "{w.name}" is left out: {not_installed(*w.needs)}.'
         for key in kept
         for w in getattr(plan, key)
         if w not in kept[key]

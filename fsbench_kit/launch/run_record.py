@@ -92,7 +92,7 @@ class RunRecord:
     @property
     def _failure(self) -> str | None:
         """Why it is not, whatever its logs hold."""
-        if lack := not_installed(*self.planned.workload.programs):
+        if lack := not_installed(*self.planned.workload.needs):
             return lack
         if self.preparation and self.preparation[-1].failure is not None:
             return f"the preparation failed: {self.preparation[-1].failure}"

@@ -47,7 +47,7 @@ class Program:
     name
         As it is called.
     package
-        The Debian package that brings it.
+        The Debian package that brings it; none where that is not known.
     version_flag
         What makes it print its version.
     install
@@ -133,8 +133,9 @@ def not_installed(*programs: Program) -> str | None:
     if not missing:
         return None
     names = ", ".join(program.name for program in missing)
-    packages = ", ".join(dict.fromkeys(program.package for program in missing))
-    return f"{names} {'is' if len(missing) == 1 else 'are'} not installed (Debian: {packages})"
+    packages = ", ".join(dict.fromkeys(program.package for program in missing if program.package))
+    brought = f" (Debian: {packages})" if packages else ""
+    return f"{names} {'is' if len(missing) == 1 else 'are'} not installed{brought}"
 
 
 def is_administrator() -> bool:

@@ -51,6 +51,9 @@ METRICS: Final[dict[str, Metric]] = {
     EITHER_LATENCY: Metric(
         "s", "lower", "The completion latency or the total one, where a log does not say which of the two."
     ),
+    "rate": Metric("1/s", "higher", "What a command counts, per second: transactions, files, operations."),
+    "score": Metric("1", "higher", "A plain number that a command prints, of which more is better."),
+    "cost": Metric("1", "lower", "A plain number that a command prints, of which less is better."),
     "phase_latency": Metric("s", "lower", "The longest single operation of a bonnie++ phase."),
     "elapsed": Metric("s", "lower", "Time that a task took."),
     "elapsed_with_sync": Metric(
@@ -142,6 +145,7 @@ OPERATIONS: Final[dict[str, str]] = {
     "random_stat": "Files looked up in random order (bonnie++ calls it read).",
     "random_delete": "Files deleted in random order.",
     "command": "A command that was timed.",
+    "command_sync": "The sync after the command.",
     # many files
     "delete": "Files deleted.",
     "write_sync": "The sync after the writes.",

@@ -136,6 +136,11 @@ class BaseWorkload(VariedTable, ABC):
     def _named(cls, table: Any) -> Any:
         return named(table, "tool")
 
+    @property
+    def needs(self) -> tuple[Program, ...]:
+        """The programs that have to be installed for this one."""
+        return self.programs
+
     def is_told(self, key: str) -> bool:
         """Look whether it is an option of the tool."""
         return key not in BaseWorkload.model_fields

@@ -1,0 +1,189 @@
+r"""Any program: what it takes is measured without being asked, and figures are found in what it prints.
+
+::
+
+    [[workload]]
+    tool = "command"
+    command = ["dbench", "-D", ".", "-t", "10", "4"]
+    figures.throughput = { pattern = 'Throughput ([\d.]+) MB/sec', unit = "MB/s" }
+
+The command is a list of words, and no shell reads it. It runs in an empty directory on the target; a first word
+like ``./build.sh`` names a file beside the plan. Its time, processor time and memory are taken, the bytes that it
+read and wrote, and the time of the sync after it.
+
+A figure is found by a pattern with one group, or by a path into the JSON that the command prints
+(``json_path = "jobs.0.read.iops"``); the last match counts. Its unit says what it measures: ``B/s`` is a
+bandwidth, ``1/s`` a rate, ``s`` a time; a plain number is a score, or with ``better = "lower"`` a cost.
+
+The program is `fsbench_kit.launch.workloads.command.__main__`; its log is read by
+`fsbench_kit.formats.timed_command`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import Field, ValidationInfo, model_validator
+
+from fsbench_kit.launch.plan_errors import Place, PlanError
+from fsbench_kit.launch.schema import PlanTable
+from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
+from fsbench_kit.model.units import quantity
+from fsbench_kit.model.vocabulary import METRICS
+
+_PROGRAM: Final = Path(__file__).parent  # of a folder, Python runs the __main__.py
+_FIGURES: Final = "figures.json"
+_LOG: Final = "command.log"
+
+_METRICS: Final = {
+    ("B/s", "higher"): "bandwidth",
+    ("1/s", "higher"): "rate",
+    ("s", "lower"): "elapsed",
+    ("1", "higher"): "score",
+    ("1", "lower"): "cost",
+}
+"""Base unit, and which way is better -> what such a figure measures."""
+_HARMLESS: Final = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/stdin",
+    "/dev/stdout",
+)
+
+
+class Figure(PlanTable):
+    """A figure that a command prints.
+
+    Attributes
+    ----------
+    pattern, json_path
+        Where it is found: a regular expression with one group, or in JSON.
+    unit
+        As `fsbench_kit.model.units` writes it; none for a plain number.
+    better
+        Which way is better; without it, that of the unit.
+    metric
+        What it measures, if that is not what figures of its unit usually measure.
+    """
+
+    pattern: Annotated[
+        str, Field(description="a regular expression with one group", examples=[r"tps = ([\d.]+)"])
+    ] = ""
+    json_path: Annotated[str, Field(description="a path into JSON", examples=["jobs.0.read.iops"])] = ""
+    unit: Annotated[str, Field(description="a unit", examples=["MB/s"])] = ""
+    better: Annotated[Literal["higher", "lower"], Field(description='"higher" or "lower"')] | None = None
+    metric: Annotated[str, Field(description="a metric of the vocabulary", examples=["latency"])] | None = None
+
+    @property
+    def measures(self) -> str:
+        """The metric."""
+        if self.metric is not None:
+            return self.metric
+        base = quantity("1", self.unit).unit
+        better = self.better or ("lower" if base == "s" else "higher")
+        return _METRICS[base, better]
+
+    @property
+    def problem(self) -> str | None:
+        """Why it cannot be found or read; ``None`` where it can."""
+        if bool(self.pattern) == bool(self.json_path):
+            return "it needs either a pattern or a path into JSON (json_path)"
+        try:
+            if self.pattern and re.compile(self.pattern).groups != 1:
+                return "its pattern needs one group, in parentheses, around the number"
+            base = quantity("1", self.unit).unit
+        except re.error as error:
+            return f"its pattern is no regular expression: {error}"
+        except ValueError as error:
+            return str(error)
+        if self.metric is None:
+            known = any(unit == base and self.better in (None, better) for unit, better in _METRICS)
+            return (
+                None
+                if known
+                else f"nothing that is measured in {self.unit} is better when {self.better}; name a metric"
+            )
+        if self.metric not in METRICS or METRICS[self.metric].unit != base:
+            fitting = ", ".join(name for name, metric in METRICS.items() if metric.unit == base and metric.better)
+            return f'"{self.metric}" is not a metric with this unit; these are: {fitting}'
+        if self.better not in (None, METRICS[self.metric].better):
+            return f"of {self.metric}, {METRICS[self.metric].better} is better"
+        return None
+
+
+class Command(BaseWorkload):
+    """A ``[[workload]]`` with ``tool = "command"``.
+
+    Attributes
+    ----------
+    command
+        The words of the command.
+    figures
+        Name -> figure.
+    """
+
+    logs: ClassVar = (_LOG,)
+
+    tool: Literal["command"]
+    command: Annotated[
+        tuple[str, ...],
+        Field(strict=False, min_length=1, description="a list of words", examples=[["dbench", "-t", "10", "4"]]),
+    ]
+    figures: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[a-z]\w{0,40}$")], Figure],
+        Field(description="a table of figures, each under a name in small letters with a table of its own"),
+    ] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _beside_the_plan(cls, table: Any, info: ValidationInfo) -> Any:
+        """Let a first word like ``./build.sh`` name a file beside the plan."""
+        words = table.get("command") if isinstance(table, dict) else None
+        if isinstance(words, list) and words and str(words[0]).startswith("./") and info.context:
+            return table | {"command": [str(Path(info.context, words[0]).resolve()), *words[1:]]}
+        return table
+
+    @model_validator(mode="after")
+    def _is_safe_and_clear(self) -> Command:
+        for word in self.command:
+            parts = re.split("[=,]", word)
+            if any(re.fullmatch(r"/dev/\S+", part) and part not in _HARMLESS for part in parts):
+                what = f'the word "{word}" names a device, and commands get none'
+                raise PlanError(what, Place(key="command"), hint="Let the command write where it stands.")
+        for name, figure in self.figures.items():
+            if figure.problem is not None:
+                what = f'the figure "{name}" cannot be used: {figure.problem}'
+                raise PlanError(what, Place(key="figures"), hint="Change it, or take it out.")
+        return self
+
+    @property
+    def needs(self) -> tuple[Program, ...]:
+        """The program itself."""
+        return (Program(self.command[0], ""),)
+
+    def is_told(self, key: str) -> bool:
+        """Nothing is: two commands may differ in any word."""
+        del key
+        return False
+
+    def work(self, context: RunContext) -> Work:
+        """Return the command, with what times it before it."""
+        wanted = {
+            name: {
+                "pattern": figure.pattern,
+                "json_path": figure.json_path,
+                "metric": figure.measures,
+                "unit": figure.unit,
+            }
+            for name, figure in self.figures.items()
+        }
+        start = (sys.executable, str(_PROGRAM), _FIGURES, _LOG, str(context.directory))
+        return Work(measured=(*start, *self.command), files={_FIGURES: json.dumps(wanted, indent=1) + "\n"})
