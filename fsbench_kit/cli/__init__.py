@@ -16,6 +16,7 @@ from fsbench_kit.cli.compare import compare_command
 from fsbench_kit.cli.console import err
 from fsbench_kit.cli.doctor import doctor_command
 from fsbench_kit.cli.exits import STATUSES
+from fsbench_kit.cli.explore import explore_command
 from fsbench_kit.cli.init import init_command
 from fsbench_kit.cli.launch import launch_command
 from fsbench_kit.cli.read import read_command
@@ -38,6 +39,7 @@ app = typer.Typer(
 app.command("doctor")(doctor_command)
 app.command("read")(read_command)
 app.command("compare")(compare_command)
+app.command("explore")(explore_command)
 app.command("repeats")(repeats_command)
 app.command("audit")(audit_command)
 app.command("launch")(launch_command)

@@ -12,11 +12,12 @@ from fsbench_kit.model.lazy import lazily, skip_iri_grammar
 if TYPE_CHECKING:
     from fsbench_kit.explore.exploration import Exploration, View
     from fsbench_kit.explore.options import Choice, Options
+    from fsbench_kit.explore.page import explore
     from fsbench_kit.explore.panel import Panel
     from fsbench_kit.explore.state import State, as_parameters, as_python
 
 skip_iri_grammar()
 
-__all__ = ["Choice", "Exploration", "Options", "Panel", "State", "View", "as_parameters", "as_python"]
+__all__ = ["Choice", "Exploration", "Options", "Panel", "State", "View", "as_parameters", "as_python", "explore"]
 
 __getattr__, __dir__ = lazily(__name__)

@@ -1,0 +1,40 @@
+"""``fsbench explore``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fsbench_kit.cli.console import err
+from fsbench_kit.cli.inputs import found_path, read
+from fsbench_kit.cli.options import Names, Paths
+from fsbench_kit.model.errors import needs_extra
+
+
+def explore_command(
+    paths: Paths,
+    *,
+    names: Names = None,
+    factor: Annotated[
+        str, typer.Option(help="What differs at first: filesystem, host, or the key of a setting.")
+    ] = ("filesystem"),
+    baseline: Annotated[str, typer.Option(help="The level that others are compared with at first.")] = "",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Serve the page here, and open no browser; 0 is any free port.")
+    ] = 0,
+) -> None:
+    """Open a page in the browser to choose what is compared, and see it at once."""
+    with needs_extra("notebooks", "fsbench explore"):
+        from fsbench_kit.explore import explore
+
+    read(paths, names)  # so that what is wrong with them is said here
+    where = f"is at http://127.0.0.1:{port}/" if port else "opens in the browser"
+    err.print(f"In some seconds the page {where}. Ctrl-C ends it.")
+    explore(
+        [str(found_path(path)) for path in paths],
+        names=names or (),
+        factor=factor,
+        baseline=baseline,
+        port=port,
+    )

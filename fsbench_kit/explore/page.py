@@ -1,0 +1,75 @@
+"""The exploration of files and folders as a page of its own in the browser: Voilà serves the notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import nbformat
+from papermill.iorw import load_notebook_node
+from papermill.parameterize import parameterize_notebook
+from traitlets.config import Config
+from voila.app import Voila  # type: ignore[import-untyped]
+
+from fsbench_kit.data.project import found
+from fsbench_kit.notebooks import check_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NOTEBOOK: Final = "notebooks/07_explore.ipynb"
+
+
+def explore(
+    paths: Sequence[str],
+    *,
+    names: Sequence[str] = (),
+    factor: str = "filesystem",
+    baseline: str = "",
+    port: int = 0,
+) -> None:
+    """Serve the exploration on this machine until it is interrupted, and open it in a browser.
+
+    Parameters
+    ----------
+    paths
+        Files and folders, or patterns.
+    names, factor, baseline
+        As in `fsbench_kit.read` and `fsbench_kit.compare`; the latter two can be changed in the page.
+    port
+        Where to serve it; by default on any port that is free. With a port, no browser is opened.
+    """
+    notebook = found(NOTEBOOK)
+    given = {
+        # The notebook does not run where it was asked for.
+        "data": [str(Path(path).absolute()) for path in paths],
+        "names": list(names),
+        "factor": factor,
+        "baseline": baseline,
+        "where": {},
+    }
+    check_parameters(notebook, given)
+    with TemporaryDirectory(prefix="fsbench-explore-") as folder:
+        own = Path(folder, notebook.name)
+        nbformat.write(parameterize_notebook(load_notebook_node(str(notebook)), given), own)  # type: ignore[no-untyped-call]
+        Voila.launch_instance([str(own)], config=Config(_settings(Path(folder), port)))
+
+
+def _settings(folder: Path, port: int) -> dict[str, dict[str, Any]]:
+    return {
+        "Voila": {
+            "ip": "127.0.0.1",
+            "log_level": "ERROR",
+            "tornado_settings": {
+                # Voilà's template asks another host for fonts that nothing here needs.
+                "headers": {
+                    "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
+                },
+                "ws_ping_timeout": 30_000,
+            },
+            **({"port": port, "open_browser": False} if port else {}),
+        },
+        # The kernel is spoken to over files that only this user can open.
+        "KernelManager": {"transport": "ipc", "ip": str(folder / "kernel")},
+    }
