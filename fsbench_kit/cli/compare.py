@@ -89,6 +89,7 @@ def compare_command(
     fsbench compare old/ new/ --gate --tolerance 5% --to gate.md --to gate.xml
     """
     from fsbench_kit import tables
+    from fsbench_kit.cli.proposals import proposals
 
     if tolerance is not None and not gate:
         raise RequestError("--tolerance works only with --gate", hint="Add --gate, or use --margin.")
@@ -105,7 +106,7 @@ def compare_command(
     try:
         comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin, **pairs)
     except RequestError as error:
-        raise RequestError(error.what, hint=_with_proposal(error.hint, dataset, factor)) from None
+        raise RequestError(error.what, hint=proposals(dataset, factor, "compare", paths) or error.hint) from None
     if said is not None:
         out.print(Text(said))
     if comparison.is_empty():
@@ -145,25 +146,3 @@ def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:
 
 
 _MARGIN: Final = 1.05
-
-
-def _with_proposal(hint: str | None, dataset: fsb.Dataset, factor: str) -> str | None:
-    """Add to a hint what the names of files could say of the factor, where nothing else does."""
-    from pathlib import PurePath
-
-    import polars as pl
-
-    from fsbench_kit.data.name_proposals import proposed
-
-    of_runs = dataset.runs[factor].drop_nulls() if factor in dataset.runs.columns else pl.Series()
-    known = not (of_runs.is_empty() and dataset.settings.filter(key=factor).is_empty())
-    found = None if known else proposed(map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
-    if found is None or not found.examples:
-        return hint
-    name, said = found.examples[0]
-    meaning = ", ".join(f"{key} {value}" for key, value in said.items())
-    return (
-        f"The names of these files may tell: by '{found.template}', {name} is {meaning}.\n"
-        f"If so, add --names '{found.template}'"
-        + ("." if factor in said else ", and --factor with one of these keys.")
-    )

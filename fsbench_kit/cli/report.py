@@ -63,10 +63,15 @@ def _is_spec(paths: list[str]) -> bool:
 
 
 def _of_logs(paths: list[str], names: list[str] | None, factor: str | None, baseline: str | None) -> ReportSpec:
-    from fsbench_kit.report import spec_of
+    from fsbench_kit.cli.proposals import proposals
+    from fsbench_kit.report.folder import FACTOR, spec_of
 
     dataset = read(paths, names)
-    return spec_of(paths, dataset, names=names or (), factor=factor, baseline=baseline)
+    spec = spec_of(paths, dataset, names=names or (), factor=factor, baseline=baseline)
+    if not any(page.name == "compare" for page in spec.notebook):
+        err.print("No filesystem is known that could be compared, so there is no page of a comparison.")
+        err.print(proposals(dataset, FACTOR, "report", paths) or "fsbench init FOLDER says what is unknown.")
+    return spec
 
 
 def _in_project(here: Path) -> None:

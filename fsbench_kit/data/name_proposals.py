@@ -87,13 +87,13 @@ def _key_of(start: str, values: list[str], used: list[str]) -> str:
     return f"name{sum(key.startswith('name') for key in used) + 1}"
 
 
-_FILESYSTEM: Final = (
+FILESYSTEM: Final = (
     r"(?:ext[234]|xfs|btrfs|zfs|f2fs|jfs|reiserfs|reiser4|nilfs2?|bcachefs|ntfs3?|exfat|vfat|fat32|tmpfs|nfs[34]?"
     r"|overlay(?:fs)?|ceph(?:fs)?|lustre|gfs2|ocfs2|apfs|ufs2?|hammer2?)"
 )
 _NUMBER: Final = re.compile(r"\d+")
 _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
-    ("filesystem", ("",), re.compile(_FILESYSTEM, re.IGNORECASE)),
+    ("filesystem", ("",), re.compile(FILESYSTEM, re.IGNORECASE)),
     (
         "pattern",
         ("",),

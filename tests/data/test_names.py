@@ -212,7 +212,8 @@ def test_the_command_proposes_a_template_and_takes_it(tmp_path: Path) -> None:
     folder = _logs(tmp_path / "logs", *(f"{side}/run{n}.log" for side in ("ext4", "xfs") for n in (1, 2, 3)))
     refused = CliRunner().invoke(app, ["compare", str(folder)])
     assert isinstance(refused.exception, RequestError)
-    assert "by '{filesystem}/run{round}.log', ext4/run1.log is filesystem ext4, round 1" in str(refused.exception)
+    assert "\n    ext4/run1.log: filesystem ext4, round 1\n" in str(refused.exception)
+    assert f"fsbench compare {folder} --names '{{filesystem}}/run{{round}}.log'" in str(refused.exception)
     template = "{filesystem}/run{round}.log"
     result = CliRunner().invoke(app, ["compare", str(folder), "--names", template])
     assert result.exit_code == 0, result.output
@@ -264,3 +265,17 @@ def test_a_bad_template_in_a_study_is_said_with_its_line(tmp_path: Path) -> None
     (said,) = data.diagnostics.filter(code="BAD_STUDY").rows(named=True)
     assert (Path(said["source"]).name, said["line"]) == ("study.toml", 4)
     assert "{a b}.log: {a b} is not a key" in said["message"]
+
+
+def test_what_varies_between_runs_is_proposed_as_the_factor(root: Path, tmp_path: Path) -> None:
+    """bonnie++'s label says what nothing else does."""
+    report = (root / "tests" / "data" / "bonnie" / "1.98-report.txt").read_text()
+    for number, label in enumerate(("ext4", "xfs", "ext4", "xfs")):
+        text = report.replace("newbox", label.ljust(6)).replace(f"{label:6},", f"{label},")
+        (tmp_path / f"{number}.log").write_text(text.replace("1576316721", str(1576316721 + number)))
+    refused = CliRunner().invoke(app, ["compare", str(tmp_path)])
+    assert "no filesystem is known" in str(refused.exception)
+    assert "These runs differ in host: ext4, xfs." in str(refused.exception)
+    assert "--names" not in str(refused.exception)
+    by_host = CliRunner().invoke(app, ["compare", str(tmp_path), "--factor", "host"])
+    assert by_host.exit_code == 0, by_host.output

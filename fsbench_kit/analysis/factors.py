@@ -1,0 +1,61 @@
+"""By what runs could be compared, where nobody knows their filesystems: what varies between them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.comparison import compare
+from fsbench_kit.analysis.settings import effective, known
+from fsbench_kit.data.name_proposals import FILESYSTEM
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.vocabulary import SETTINGS
+
+if TYPE_CHECKING:
+    from fsbench_kit.data.dataset import Dataset
+
+_MOST_LEVELS: Final = 12
+_MOST: Final = 4
+_LABELS: Final = ("job_name", "directory", "description")
+"""Labels that people choose; the others are what a tool says of itself."""
+
+
+def possible_factors(dataset: Dataset) -> dict[str, list[str]]:
+    """Return by what runs could be compared: what varies between them, and leaves groups that did the same.
+
+    Returns
+    -------
+    dict[str, list[str]]
+        Factor -> its levels, at most four factors; first those whose levels name filesystems.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> possible_factors(fsb.read("raw_results/published/raid1-hdd-2020"))
+    {'block_size': ['131072', '16384', '4096']}
+    """
+    files = effective(dataset.settings.filter(key="fio.filename")).select("run_id", "key", "value")
+    values = pl.concat([known(dataset), files]).group_by("key").agg(pl.col("value").unique().sort())
+    varying = {
+        key: levels
+        for key, levels in sorted(values.rows())
+        if 2 <= len(levels) <= _MOST_LEVELS
+        and (key not in SETTINGS or SETTINGS[key].kind != "label" or key in _LABELS)
+    }
+    found: dict[str, list[str]] = {}
+    for key in sorted(varying, key=lambda key: not all(map(_NAMES_ONE.search, varying[key]))):
+        if len(found) < _MOST and _can_be_compared(dataset, key):
+            found[key] = varying[key]
+    return found
+
+
+_NAMES_ONE: Final = re.compile(rf"(?<![a-z0-9]){FILESYSTEM}(?![a-z0-9])", re.IGNORECASE)
+
+
+def _can_be_compared(dataset: Dataset, factor: str) -> bool:
+    try:
+        return not compare(dataset, factor).is_empty()
+    except RequestError:
+        return False

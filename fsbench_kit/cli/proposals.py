@@ -1,0 +1,60 @@
+"""What could tell runs apart where nobody knows their filesystems, with the command to copy."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.analysis.factors import possible_factors
+from fsbench_kit.data.name_proposals import proposed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import fsbench_kit as fsb
+
+_MOST_PATHS: Final = 6
+
+
+def proposals(dataset: fsb.Dataset, factor: str, command: str, paths: Sequence[str]) -> str | None:
+    """Propose what to compare by, where no run has a level of a factor.
+
+    Parameters
+    ----------
+    command, paths
+        The command that was given, and its paths.
+    """
+    if factor in dataset.runs.columns:
+        is_known = dataset.runs[factor].null_count() < dataset.runs.height
+    else:
+        is_known = not dataset.settings.filter(key=factor).is_empty()
+    if is_known:
+        return None
+    start = shlex.join(
+        ["fsbench", command, *paths] if len(paths) <= _MOST_PATHS else ["fsbench", command, "PATHS"]
+    )
+    factors = list(_of_factors(dataset, start))
+    names = _of_names(dataset, factor, start, is_last_resort=not factors)
+    return "\n".join([*factors, *names]) or None
+
+
+def _of_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:
+    for name, levels in possible_factors(dataset).items():
+        yield f"These runs differ in {name}: {', '.join(levels)}. To compare by it:"
+        yield f"    {start} --factor {shlex.quote(name)}"
+
+
+def _of_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: bool) -> Iterator[str]:
+    found = proposed(map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
+    if found is None or not found.examples:
+        return
+    keys = found.examples[0][1]
+    if factor not in keys and not is_last_resort:
+        return
+    yield "The names of the files may tell more. By the template below they would mean:"
+    for name, said in found.examples:
+        yield f"    {name}: {', '.join(f'{key} {value}' for key, value in said.items())}"
+    by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"
+    yield "If so:" if not by else "If so, with a word of your own for each key that has none:"
+    yield f"    {start} --names {shlex.quote(found.template)}{by}"
