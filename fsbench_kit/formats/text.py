@@ -236,8 +236,11 @@ class _File:
         return characters * self._width + (surplus[np.searchsorted(beyond, characters)] + self._first_byte)
 
     def character(self, byte: int) -> int:
-        candidates = range(len(self._chars) + 1)
-        return max(bisect_right(candidates, byte, key=self.byte) - 1, 0)
+        (beyond, surplus), _ = self._beyond_ascii
+        within = byte - self._first_byte
+        index = bisect_right(range(len(beyond)), within, key=lambda at: beyond[at] * self._width + surplus[at])
+        least = beyond[index - 1] if index else 0
+        return min(max((within - surplus[index]) // self._width, least), len(self._chars))
 
     @cached_property
     def _beyond_ascii(self) -> tuple[tuple[list[int], list[int]], tuple[NDArray[np.intp], NDArray[np.intp]]]:

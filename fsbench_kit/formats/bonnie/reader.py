@@ -163,6 +163,16 @@ class _Printed:
             any(diagnostic.code == "INCOMPLETE_LOG" for diagnostic in row.diagnostics) for row in self.rows
         )
 
+    def _is_one_run(self) -> bool | None:
+        """Whether its prints are of one run whatever their figures are; ``None`` where these decide."""
+        known, *others = self.rows
+        if len(others) > 1:
+            return False
+        is_sure = all(
+            _Printed(self.start, [known]).is_over(row) and self.has_name_and_size_of(row) for row in others
+        )
+        return is_sure or None
+
     def run(self) -> tuple[Run, list[Diagnostic]]:
         rows = sorted(self.rows, key=lambda row: _FORMS.index(row.form))
         text = rows[0].text
@@ -195,6 +205,7 @@ class _Printed:
             host=hosts[0] if hosts else None,
             status="ok" if self._is_whole else "partial",
             identity=tuple(("seed", row.seed) for row in rows if row.seed is not None),
+            jobs=self._is_one_run(),
             settings=settings,
             measurements=measurements,
         )
@@ -433,30 +444,17 @@ class _Reader:
         self._opening = self._step_number = None
 
 
-def _is_one_run(run: Run, text: Text) -> Any:
+def _is_one_run(run: Run) -> Any:
     """Whether two prints that the example has of its run are of one run in the others, too."""
-    printed = _read(_without_markup(text)[0]).runs[0]
-    if len(printed.rows) == 1:
-        return True
-    known, row = printed.rows[0], printed.rows[-1]
-    if len(printed.rows) > len((known, row)):
-        return False
-    if _Printed(printed.start, [known]).is_over(row) and printed.has_name_and_size_of(row):
-        return True
-    return _agreement(list(_printed_twice(run))) >= _ENOUGH
-
-
-def _place(chars: str) -> str:
-    """Return the part of a log in which the place of a figure tells what it is: all but the lines of CSV."""
-    return "\n".join([line for line in chars.split("\n") if "," not in line])
+    return run.jobs if run.jobs is not None else _agreement(list(_printed_twice(run))) >= _ENOUGH
 
 
 CLEAN: Final = Clean(
     checks=lambda run, _: _checks(run),
     remarks=frozenset({"WRONG_FIGURE", "DAMAGED_MARK", "SETTINGS_DISAGREE"}),
-    same_runs=_is_one_run,
+    same_runs=lambda run, _: _is_one_run(run),
     free={"seed": Free()},
     zeros=frozenset({"cpu", "latency"}),
     units={**{unit: (unit, "down") for unit in ("us", "ms", "s")}, **text_tables.SUFFIXES},
-    place=_place,
+    unplaced=",",  # as all lines of CSV have
 )

@@ -30,7 +30,7 @@ from fsbench_kit.formats.clean.examples import Example
 from fsbench_kit.formats.clean.frames import CleanLogs, Collector
 from fsbench_kit.formats.clean.groups import Group, read_figures
 from fsbench_kit.formats.clean.lines import Layout, Lore
-from fsbench_kit.formats.clean.logs import UNIT, Log, in_places, loaded
+from fsbench_kit.formats.clean.logs import UNIT, Log, by_place, loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -96,12 +96,8 @@ def _examples(kinds: list[list[Log]], numbers: Numbers, groups: list[Group]) -> 
         return
     (owner,) = owners
     pending = [list(chain(*kinds))] if clean.units or clean.lines else kinds
-    if clean.place is not None:
-        by_place: dict[tuple[int, str], list[Log]] = defaultdict(list)
-        for number, logs in enumerate(pending):
-            for log in logs:
-                by_place[number, in_places(clean.place(log.chars))].append(log)
-        pending = list(by_place.values())
+    if clean.unplaced is not None:
+        pending = [some for logs in pending for some in by_place(logs, numbers, clean.unplaced)]
     failures, start = 0, len(groups)
     lores: dict[str | None, Lore] = defaultdict(Lore)
     while pending:

@@ -52,8 +52,8 @@ class Clean:
         What may stand behind a figure -> its unit, and how it was shortened.
     duration
         The metric that is the duration of a run.
-    place
-        Returns the part of a log in which the place of a number in its line tells what it is.
+    unplaced
+        What is on each line in which the place of a number does not tell what it is; ``None`` if it never does.
     date
         Reads the date at which a run began, where C's ``ctime`` has printed it.
     is_date_of_end
@@ -73,7 +73,7 @@ class Clean:
     zeros: frozenset[str] = frozenset()
     units: Mapping[str, tuple[str, Rounding]] = field(default_factory=dict)
     duration: str | None = None
-    place: Callable[[str], str] | None = None
+    unplaced: str | None = None
     date: Callable[[str], datetime | None] | None = None
     is_date_of_end: bool = False
     settle: Callable[[Run], None] | None = None

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from fsbench_kit import formats
-from fsbench_kit.formats.clean.logs import units
-from fsbench_kit.formats.clean.numbers import DATE, NUMBER, without_dates
+from fsbench_kit.formats.clean.lines import Printed
+from fsbench_kit.formats.clean.logs import DATE, places, units
+from fsbench_kit.formats.clean.numbers import NUMBER
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, State
 
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.clean.logs import Log
     from fsbench_kit.formats.clean.numbers import Floats, Numbers
     from fsbench_kit.formats.text import Text
-
-
-class Printed(NamedTuple):
-    """How a figure is printed, and what stands behind its number."""
-
-    how: How
-    suffix: str = ""
 
 
 class Figure(NamedTuple):
@@ -114,7 +108,7 @@ class Example:
             return None
         if clean.clock(log.dates) != {"started_at": run.started_at, "ended_at": run.ended_at}:
             return None
-        found = list(re.finditer(NUMBER, without_dates(log.chars)[0]))
+        found = list(re.finditer(NUMBER, log.dateless))
         kept = range(len(found)) if log.layout is None else log.layout.kept
         words = [found[number][0] for number in kept]
         numbers = {log.byte(found[number].start()): place for place, number in enumerate(kept)}
@@ -186,10 +180,11 @@ class Example:
         layout = self.log.layout
         if layout is None:
             return True
-        for item, figure in zip(self.run.measurements, self.figures, strict=True):
-            known = item.how, figure.printed.suffix
-            if lore.hows.setdefault((figure.place, self.log.head(figure.place)), known) != known:
-                return figure.place is None
+        for place, printed, _ in self.figures:
+            if place is None:
+                continue
+            if lore.printed.setdefault((place, self.log.head(place)), printed) != printed:
+                return False
         loose = [item for item in self.run.bins if self.log.line_of(item.line) is None]
         lore.heads |= set(enumerate(layout.heads))
         return lore.learn_bins(layout, numbers.words[self.log.first :], loose)
@@ -204,7 +199,7 @@ class Example:
         """Return the logs of which this is the example, and the others in groups that may have their own."""
         if len(logs) == 1:
             return [logs]
-        at = np.array([log.numbers for log in logs])
+        at = places(logs)
         words = numbers.words[at]
         measured = zip(self.figures, self.run.measurements, strict=True)
         items = {figure.place: item.how for figure, item in measured if figure.place is not None and item.how}
@@ -272,7 +267,7 @@ def _shares(run: Run, bins: Sequence[Bin], numbers: Mapping[int, int]) -> dict[i
 
 def _identity(log: Log, run: Run, numbers: Mapping[int, int]) -> list[int | None]:
     """Return what each word of a run's identity is; see `Example`."""
-    dates = [log.byte(date.start()) for date in DATE.finditer(log.chars)]
+    dates = [log.byte(date.start()) for date in re.finditer(DATE, log.chars)]
     return [
         dates.index(start) - len(dates) if start in dates else numbers.get(start) for start in run.identity_starts
     ]

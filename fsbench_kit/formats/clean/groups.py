@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from fsbench_kit.formats.clean.examples import ENDS, Example, Printed, span_of
-from fsbench_kit.formats.clean.logs import units
+from fsbench_kit.formats.clean.examples import ENDS, Example, span_of
+from fsbench_kit.formats.clean.lines import Printed
+from fsbench_kit.formats.clean.logs import places, units
 from fsbench_kit.formats.text import shortened
 from fsbench_kit.model.records import Diagnostic, How
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.clean.logs import Log
     from fsbench_kit.formats.clean.numbers import Floats, Indexes, Numbers
     from fsbench_kit.model.records import Bin, Measurement, Run, Setting
+    from fsbench_kit.model.units import Rounding
 
 
 @dataclass(eq=False)
@@ -61,7 +63,7 @@ class Group:
     @cached_property
     def at(self) -> Indexes:
         """Where the numbers of each log stand in their column."""
-        return np.array([log.numbers for log in self.logs])
+        return places(self.logs)
 
     def words(self, place: int) -> list[str]:
         """Return the number at a place of each log."""
@@ -100,30 +102,34 @@ class Group:
     def figures(self) -> tuple[Indexes, list[Printed], Indexes]:
         """Return which numbers the measurements and shares are, how these are printed, and which way each is."""
         example, logs = self.example, self.logs
-        hows: dict[Printed, int] = {}
-        places = [-1 if figure.place is None else figure.place for figure in example.figures]
-        places += example.shares.values()
-        which = np.empty((len(logs), len(places)), dtype=np.int64)
-        for column, figure in enumerate(example.figures):
-            place, printed, has_unit = figure
-            if place is None or not (has_unit or example.log.head(place)):
-                which[:, column] = hows.setdefault(printed, len(hows))
-            elif has_unit:
-                suffixes = [units(log.kind)[place] for log in logs]
-                ways = {
-                    suffix: Printed(printed.how._replace(unit=unit, rounding=rounding), suffix)
-                    for suffix in set(suffixes)
-                    for unit, rounding in [example.clean.units[suffix]]
-                }
-                which[:, column] = [hows.setdefault(ways[suffix], len(hows)) for suffix in suffixes]
+        ways: dict[Printed, int] = {}
+        of_numbers = [-1 if figure.place is None else figure.place for figure in example.figures]
+        of_numbers += example.shares.values()
+        which = np.empty((len(logs), len(of_numbers)), dtype=np.int64)
+        layouts = [log.layout for log in logs if log.layout is not None]
+        heads = list(zip(*(layout.heads for layout in layouts), strict=True))
+        for column, (place, printed, has_unit) in enumerate(example.figures):
+            told: Sequence[str] = ()
+            if place is not None and has_unit:
+                told = [units(log.kind)[place] for log in logs]
+                known = {unit: _in_unit(printed, unit, example.clean.units) for unit in {*told}}
+            elif place is not None and example.log.head(place):
+                told = heads[layouts[0].numbers[place]]
+                known = {head: self.lore.printed[place, head] for head in {*told}}
+            if told:
+                numbers = {each: ways.setdefault(way, len(ways)) for each, way in known.items()}
+                which[:, column] = [numbers[each] for each in told]
             else:
-                of_heads = (self.lore.hows[place, log.head(place)] for log in logs)
-                which[:, column] = [
-                    hows.setdefault(Printed(how or printed.how, suffix), len(hows)) for how, suffix in of_heads
-                ]
-        which[:, len(example.figures) :] = hows.setdefault(_SHARE, len(hows))
-        at = np.where(np.array(places, np.int64) >= 0, self.at[:, places] if self.at.size else -1, -1)
-        return at, list(hows), which
+                which[:, column] = ways.setdefault(printed, len(ways))
+        which[:, len(example.figures) :] = ways.setdefault(_SHARE, len(ways))
+        at = self.at[:, np.maximum(of_numbers, 0)]
+        at[:, np.array(of_numbers) < 0] = -1
+        return at, list(ways), which
+
+
+def _in_unit(printed: Printed, suffix: str, units: Mapping[str, tuple[str, Rounding]]) -> Printed:
+    unit, rounding = units[suffix]
+    return Printed(printed.how._replace(unit=unit, rounding=rounding), suffix)
 
 
 _SHARE: Final = Printed(How("%", "nearest"))

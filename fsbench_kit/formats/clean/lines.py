@@ -128,21 +128,28 @@ def _line(line: str, lines: Lines) -> tuple[int, list[str] | None, str, bool]:
     return line.count("\0"), None, lines.unit.sub("", line), lines.goes_on.match(line) is not None
 
 
+class Printed(NamedTuple):
+    """How a figure is printed, and what stands behind its number."""
+
+    how: How
+    suffix: str = ""
+
+
 @dataclass
 class Lore:
     """What was seen in some logs.
 
     Attributes
     ----------
-    hows
-        By the line that tells the units, and the place of a figure: how it is printed, and what stands behind it.
+    printed
+        How a figure is printed, by its place and the line that tells the units.
     bins
         By a bin's name and label: its metric and its ends.
     places
         Before each line that has to be there: what bins are of.
     """
 
-    hows: dict[Hashable, tuple[How | None, str]] = field(default_factory=dict)
+    printed: dict[tuple[int, str], Printed] = field(default_factory=dict)
     bins: dict[Hashable, tuple[str, float | None, float | None] | None] = field(default_factory=dict)
     places: dict[int, tuple[str, str, str | None]] = field(default_factory=dict)
     heads: set[tuple[int, str]] = field(default_factory=set)

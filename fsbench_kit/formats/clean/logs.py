@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from fsbench_kit.formats.clean.numbers import Indexes, Numbers, without_dates
+from fsbench_kit.formats.clean.numbers import Indexes, Numbers
 from fsbench_kit.formats.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fsbench_kit.formats.clean.lines import Layout
 
@@ -27,8 +29,8 @@ class Log(NamedTuple):
         Which of the texts it is.
     raw, chars
         As it is, and with plain blanks for hard ones.
-    dates
-        Those that are printed in it.
+    dateless, dates
+        It without dates, which are of each run alone, and these.
     kind
         What stands between its numbers, without the blanks before a number.
     first
@@ -40,6 +42,7 @@ class Log(NamedTuple):
     at: int
     raw: str
     chars: str
+    dateless: str
     dates: list[str]
     kind: str
     first: int
@@ -57,12 +60,6 @@ class Log(NamedTuple):
             return line
         place = bisect_left(self.layout.lines, line)
         return place if self.layout.lines[place : place + 1] == (line,) else None
-
-    @property
-    def numbers(self) -> Indexes:
-        """Which numbers stand on the lines that have to be there."""
-        kept = range(self.kind.count("\0")) if self.layout is None else self.layout.kept
-        return self.first + np.array(kept, dtype=np.int64)
 
     @property
     def text(self) -> Text:
@@ -83,17 +80,29 @@ HARD_BLANK: Final = "\N{NO-BREAK SPACE}"
 """What web pages have for a blank; where documents are read, it is one."""
 
 
+DATE: Final = r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
+"""As C's ``ctime`` prints it."""
+_NO_DATE: Final = "~" * len("Sun Jan  1 00:00:00 2023")
+
+
 def loaded(texts: Sequence[str]) -> tuple[list[Log], Numbers, list[int]]:
     """Return those texts that are of ASCII but for hard blanks, their numbers, and the indexes of the others."""
     plain = [text if text.isascii() else text.replace(HARD_BLANK, " ") for text in texts]
     ats = [at for at, chars in enumerate(plain) if chars.isascii()]
-    dateless, dates = zip(*(without_dates(plain[at]) for at in ats), strict=True) if ats else ((), ())
+    column = pl.Series([plain[at] for at in ats], dtype=pl.String)
+    dateless = column.str.replace_all(DATE, _NO_DATE)
     numbers = Numbers(dateless)
-    logs = [
-        Log(at, texts[at], plain[at], *others)
-        for at, *others in zip(ats, dates, numbers.kinds, numbers.first, strict=False)
-    ]
+    others = dateless.to_list(), column.str.extract_all(DATE).to_list(), numbers.kinds, numbers.first
+    logs = [Log(at, texts[at], plain[at], *own) for at, *own in zip(ats, *others, strict=False)]
     return logs, numbers, [at for at, chars in enumerate(plain) if not chars.isascii()]
+
+
+def places(logs: Sequence[Log]) -> Indexes:
+    """Return where the numbers of logs stand in their column that are on lines which all of these have."""
+    first: Indexes = np.array([[log.first] for log in logs], dtype=np.int64)
+    if logs[0].layout is None:
+        return np.add(first, np.arange(logs[0].kind.count("\0")))
+    return np.add(first, [log.layout.kept for log in logs if log.layout is not None])
 
 
 @lru_cache(maxsize=2**12)
@@ -105,10 +114,24 @@ def units(kind: str) -> tuple[str, ...]:
 
 UNIT: Final = re.compile(r"\0(?:[mu]?s|[kmg])(?!\w)")
 """A unit right behind a number, where numbers are left out, and a ``\\0`` stands in the place of each."""
-_UNIT_IN_PLACE: Final = re.compile(r"(?<=\d)(?:[mu]?s|[kmg])(?!\w)")
-_DIGITS: Final = dict.fromkeys(map(ord, "0123456789"), " ")
 
 
-def in_places(chars: str) -> str:
-    """Return a text in which a figure of any length and unit that ends at a place is the same."""
-    return _UNIT_IN_PLACE.sub(lambda unit: f"{'~':>{len(unit[0])}}", without_dates(chars)[0]).translate(_DIGITS)
+def by_place(logs: Iterable[Log], numbers: Numbers, mark: str) -> Iterator[list[Log]]:
+    """Sort logs by where in their lines their numbers end, units included; but for lines that have a mark."""
+    kinds: dict[str, list[Log]] = defaultdict(list)
+    for log in logs:
+        kinds[log.kind].append(log)
+    alike: dict[bytes, list[Log]] = defaultdict(list)
+    for kind, of_kind in kinds.items():
+        before = kind.split("\0")[:-1]
+        lines = [mark in line for line in kind.split("\n") for _ in range(line.count("\0"))]
+        begins_line = np.array(["\n" in piece for piece in before])
+        widths = (
+            np.array([len(piece) - piece.rfind("\n") - 1 for piece in before]) + numbers.widths[places(of_kind)]
+        )
+        ends = np.cumsum(widths, axis=1)
+        first_of_line = np.maximum.accumulate(np.where(begins_line, np.arange(len(before)), 0))
+        ends += widths[:, first_of_line] - ends[:, first_of_line] + np.array(list(map(len, units(kind))))
+        for log, row in zip(of_kind, ends[:, ~np.array(lines)], strict=True):
+            alike[row.tobytes()].append(log)
+    yield from alike.values()

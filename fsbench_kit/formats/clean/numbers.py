@@ -5,7 +5,6 @@ What is left of a text without its numbers, and without the blanks that fill up 
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,14 +23,6 @@ Floats = NDArray[np.float64]
 Indexes = NDArray[np.int64]
 
 NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
-DATE: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}")
-_CLOCK: Final = re.compile(r":\d\d:\d\d \d{4}")  # which is found faster than the whole
-
-
-def without_dates(chars: str) -> tuple[str, list[str]]:
-    """Return a text in which its dates, which are of each run alone, hold no number; and these dates."""
-    dates = DATE.findall(chars) if _CLOCK.search(chars) else []
-    return DATE.sub(lambda date: "~" * len(date[0]), chars) if dates else chars, dates
 
 
 class Numbers:
@@ -49,10 +40,9 @@ class Numbers:
         How many characters each is long, with the blanks before it.
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        column = pl.Series(texts, dtype=pl.String)
-        padded = column.str.extract_all(f" *{NUMBER}")
-        self.kinds: list[str] = column.str.replace_all(f" *{NUMBER}", "\0").str.strip_chars_end(" ").to_list()
+    def __init__(self, texts: pl.Series) -> None:
+        padded = texts.str.extract_all(f" *{NUMBER}")
+        self.kinds: list[str] = texts.str.replace_all(f" *{NUMBER}", "\0").str.strip_chars_end(" ").to_list()
         self.first: list[int] = [0, *padded.list.len().cum_sum().to_list()]
         flat = padded.explode().drop_nulls()
         self._text = flat.str.strip_chars_start(" ").extend(pl.Series([""]))

@@ -503,17 +503,12 @@ def _checks(run: Run) -> Iterator[Finding]:
     yield from throughput.checks(run)
 
 
-def _place(chars: str) -> str:
-    """Return the part of a log in which the place of a figure tells what it is: the table, above the reports."""
-    return chars.partition('\n"')[0]
-
-
 CLEAN: Final = Clean(
     checks=lambda run, _: _checks(run),
     remarks=frozenset({"NOT_DIRECT"}),
     same_runs=lambda run, _: throughput.is_plain(run),
     free={"iozone.time_resolution": Free(), "iozone.cpu_time_resolution": Free()},
     zeros=frozenset({"cpu"}),
-    place=_place,
+    unplaced='"',  # as the labels of reports have
     date=_date,
 )
