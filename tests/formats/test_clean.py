@@ -369,6 +369,16 @@ def test_fio_in_other_units_and_with_other_buckets() -> None:
     assert len(lengths) > 2  # so that the same figures stand on other lines
 
 
+def test_remarks_on_fio_in_other_units_stand_where_they_are_printed() -> None:
+    """Lines that only some logs have move the phrases behind them."""
+    rng = random.Random(3)
+    text = (fio_logs.DATA / "3.33-decimal.txt").read_text(encoding="utf-8")
+    texts = [fio_logs.in_other_units(fio_logs.varied(text, rng), rng) for _ in range(30)]
+    compare(texts)
+    said = clean.read(texts)[0]["fio_normal"].diagnostics
+    assert said["start"].drop_nulls().n_unique() > 1
+
+
 def test_fio_whose_total_differs_from_its_jobs() -> None:
     rng = random.Random(8)
     text = (fio_logs.DATA / FIO[0]).read_text(encoding="utf-8")

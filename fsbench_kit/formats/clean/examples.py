@@ -167,8 +167,13 @@ class Example:
             *((item.operation, item.metric, item.low, item.high, item.scope, item.part) for item in self.bins),
             *((item.code, item.message) for item in self.remarks),
             *(name for name, _ in run.identity),
+            *(*self.anchors.values(), self._gaps(self.log)),
             *(run.tool_version, run.host, run.status, run.exit_code, repr(run.jobs), repr(self.blocks)),
         )
+
+    def _gaps(self, log: Log) -> tuple[int, ...]:
+        """Return where a log has lines that others may lack, if it matters which pieces of a log phrases are."""
+        return tuple(cell.gap for cell in log.layout.cells) if log.layout is not None and self.anchors else ()
 
     def _figure_alone(self, item: Measurement, figure: Figure) -> object:
         printed = (item.how, figure) if not self.log.head(figure.place) else figure.place
@@ -226,9 +231,8 @@ class Example:
         groups: dict[object, list[Log]] = {}
         for log, own, other, flag in zip(logs, words[:, of_runs].tolist(), others, flags, strict=True):
             which_are_same = tuple(map(own.index, own))  # by which jobs are told apart
-            bins = [cell.gap for cell in log.layout.cells] if log.layout is not None and self.anchors else []
             is_dated = date is None or all(date(each) is not None for each in log.dates)
-            others_alike = of_kinds.get(log.kind), which_are_same, tuple(bins), is_dated
+            others_alike = of_kinds.get(log.kind), which_are_same, self._gaps(log), is_dated
             groups.setdefault((tuple(other), flag.tobytes(), others_alike), []).append(log)
         return list(groups.values())
 
