@@ -41,6 +41,13 @@ def compare_command(
     consecutive: Annotated[
         bool, typer.Option("--consecutive", help="Compare each level with the one before it, as versions.")
     ] = False,
+    rows: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="What stands in rows: operation, block_size, ...")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="What stands in columns: filesystem, block_size, metric, ..."),
+    ] = None,
     labels: Annotated[
         str | None,
         typer.Option(metavar="A,B,...", help="Make each path a group, under one of these labels: old,new."),
@@ -111,12 +118,22 @@ def compare_command(
         out.print(Text(said))
     if comparison.is_empty():
         raise _nothing_in_common(dataset, factor)
-    shown = [tables.comparison_table(rows) for _, rows in comparison.group_by("study", maintain_order=True)]
-    over_cells = tables.overall_table(fsb.geometric_mean(dataset, factor, baseline, metrics=metric, **pairs))
-    if over_cells.groups[0].rows:
-        shown.append(over_cells)
+    listed = comparison if metric else tables.effects(comparison)
+    if rows or columns:
+        shown = [tables.pivot_table(listed, rows=_words(rows), columns=_words(columns))]
+    else:
+        shown = [tables.comparison_table(each) for _, each in listed.group_by("study", maintain_order=True)]
+    over_cells = fsb.geometric_mean(dataset, factor, baseline, metrics=metric, **pairs)
+    over_cells = over_cells.join(listed, on=["metric", "statistic"], how="semi", maintain_order="left")
+    if (overall := tables.overall_table(over_cells)).groups[0].rows:
+        shown.append(overall)
     for table in shown:
         out.print(table)
+    if twins := comparison.height - listed.height:
+        more = "--metric NAME shows one, --to FILE has all of them"
+        out.print(Text(f"{twins} more rows say the same in another metric: {more}."))
+    for finding in tables.findings(listed):
+        out.print(Text(finding))
     if gate:
         report = Gate(comparison, margin if tolerance is None else tolerance)
         report.save([target for target in to or () if target.suffix == JUNIT])
@@ -126,6 +143,10 @@ def compare_command(
         report.exit()
     saved(to, comparison, *shown)
     exit_if_some_input_was_unusable(dataset.diagnostics)
+
+
+def _words(text: str | None) -> list[str] | None:
+    return [word.strip() for word in text.split(",")] if text else None
 
 
 def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:

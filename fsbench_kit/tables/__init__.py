@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.comparisons import (
         NOT_SHOWN,
         comparison_table,
+        effects,
         interval_text,
         overall_table,
         reasons_table,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
     from fsbench_kit.tables.layout import Column, Group, Table, table
     from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
+    from fsbench_kit.tables.pivots import pivot_table
     from fsbench_kit.tables.replications import (
         NO_RATIO,
         differences_table,
@@ -64,6 +66,7 @@ __all__ = [
     "counted",
     "diagnostics_table",
     "differences_table",
+    "effects",
     "explanation",
     "figures_table",
     "findings",
@@ -79,6 +82,7 @@ __all__ = [
     "over_time_table",
     "overall_table",
     "percent",
+    "pivot_table",
     "prefix",
     "provenance_table",
     "ratio_text",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from fsbench_kit.analysis.metrics import PLACE
 from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import METRICS
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 NOT_SHOWN: Final = "~"
 """Stands for a verdict where these runs show neither a difference nor equality."""
+
+_NOT_SHOWN_MEANS: Final = f"{NOT_SHOWN}  These runs show neither a difference nor that there is none."
 
 Row = dict[str, Any]
 
@@ -38,7 +41,8 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     """
     rows = ordered(comparison)
     names = varying(rows)
-    baselines = in_order(rows["baseline"])
+    baselines, levels = in_order(rows["baseline"]), in_order(rows["level"])
+    two = len(baselines) == len(levels) == 1
     of_rows = dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes)
     corrected = tested(rows)
     footnotes = [*of_rows, *([corrected] if corrected else [])]
@@ -50,8 +54,14 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         ),
         *([Column("baseline")] if len(baselines) > 1 else []),
         Column(one_line(baselines[0]) if len(baselines) == 1 else "its value", "right"),
-        Column(one_line(str(rows["factor"][0])).replace("_", " ") if rows.height else "level"),
-        Column("value", "right"),
+        *(
+            [Column(one_line(levels[0]), "right")]
+            if two
+            else [
+                Column(one_line(str(rows["factor"][0])).replace("_", " ") if rows.height else "level"),
+                Column("value", "right"),
+            ]
+        ),
         Column(_ratio_head(rows)),
         Column(f"verdict {mark_of[corrected]}" if corrected else "verdict"),
         Column("runs", "right"),
@@ -63,7 +73,8 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         if len(baselines) > 1:
             yield one_line(row["baseline"])
         yield _value(row["value_baseline"], scale)
-        yield one_line(row["level"])
+        if not two:
+            yield one_line(row["level"])
         yield _value(row["value_candidate"], scale)
         yield interval_text(row)
         yield verdict_text(row["verdict"])
@@ -84,6 +95,19 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         columns,
         tuple(groups),
         tuple(note if note == corrected else one_line(note) for note in footnotes),
+        (_NOT_SHOWN_MEANS,) if "inconclusive" in rows["verdict"] else (),
+    )
+
+
+def effects(comparison: pl.DataFrame) -> pl.DataFrame:
+    """Return one row of those that answer one question in several metrics, such as bandwidth and IOPS of a job."""
+    of_effect = ("effect", "study", "level", "baseline")
+    return (
+        comparison.with_row_index("place")
+        .sort(PLACE, maintain_order=True)
+        .unique(of_effect, keep="first", maintain_order=True)
+        .sort("place")
+        .drop("place")
     )
 
 

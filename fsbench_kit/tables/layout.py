@@ -11,16 +11,16 @@ from io import StringIO
 from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
-import rich.box
 import rich.console
 import rich.table
+from rich.cells import cell_len
 from rich.text import Text
 
 from fsbench_kit.tables.messages import NOTHING, marks, text_of
 from fsbench_kit.tables.saving import save
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
 _LONG: Final = 40
@@ -57,12 +57,15 @@ class Table:
         The heads, and the rows under them, with one string for each column.
     footnotes
         Sentences, marked a, b, c, ... in this order.
+    legend
+        Sentences on what stands in cells, and on what does not.
     """
 
     caption: str
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     footnotes: tuple[str, ...] = ()
+    legend: tuple[str, ...] = ()
 
     def frame(self) -> pl.DataFrame:
         """Return the cells as they are shown, with the heads of groups as ``table``; a dash is null."""
@@ -98,6 +101,7 @@ class Table:
     def _repr_html_(self) -> str:
         heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.footnotes)
+        legend = "".join(f"<p>{escape(line)}</p>" for line in self.legend)
         height = sum(len(group.rows) for group in self.groups)
         if not height:
             return f"<p>{escape(self.caption)}</p>"
@@ -106,6 +110,7 @@ class Table:
             f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}">'
             f'<table><caption style="text-align:left">{escape(self.caption)}</caption>'
             f"<thead><tr>{heads}</tr></thead>{''.join(map(self._html_group, self.groups))}</table>"
+            + legend
             + (f'<ol style="list-style-type:lower-alpha">{notes}</ol>' if notes else "")
             + "</div>"
         )
@@ -123,21 +128,38 @@ class Table:
         )
         return f"<tbody>{head}{rows}</tbody>"
 
-    def __rich__(self) -> rich.console.Group:
+    def __rich_console__(
+        self, console: rich.console.Console, options: rich.console.ConsoleOptions
+    ) -> rich.console.RenderResult:
+        del console
+        yield Text(self.caption, style="bold")
+        rows = [row for group in self.groups for row in group.rows]
+        if rows:
+            heads = tuple(column.head for column in self.columns)
+            columns = list(zip(heads, *rows, strict=True))
+            widths = [max(map(cell_len, cells)) for cells in columns]
+            words = [max(cell_len(word) for cell in cells for word in cell.split() or [""]) for cells in columns]
+            gap = 2 if sum(widths) + 2 * len(widths) <= options.max_width else 1
+            fitting = _shrunk(widths, words, options.max_width - gap * len(widths))
+            yield self._grid([heads], fitting, gap, style="bold")
+            yield Text("─" * (sum(fitting) + gap * len(fitting)))
+            for group in self.groups:
+                if group.rows:
+                    yield from [Text(group.head, style="italic")] if group.head is not None else []
+                    yield self._grid(group.rows, fitting, gap)
+            yield Text()
+        yield from map(Text, self.legend)
         notes = zip(marks(self.footnotes), self.footnotes, strict=True)
-        return rich.console.Group(
-            Text(self.caption, style="bold"),
-            *(self._rich_group(group) for group in self.groups if group.rows),
-            *(Text(f"{mark}  {note}") for mark, note in notes),
-        )
+        yield from (Text(f"{mark}  {note}") for mark, note in notes)
 
-    def _rich_group(self, group: Group) -> rich.table.Table:
-        title = Text(group.head) if group.head is not None else None
-        grid = rich.table.Table(title=title, title_justify="left", box=rich.box.SIMPLE_HEAD)
-        for column in self.columns:
-            grid.add_column(Text(column.head), justify=column.justify)
-        for row in group.rows:
-            grid.add_row(*(Text(text) for text in row))
+    def _grid(
+        self, rows: Iterable[tuple[str, ...]], widths: Iterable[int], gap: int, style: str = ""
+    ) -> rich.table.Table:
+        grid = rich.table.Table(box=None, show_header=False, padding=(0, 0, 0, gap))
+        for column, width in zip(self.columns, widths, strict=True):
+            grid.add_column(justify=column.justify, width=width, style=style, overflow="fold")
+        for row in rows:
+            grid.add_row(*map(Text, row))
         return grid
 
     def __repr__(self) -> str:
@@ -146,6 +168,16 @@ class Table:
         plain = rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False, force_terminal=False)
         plain.print(self)
         return text.getvalue()
+
+
+def _shrunk(widths: Sequence[int], words: Sequence[int], most: int) -> list[int]:
+    """Return widths that fit into a line: the widest columns give way, words as late as possible."""
+    fitting = list(widths)
+    for _ in range(sum(fitting) - max(most, len(fitting))):
+        slack = [width - word for width, word in zip(fitting, words, strict=True)]
+        place = max(range(len(fitting)), key=lambda n: (slack[n] > 0, fitting[n]))
+        fitting[place] -= 1
+    return fitting
 
 
 def _html_cell(tag: str, text: str, column: Column, **attributes: str) -> str:

@@ -71,6 +71,8 @@ def _markdown_lines(table: Table) -> Iterator[str]:
         yield _row(_of_markdown(column.head) for column in table.columns)
         yield _row("--:" if column.justify == "right" else ":--" for column in table.columns)
         yield from (_row(map(_of_markdown, row)) for row in group.rows)
+    for line in table.legend:
+        yield from ("", _of_markdown(line))
     if table.footnotes:
         yield ""
         for mark, note in zip(marks(table.footnotes), table.footnotes, strict=True):
@@ -121,6 +123,7 @@ def _latex_lines(table: Table) -> Iterator[str]:
             yield rf"\multicolumn{{{width}}}{{l}}{{{_of_latex(group.head)}}} \\"
         yield from map(_latex_row, group.rows)
     yield from (r"\bottomrule", r"\end{tabular}")
+    yield from (rf"\par {_of_latex(line)}" for line in table.legend)
     for mark, note in zip(marks(table.footnotes), table.footnotes, strict=True):
         yield rf"\par {mark}: {_of_latex(note)}"
     yield r"\end{table}"

@@ -1,0 +1,72 @@
+"""Tables on terminals: one head, no word broken while there is room, and what marks mean."""
+
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+import fsbench_kit as fsb
+from fsbench_kit import tables
+from fsbench_kit.model.errors import RequestError
+
+
+def _lines(table: tables.Table, width: int) -> list[str]:
+    console = Console(width=width, color_system=None)
+    with console.capture() as shown:
+        console.print(table)
+    return shown.get().splitlines()
+
+
+@pytest.fixture(scope="module")
+def recorded() -> pl.DataFrame:
+    return fsb.compare(fsb.read("raw_results/recorded/ext4-xfs-loop-2026"))
+
+
+def test_effects_and_not_their_twins_under_one_head(recorded: pl.DataFrame) -> None:
+    listed = tables.effects(recorded)
+    assert listed.select("operation", "metric", "statistic").is_unique().all()
+    assert listed.height == recorded["effect"].n_unique() < recorded.height
+    table = tables.comparison_table(listed)
+    lines = _lines(table, 200)
+    groups = sum(1 for group in table.groups if group.rows)
+    assert len(lines) == 1 + 2 + groups + listed.height + 1 + len(table.legend) + len(table.footnotes)
+    assert sum("verdict" in line for line in lines[:-1]) == 1
+    assert {line.find("10 rounds") for line in lines if "10 rounds" in line} == {lines[1].find("runs") - 5}
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken(recorded: pl.DataFrame, width: int) -> None:
+    lines = _lines(tables.comparison_table(recorded), width)
+    assert max(map(len, lines)) <= width
+    words = {word for line in lines for word in line.split()}
+    assert {"smallfiles", "comparable", "equivalent", "rewrite"} <= words
+
+
+def test_what_a_tilde_means_is_said_where_there_is_one(comparison: Callable[..., pl.DataFrame]) -> None:
+    undecided = tables.comparison_table(comparison({"verdict": "inconclusive"}))
+    assert undecided.legend[0].startswith("~  ")
+    assert undecided.legend[0] in _lines(undecided, 100)
+    assert tables.comparison_table(comparison({})).legend == ()
+
+
+def test_rows_and_columns_are_chosen(recorded: pl.DataFrame) -> None:
+    rows = recorded.filter(pl.col("metric").is_in(["file_rate", "elapsed_with_sync"]))
+    table = tables.pivot_table(rows, columns=["metric"], rows=["operation"])
+    assert [column.head for column in table.columns] == ["operation", "File rate", "Elapsed with sync"]
+    cells = {row[0]: row[1:] for row in table.groups[0].rows}
+    assert cells["delete"][0].startswith("0.54 [0.48, 0.61] worse")
+    assert cells["read"][1] == "–"
+    by_level = tables.pivot_table(rows, columns=["filesystem"])
+    assert [column.head for column in by_level.columns] == ["operation", "xfs"]
+    assert [group.head for group in by_level.groups] == ["File rate", "Elapsed with sync"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(["color"], None), (["operation"], ["operation"]), (["level"], None)]
+)
+def test_rows_and_columns_that_cannot_be(
+    recorded: pl.DataFrame, rows: list[str], columns: list[str] | None
+) -> None:
+    with pytest.raises(RequestError):
+        tables.pivot_table(recorded, rows=rows, columns=columns)
