@@ -32,6 +32,12 @@ class Counts:
     ----------
     starts
         Where each count is printed.
+    step
+        How many lines there are from one to the next; 0 where that is not known.
+    numbers
+        Which numbers of the document they are, where they are among these.
+    is_whole
+        Whether these are all numbers of the object.
     is_read
         Whether each count found its place.
     """
@@ -41,6 +47,9 @@ class Counts:
     names: NDArray[np.int64]
     counts: NDArray[np.int64]
     starts: NDArray[np.intp]
+    step: int = 0
+    numbers: NDArray[np.intp] | None = None
+    is_whole: bool = True
     is_read: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -45,10 +45,14 @@ class Report:
         Whether its jobs are those of the clients of a server.
     is_old
         Whether it is fio 2.x, whose latencies are in µs and have keys that do not name their unit.
+    consulted, conditions
+        The numbers on which it depends what is a figure, and those of which it depends on whether any is not 0.
     """
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.consulted: set[int] = set()
+        self.conditions: dict[tuple[int, ...], bool] = {}
         self.content = document.content
         self.jobs = objects(self.content.get("jobs", self.content.get("client_stats")))
         self.is_client = not isinstance(self.content.get("jobs"), list)
@@ -71,14 +75,13 @@ class Report:
 
     def text(self, value: object) -> str:
         """Return a string, or a number as it is printed."""
+        if is_number(value):
+            self.consulted.add(value)
         return self.document.text(value)
 
     def count(self, value: object) -> int | None:
         """Return a whole number, unless fio's own counters could not hold it."""
-        if type(value) is not int:
-            return None
-        document = self.document
-        text = document.chars[document.starts[value] : document.ends[value]]
+        text = self.text(value) if is_number(value) else ""
         return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
     def is_work(self, block: Object) -> bool:
@@ -89,12 +92,11 @@ class Report:
         """Whether a block has any number but 0 under some keys."""
         if not block:
             return False
-        chars, starts, ends = self.document.chars, self.document.starts, self.document.ends
-        for key in keys:
-            value = block.get(key)
-            if type(value) is int and chars[starts[value] : ends[value]].strip("-0."):
-                return True
-        return False
+        numbers = tuple([value for key in keys if type(value := block.get(key)) is int])
+        if numbers not in self.conditions:
+            text = self.document.number
+            self.conditions[numbers] = any(text(number).strip("-0.") for number in numbers)
+        return self.conditions[numbers]
 
     def has_requests(self, direction: Object) -> bool:
         """Whether there were requests in a direction."""

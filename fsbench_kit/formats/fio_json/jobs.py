@@ -10,14 +10,12 @@ from fsbench_kit.formats.fio import (
     LATENCY_LABELS,
     depth_bounds,
     latency_bounds,
-    uncut_share,
 )
 from fsbench_kit.formats.fio_json.contents import DIRECTIONS, object_, objects
 from fsbench_kit.formats.fio_json.figures import printed
 from fsbench_kit.formats.fio_json.latencies import read_latency
 from fsbench_kit.formats.fio_json.settings import block_sizes
 from fsbench_kit.formats.loose_json import is_number
-from fsbench_kit.model.records import what
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
@@ -72,7 +70,7 @@ _SECOND_MEANS: Final = {
     "bw": printed("bw_agg", "bandwidth", "mean", unit="KiB/s", whole="down", primary=False),
     "iops": printed("iops_agg", "iops", "mean", unit="1/s", whole="down", primary=False),
 }
-_SHARE: Final = what("group_share", unit="1")
+_SHARE: Final = printed("bw_agg", "group_share", unit="%")
 _STEADY: Final = {
     "bw": printed("bw_mean", "bandwidth", "steady_mean", unit="B/s", rounding="down"),
     "iops": printed("iops_mean", "iops", "steady_mean", unit="1/s", rounding="down"),
@@ -152,19 +150,17 @@ def _read_intervals(figures: Figures, block: Object, place: Place, name: str, pr
         return
     if not (report.document.is_whole or report.is_old or samples_key in block):
         return  # cut off before it tells whether these are over intervals
-    samples = report.count(block.get(samples_key))
+    samples, requests = (number if is_number(number := block.get(key)) else None for key in (samples_key, "total_ios"))
     figures.add(place, block, prints, samples)
-    if samples and report.count(block.get("total_ios")) in {samples, None}:
-        figures.may_be_of_requests = True
-    number = block.get(f"{name}_agg")
+    if samples is not None:
+        figures.sampled.append((samples, requests))
+    number, mean = (block.get(key) for key in (f"{name}_agg", f"{name}_mean"))
     if not is_number(number):
         return
     if report.is_old and report.text(block.get("bw_agg")) == report.text(block.get("bw_mean")):
         figures.add(place, block, (_SECOND_MEANS[name],), samples)
-    elif (share := figures.amount(block, f"{name}_agg", "%")) is not None:
-        mean = figures.amount(block, f"{name}_mean", prints[0].unit, whole="down")
-        bounds = uncut_share(share, mean) or (share.low, share.high)
-        figures.add_bounded(place, _SHARE, number, (share.value, *bounds))
+    else:
+        figures.add_share(place, _SHARE, number, mean if is_number(mean) else None)
 
 
 def _read_steady_state(figures: Figures, block: Object, place: Place) -> None:

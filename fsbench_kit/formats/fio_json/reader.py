@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Final
+from functools import cached_property
+from itertools import chain, count, islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,76 +16,51 @@ from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import beside, part_names_with_idle, report_time, series_so_far
 from fsbench_kit.formats.fio_command import TOOL
+from fsbench_kit.formats.fio_json.columns import Log
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
-from fsbench_kit.formats.fio_json.figures import Figures, together
+from fsbench_kit.formats.fio_json.figures import Figures
 from fsbench_kit.formats.fio_json.jobs import read_job
 from fsbench_kit.formats.fio_json.settings import settings, threads
+from fsbench_kit.formats.fio_json.sheet import Sheet
 from fsbench_kit.formats.fio_json.summary import read_disk, read_idleness
 from fsbench_kit.formats.fio_requests import over_requests
-from fsbench_kit.model.records import Diagnostic, Setting
+from fsbench_kit.model.records import Measurements, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_json.contents import Report
-    from fsbench_kit.formats.loose_json import Counts, Object
+    from fsbench_kit.formats.loose_json import Counts, Document, Object
     from fsbench_kit.formats.text import Text
     from fsbench_kit.formats.totals import Part
-    from fsbench_kit.model.records import Measurement, Record
+    from fsbench_kit.model.records import Diagnostic, Measurement, Record
 
 
 def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]:
     """Return the records of runs, each with its text and reports, of which the last one is its result.
 
-    These are the run, its series, and the diagnostics. Runs of the same jobs are checked together.
+    These are the run, its series, and the diagnostics.
     """
     readers = [[Reader(text, report) for report in reports] for text, reports in runs]
-    found = contradictions([of_run[-1] for of_run in readers])
-    return [list(_records(of_run, wrong)) for of_run, wrong in zip(readers, found, strict=True)]
+    sheet = Sheet([reader.log for of_run in readers for reader in of_run])
+    numbers = count()
+    return [list(_records([_Read(reader, sheet, next(numbers)) for reader in of_run])) for of_run in readers]
 
 
-def _records(readers: Sequence[Reader], wrong: Sequence[Diagnostic]) -> Iterator[Record]:
-    *interim, result = readers
-    yield from result.records(readers[0].report.document.start, wrong)
-    for reader in interim:
-        yield reader.diagnostic("INTERIM_REPORT", "The run went on after this report.")
-        yield from reader.leftovers()
+def _records(reads: Sequence[_Read]) -> Iterator[Record]:
+    *interim, result = reads
+    yield from result.records(reads[0].reader.report.document.start)
+    for each in interim:
+        yield each.reader.diagnostic("INTERIM_REPORT", "The run went on after this report.")
+        yield from each.leftovers()
     if interim:
-        yield from series_so_far(
-            [item for item in reader.figures.columns() if item.part is not None] for reader in readers
-        )
-
-
-_MANY: Final = 4
-"""So many reports are checked faster as columns than one by one."""
-
-
-def contradictions(readers: Sequence[Reader]) -> list[list[Diagnostic]]:
-    """Return what cross-checks find in some reports; those that have figures of the same are checked together."""
-    found: list[list[Diagnostic]] = [[] for _ in readers]
-    alike: dict[Hashable, list[int]] = defaultdict(list)
-    for number, reader in enumerate(readers):
-        alike[reader.kind].append(number)
-    for numbers in alike.values():
-        several = [readers[number] for number in numbers]
-        if len(several) < _MANY:
-            for number, reader in zip(numbers, several, strict=True):
-                found[number] += diagnostics(reader.checks(reader.figures.measurements))
-            continue
-        for finding in several[0].checks(together([reader.figures for reader in several])):
-            for row in np.flatnonzero(np.broadcast_to(finding.fails, len(several))).tolist():
-                message, excerpt = finding.message_of(row), finding.excerpt_of(row)
-                line = several[row].text.line(finding.at.line[row])  # type: ignore[index]
-                found[numbers[row]].append(
-                    Diagnostic(code=finding.code, message=message, line=line, excerpt=excerpt)
-                )
-    return found
+        yield from series_so_far([item for item in each.columns() if item.part is not None] for each in reads)
 
 
 class Reader:
-    """What one report says.
+    """What stands where in one report.
 
     Attributes
     ----------
@@ -116,13 +91,26 @@ class Reader:
         for disk in objects(report.content.get("disk_util")):
             read_disk(self.figures, disk)
         read_idleness(self.figures, object_(report.content.get("cpu_idleness")))
-        self.over_requests = over_requests(self.figures) if self.figures.may_be_of_requests else []
 
     @property
+    def log(self) -> Log:
+        """The report with its own numbers."""
+        document, figures = self.report.document, self.figures
+        return Log(
+            figures,
+            list(map(document.number, range(len(document.starts)))),
+            self.text.lines(np.array(document.starts, np.intp)),
+            [name for latencies in figures.latencies for name, _ in latencies.percentiles],
+            figures.bins,
+            [self.text.lines(bins.starts) for bins in figures.bins],
+        )
+
+    @cached_property
     def kind(self) -> Hashable:
         """What the cross-checks depend on, but for the figures themselves."""
         wholes = tuple((whole, tuple(parts)) for whole, parts in self.wholes.items())
-        return self.figures.kind, tuple(self.depths.items()), wholes, self.report.document.is_whole
+        rows = tuple((row.place, row.printed.what) for row in self.figures.rows)
+        return rows, tuple(self.depths.items()), wholes, self.report.document.is_whole
 
     def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
         """Hold figures of this report, or columns of such of several reports, against each other."""
@@ -170,101 +158,174 @@ class Reader:
     def diagnostic(self, code: str, message: str, position: int | None = None) -> Diagnostic:
         """Say something about the document, at its start unless told otherwise."""
         start = self.report.document.start
-        return self.figures.diagnostic(code, message, start if position is None else position)
+        return self.figures.diagnostic(code, message, self.text.line(start if position is None else position))
 
-    def records(self, start: int, wrong: Sequence[Diagnostic]) -> Iterator[Record]:
-        """Yield the run, which has been told of since a position, and the diagnostics with what checks found."""
-        document, builder = self.report.document, self.figures.run
-        columns = self.figures.columns()
-        if columns or self.failures:
-            run = builder.build(
-                TOOL.name,
-                start,
-                document.end,
-                tool_version=self.report.version,
-                ended_at=self._ended_at(),
-                identity=self._identity(),
-                duration=max(self.figures.values("runtime"), default=None),
-                status="failed" if self.failures else "ok" if document.is_whole else "partial",
-            )
-            yield replace(run, measurements=columns, bins=self.figures.bins)
-            yield from builder.series
-        else:
-            yield self.diagnostic("INCOMPLETE_LOG", "The document holds no figures.")
+    def facts(self) -> dict[str, Any]:
+        """Return what is known of the run but for its figures."""
+        document = self.report.document
+        return {
+            "tool_version": self.report.version,
+            "status": "failed" if self.failures else "ok" if document.is_whole else "partial",
+        }
+
+    def remarks(self) -> Iterator[Diagnostic]:
+        """Yield what is to be said whatever the figures are."""
+        document = self.report.document
         for failure in self.failures:
             yield self.diagnostic("RUN_FAILED", failure)
-        yield from self._gaps()
+        if not document.is_whole:
+            message = "The document breaks off; what stands before is read."
+            yield self.diagnostic("INCOMPLETE_LOG", message, document.end)
+        if self.report.version is None:
+            yield self.diagnostic("INCOMPLETE_LOG", "The document does not name fio's version.")
         for stretch in document.strange:
             yield from beside(self.text, *stretch)
         for number in document.repeated:
             message = f"A figure is printed twice, the second time as {document.number(number)}."
             yield self.diagnostic("DUPLICATE_FIGURE", message, document.starts[number])
-        yield from self.figures.contradictions
+
+
+def ended_at(time: str) -> datetime | None:
+    """Return when a report was made, if that can be read."""
+    try:
+        return report_time(time)
+    except ValueError:
+        return None
+
+
+IDENTITY: Final = ("timestamp", "timestamp_ms")
+
+
+class _Read:
+    """What was read of one report by itself: its figures are rows that can be changed."""
+
+    def __init__(self, reader: Reader, sheet: Sheet, number: int) -> None:
+        self.reader, self._sheet, self._number = reader, sheet, number
+        rows = sheet.figures_of(number)
+        self._rows = list(zip(rows, sheet.agreeing(number), strict=True))
+        may_be = any(_are_as_many(reader.report, *pair) for pair in reader.figures.sampled)
+        self.over_requests = over_requests(self) if may_be else []
+
+    def columns(self) -> Measurements:
+        """Return the figures."""
+        return Measurements(zip(*(row for row, _ in self._rows), strict=True))
+
+    @cached_property
+    def measurements(self) -> list[Measurement]:
+        """The figures that cross-checks are about: percentiles that agree have to do with no others."""
+        return [row.measurement() for row, is_agreeing in self._rows if not is_agreeing]
+
+    def amend(self, numbers: Iterable[int], *, metric: str, factor: float) -> None:
+        """Change what some of the `measurements` are of, and by what their unit is larger."""
+        checked = self._checked()
+        for number in numbers:
+            row, _ = self._rows[checked[number]]
+            value, low, high = (end if end is None else end * factor for end in row[2:5])
+            known = replace(row.what, metric=metric)
+            self._rows[checked[number]] = row._replace(what=known, value=value, low=low, high=high), False
+        self.__dict__.pop("measurements", None)
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Forget some of the `measurements`; those behind them get other numbers."""
+        checked = self._checked()
+        dropped = {checked[number] for number in numbers}
+        self._rows = [row for number, row in enumerate(self._rows) if number not in dropped]
+        self.__dict__.pop("measurements", None)
+
+    def _checked(self) -> list[int]:
+        return [number for number, (_, is_agreeing) in enumerate(self._rows) if not is_agreeing]
+
+    def records(self, start: int) -> Iterator[Record]:
+        """Yield the run, which has been told of since a position, and the diagnostics."""
+        reader, builder = self.reader, self.reader.figures.run
+        report = reader.report
+        columns = self.columns()
+        runtimes = [row.value for row, _ in self._rows if row.what.metric == "runtime" and row.value is not None]
+        if columns or reader.failures:
+            run = builder.build(
+                TOOL.name,
+                start,
+                report.document.end,
+                ended_at=ended_at(report.text(report.content.get("time"))),
+                identity=tuple((key, text) for key in IDENTITY if (text := report.text(report.content.get(key)))),
+                duration=max(runtimes, default=None),
+                **reader.facts(),
+            )
+            yield replace(run, measurements=columns, bins=self._sheet.bins_of(self._number))
+            yield from builder.series
+        else:
+            yield reader.diagnostic("INCOMPLETE_LOG", "The document holds no figures.")
+        yield from reader.remarks()
+        for item in self._sheet.wrong:
+            if item.log == self._number:
+                yield reader.figures.diagnostic(item.code, item.message, item.line, item.excerpt)
         yield from self.over_requests
-        yield from wrong
+        yield from diagnostics(reader.checks(self.measurements))
         yield from self.leftovers()
-
-    def _ended_at(self) -> datetime | None:
-        try:
-            return report_time(self.report.text(self.report.content.get("time")))
-        except ValueError:
-            return None
-
-    def _identity(self) -> tuple[tuple[str, str], ...]:
-        known = ((key, self.report.text(self.report.content.get(key))) for key in ("timestamp", "timestamp_ms"))
-        return tuple((key, text) for key, text in known if text)
-
-    def _gaps(self) -> Iterator[Diagnostic]:
-        if not self.report.document.is_whole:
-            message = "The document breaks off; what stands before is read."
-            yield self.diagnostic("INCOMPLETE_LOG", message, self.report.document.end)
-        if self.report.version is None:
-            yield self.diagnostic("INCOMPLETE_LOG", "The document does not name fio's version.")
 
     def leftovers(self) -> Iterator[Diagnostic]:
         """Name the numbers that were not read, but for zeros and what is no figure."""
-        document = self.report.document
-        unread = [*self._unread_numbers(), *map(_unread_counts, document.bins)]
-        lost: dict[str, tuple[int, str]] = {}
-        broken: dict[str, tuple[int, str]] = {}
-        for figures in sorted(each for each in unread if each):  # by where they stand
-            for position, key, text in figures:
-                if not is_amount(text):
-                    broken.setdefault(key, (position, text))
-                elif key not in _NO_FIGURES:
-                    lost.setdefault(key, (position, text))
-        for numbers, words in (
-            (lost, "There is no place for the figures"),
-            (broken, "These values are not numbers:"),
-        ):
-            if numbers:
-                (first, _), *_ = numbers.values()
-                excerpt = ", ".join(f"{key}: {text}" for key, (_, text) in islice(numbers.items(), _EXCERPT))
-                message = f"{words} {', '.join(numbers)}."
-                yield self.figures.diagnostic("UNREAD_FIGURE", message, first, excerpt[:_EXCERPT])
+        figures = self.reader.figures
+        unread = [*self._unread_numbers(), *(unread_counts(bins) for bins in figures.bins if bins.numbers is None)]
+        yield from leftovers(self.reader, sorted(each for each in unread if each))  # by where they stand
 
     def _unread_numbers(self) -> Iterator[list[_Unread]]:
-        document = self.report.document
-        for number in np.flatnonzero(np.frombuffer(document.is_read, bool) == 0).tolist():
+        document = self.reader.report.document
+        is_read = np.frombuffer(document.is_read, bool).copy()
+        is_read[self._sheet.read_numbers(self._number)] = True
+        for number in np.flatnonzero(~is_read).tolist():
             text, position = document.number(number), document.starts[number]
             if text.strip("-0."):
-                yield [(position, self._key_of(position), text)]
+                yield [(position, key_of(document, position), text)]
 
-    def _key_of(self, position: int) -> str:
-        """Return the key under which a number stands; in a list, that of the list."""
-        chars = self.report.document.chars
-        end = chars.rfind('"', 0, position)
-        if chars[end + 1 : position].strip() == ":":
-            return chars[chars.rfind('"', 0, end) + 1 : end]
-        match = _KEY_BEFORE.search(chars, max(self.report.document.start, position - 200), position)
-        return match[1] if match is not None else "?"
+
+def _are_as_many(report: Report, samples: int, requests: int | None) -> bool:
+    """Whether statistics are over as many samples as there were requests."""
+    number = report.count(samples)
+    return bool(number) and report.count(requests) in {number, None}
+
+
+def leftovers(reader: Reader, unread: Iterable[Sequence[_Unread]]) -> Iterator[Diagnostic]:
+    """Name numbers that were not read."""
+    lost: dict[str, tuple[int, str]] = {}
+    broken: dict[str, tuple[int, str]] = {}
+    for position, key, text in chain.from_iterable(unread):
+        if not is_amount(text):
+            broken.setdefault(key, (position, text))
+        elif key not in NO_FIGURES:
+            lost.setdefault(key, (position, text))
+    for numbers, words in (
+        (lost, "There is no place for the figures"),
+        (broken, "These values are not numbers:"),
+    ):
+        if numbers:
+            (first, _), *_ = numbers.values()
+            message, excerpt = unread_figures(words, {key: text for key, (_, text) in numbers.items()})
+            line = reader.text.line(first)
+            yield reader.figures.diagnostic("UNREAD_FIGURE", message, line, excerpt)
+
+
+def unread_figures(words: str, numbers: Mapping[str, str]) -> tuple[str, str]:
+    """Return the message that names numbers by their keys, and its excerpt."""
+    excerpt = ", ".join(f"{key}: {text}" for key, text in islice(numbers.items(), _EXCERPT))
+    return f"{words} {', '.join(numbers)}.", excerpt[:_EXCERPT]
+
+
+def key_of(document: Document, position: int) -> str:
+    """Return the key under which a number stands; in a list, that of the list."""
+    chars = document.chars
+    end = chars.rfind('"', 0, position)
+    if chars[end + 1 : position].strip() == ":":
+        return chars[chars.rfind('"', 0, end) + 1 : end]
+    match = _KEY_BEFORE.search(chars, max(document.start, position - 200), position)
+    return match[1] if match is not None else "?"
 
 
 _Unread = tuple[int, str, str]
 """Position, key and text of a number that is not 0 and was not read."""
 
 
-def _unread_counts(counts: Counts) -> list[_Unread]:
+def unread_counts(counts: Counts) -> list[_Unread]:
     lost = np.flatnonzero(~counts.is_read & (counts.counts > 0))
     starts, names, numbers = (column[lost].tolist() for column in (counts.starts, counts.names, counts.counts))
     return list(zip(starts, map(str, names), map(str, numbers), strict=True))
@@ -272,7 +333,7 @@ def _unread_counts(counts: Counts) -> list[_Unread]:
 
 _EXCERPT: Final = 120
 _KEY_BEFORE: Final = re.compile(r'"([^"\n]*)"\s*:\s*(?:\[[^"\]]*)?\Z')
-_NO_FIGURES: Final = {
+NO_FIGURES: Final = {
     "FIO_IO_U_PLAT_BITS",
     "FIO_IO_U_PLAT_NR",
     "FIO_IO_U_PLAT_VAL",

@@ -1,0 +1,262 @@
+"""Reads the figures of many reports at once, as columns.
+
+Which figures a report has, and at which of its numbers they stand, is known by
+`fsbench_kit.formats.fio_json.figures`; reports that are printed alike share that. Here all their numbers become
+values, each by the way in which it is printed. Percentiles and bins have a module of their own.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fsbench_kit.formats.fio import highest_share
+from fsbench_kit.formats.loose_json import MOST_DIGITS
+from fsbench_kit.model.units import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+    from fsbench_kit.formats.fio_json.figures import Figures, Print
+    from fsbench_kit.formats.loose_json import Counts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Log(NamedTuple):
+    """A report, of which others that are printed alike may have the same `figures`.
+
+    Attributes
+    ----------
+    numbers, lines
+        Its numbers as they are printed, and on which lines.
+    names
+        The names of all its percentiles.
+    bins, bin_lines
+        Its bins, and on which lines each has its counts.
+    """
+
+    figures: Figures
+    numbers: Sequence[str]
+    lines: Ints
+    names: Sequence[str]
+    bins: Sequence[Counts]
+    bin_lines: Sequence[Ints]
+
+
+class Shape:
+    """Where the figures of reports stand that are printed alike, as columns of what `Figures` has."""
+
+    def __init__(self, figures: Figures) -> None:
+        rows, latencies, buckets = figures.rows, figures.latencies, figures.buckets
+        counted = [row.samples for row in rows] + [each.requests for each in latencies]
+        known = list(dict.fromkeys(number for number in counted if number is not None))
+        index: dict[int | None, int] = {number: place for place, number in enumerate(known)}
+        self.counted = len(index) + 1  # the last one is of what is not counted
+        self.rows = ints(row.number for row in rows)
+        self.samples = ints(index.get(row.samples, len(index)) for row in rows)
+        self.orders = ints(row.order for row in rows) << ORDER
+        self.means = [(row, each.mean) for row, each in enumerate(rows) if each.mean is not None]
+        self.percentiles = ints(number for each in latencies for _, number in each.percentiles)
+        self.latency_of = np.repeat(np.arange(len(latencies)), [len(each.percentiles) for each in latencies])
+        self.requests = ints(index.get(each.requests, len(index)) for each in latencies)
+        self.buckets = ints(each.number for each in buckets)
+        self.row_texts, self.percentile_texts, self.bucket_texts, self.counted_texts = map(
+            _picker, (self.rows.tolist(), self.percentiles.tolist(), self.buckets.tolist(), known)
+        )
+
+
+ORDER: Final = 32
+"""By so many bits the order of figures and latencies is moved, to make room for that of percentiles."""
+
+
+def ints(values: Iterable[int]) -> Ints:
+    """Return whole numbers as a column."""
+    return np.array(list(values), np.int64)
+
+
+def _picker(numbers: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
+    """Return what takes some of the numbers out of all."""
+    if len(numbers) == 1:
+        (number,) = numbers
+        return lambda every: (every[number],)
+    return itemgetter(*numbers) if numbers else lambda _: ()
+
+
+class Rows(NamedTuple):
+    """Measurements as columns; unknown is NaN, of samples -1.
+
+    Attributes
+    ----------
+    log, order
+        Of which log each is, and where it stands among its figures.
+    place, what
+        What it is of, and which figure, by the numbers that these have in `Numbered`.
+    """
+
+    log: Ints
+    order: Ints
+    place: Ints
+    what: Ints
+    value: Floats
+    low: Floats
+    high: Floats
+    samples: Ints
+    text: pl.Series
+    line: Ints
+
+    def of(self, index: Any) -> Rows:
+        """Return some of the rows."""
+        return Rows(*(column[index] for column in self))
+
+    def merged(self, other: Rows) -> Rows:
+        """Return these and other rows, in the order of the logs and of their figures."""
+        both = (
+            own.append(more) if isinstance(own, pl.Series) else np.concatenate([own, more])
+            for own, more in zip(self, other, strict=True)
+        )
+        rows = Rows(*both)
+        return rows.of(np.lexsort((rows.order, rows.log)))
+
+
+class Numbered:
+    """Things that many rows share, by numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, item: Hashable) -> int:
+        """Return the number of a thing."""
+        return self._numbers.setdefault(item, len(self._numbers))
+
+    @property
+    def items(self) -> list[Any]:
+        """The things, in the order of their numbers."""
+        return list(self._numbers)
+
+
+def by_shape(logs: Sequence[Log], column: Callable[[Figures], Ints]) -> Ints:
+    """Return a column over all logs that those share which are printed alike."""
+    known = {id(figures): column(figures) for figures in {id(log.figures): log.figures for log in logs}.values()}
+    return joined(known[id(log.figures)] for log in logs)
+
+
+def joined(columns: Iterable[Ints]) -> Ints:
+    """Return columns under each other."""
+    return np.concatenate([np.zeros(0, np.int64), *columns])
+
+
+class Counted(NamedTuple):
+    """The counts that logs have, -1 where there is none, and where those of each begin."""
+
+    counts: Ints
+    starts: Ints
+
+
+def counted(logs: Sequence[Log]) -> Counted:
+    """Return of how many values statistics are taken, by `Shape`."""
+    texts = chain.from_iterable((*log.figures.shape.counted_texts(log.numbers), None) for log in logs)
+    starts = np.cumsum([0, *(log.figures.shape.counted for log in logs)])[:-1]
+    return Counted(whole_numbers(list(texts)), starts)
+
+
+def whole_numbers(texts: Sequence[str | None]) -> Ints:
+    """Return numbers as far as fio's own counters could hold them, and else -1."""
+    numbers = pl.Series(texts, dtype=pl.String).cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
+    return np.where((numbers < 0) | (numbers >= 10**MOST_DIGITS), -1, numbers)
+
+
+def figures(logs: Sequence[Log], known: Counted, places: Numbered, whats: Numbered) -> tuple[Rows, Bools]:
+    """Return the figures of logs but for their percentiles, and which of them are numbers that can be held."""
+    hows = Numbered()
+    shapes = [log.figures.shape for log in logs]
+    sizes = [len(shape.rows) for shape in shapes]
+    which = by_shape(logs, lambda own: ints(hows.number(row.printed) for row in own.rows))
+    prints: list[Print] = hows.items
+    texts = chain.from_iterable(shape.row_texts(log.numbers) for shape, log in zip(shapes, logs, strict=True))
+    text = pl.Series(list(texts), dtype=pl.String)
+    value, low, high = amounts(text, prints, which)
+    starts = np.cumsum([0, *sizes])[:-1]
+    means = ints(start + row for start, shape in zip(starts, shapes, strict=True) for pair in shape.means for row in pair)
+    shares, of = means[::2], means[1::2]
+    is_known = ~np.isnan(low[of])
+    shares, of = shares[is_known], of[is_known]
+    high[shares] = highest_share(high[shares], low[of])
+    log = np.repeat(np.arange(len(logs)), sizes)
+    of_print = ints(whats.number(each.what) for each in prints)
+    samples = by_shape(logs, lambda own: own.shape.samples) + np.repeat(known.starts, sizes)
+    rows = Rows(
+        log,
+        by_shape(logs, lambda own: own.shape.orders),
+        by_shape(logs, lambda own: ints(places.number(row.place) for row in own.rows)),
+        of_print[which],
+        value,
+        low,
+        high,
+        known.counts[samples],
+        text,
+        joined(each.lines[shape.rows] for shape, each in zip(shapes, logs, strict=True)),
+    )
+    return rows, ~np.isnan(value)
+
+
+# Numbers as columns
+
+
+def amounts(text: pl.Series, prints: Sequence[Print], which: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return the values and bounds of numbers, of which each is printed in one of some ways; NaN where it is none.
+
+    This is `fsbench_kit.model.units.amount` for columns. As there, a figure is the float that is nearest to the
+    true quotient: whole numbers below 2^53 are multiplied, and divided once.
+    """
+    point = text.str.find(".", literal=True)
+    decimals = (text.str.len_bytes() - 1 - point).fill_null(0).to_numpy().astype(np.int64)
+    digits = text.str.replace(".", "", literal=True).cast(pl.UInt64, strict=False)
+    whole = digits.fill_null(2**53).to_numpy().astype(np.float64)
+
+    def of_prints(values: Iterable[float]) -> Floats:
+        return np.array(list(values), np.float64)[which]
+
+    factor = of_prints(each.factor for each in prints)
+    odd = of_prints(each.factor // (each.factor & -each.factor) for each in prints)
+    is_exact = ((2 * whole + 2) * odd < 2**53) & (decimals <= _MOST_PLACES)
+    divisor = of_prints(each.divisor for each in prints) * _POWERS[np.minimum(decimals, _MOST_PLACES)]
+    has_fraction = point.is_not_null().to_numpy()
+    below, above = (
+        np.where(
+            has_fraction,
+            of_prints(reach[each.rounding] for each in prints),
+            of_prints(reach[each.whole] for each in prints),
+        )
+        for reach in (_BELOW, _ABOVE)
+    )
+    value = whole * factor / divisor
+    low = np.maximum(2 * whole - below, 0) * factor / (2 * divisor)
+    high = (2 * whole + above) * factor / (2 * divisor)
+    for index in np.flatnonzero(~is_exact).tolist():
+        value[index], low[index], high[index] = _amount(text[index], prints[which[index]])
+    return value, low, high
+
+
+def _amount(text: str, how: Print) -> tuple[float | None, ...]:
+    """Return the value and bounds of a number that is long, has an exponent, or is none."""
+    has_fraction = any(sign in text for sign in ".eE")
+    try:
+        value, _, low, high = quantity(text, how.unit, rounding=how.rounding if has_fraction else how.whole)
+    except ValueError:
+        return np.nan, np.nan, np.nan
+    return value, low, high
+
+
+_BELOW: Final[Mapping[str, int]] = {"nearest": 1, "down": 0, "up": 2, "exact": 0}
+_ABOVE: Final[Mapping[str, int]] = {"nearest": 1, "down": 2, "up": 0, "exact": 0}
+"""How far the true values reach below and above a print, in halves of its last place."""
+_MOST_PLACES: Final = 12
+_POWERS: Final = 10.0 ** np.arange(_MOST_PLACES + 1)

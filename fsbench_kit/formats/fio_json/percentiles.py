@@ -1,0 +1,327 @@
+"""Reads the percentiles and bins of the latencies of many reports at once, and holds them against each other.
+
+fio prints as a percentile the middle of the bin in which it lies; other values are named. The bins make all
+percentiles once more, or the first time where none are printed.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit.formats.fio import LAST_BIN, bin_widths
+from fsbench_kit.formats.fio_json.columns import ORDER, Bools, Floats, Ints, Rows, by_shape, ints, joined, whole_numbers
+from fsbench_kit.model.records import what
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.formats.fio_json.columns import Counted, Log, Numbered
+    from fsbench_kit.formats.fio_json.figures import Latencies
+    from fsbench_kit.model.records import What
+
+_RANKS: Final = np.array([1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99])
+"""The percentiles that fio prints if none are asked for."""
+
+
+class Wrong(NamedTuple):
+    """What is wrong with a number of a log."""
+
+    log: int
+    code: str
+    message: str
+    line: int
+    excerpt: str | None = None
+
+
+class Bins(NamedTuple):
+    """Bins as columns: of which latencies each is, its bounds, its count, and on which line that stands."""
+
+    of: Ints
+    low: Floats
+    high: Floats
+    count: Ints
+    line: Ints
+
+
+class Percentiles(NamedTuple):
+    """What latencies hold.
+
+    Attributes
+    ----------
+    rows
+        Their percentiles.
+    each, log
+        The latencies of all logs, by their numbers, and of which log they are.
+    bins
+        Their bins.
+    wrong
+        What is wrong with single numbers.
+    is_read
+        Of all percentiles that are printed, whether one was understood.
+    disagree
+        Whether the percentiles of some latencies do not rise, or are not those that the bins make.
+    """
+
+    rows: Rows
+    each: list[Latencies]
+    log: Ints
+    bins: Bins
+    wrong: list[Wrong]
+    is_read: Bools
+    disagree: Bools
+
+
+def percentiles(logs: Sequence[Log], counted: Counted, places: Numbered, whats: Numbered) -> Percentiles:
+    """Read the percentiles and bins of logs, of which others know how many requests they `counted`."""
+    each = [latencies for log in logs for latencies in log.figures.latencies]
+    sizes = [len(log.figures.latencies) for log in logs]
+    log = np.repeat(np.arange(len(logs)), sizes)
+    requests = counted.counts[by_shape(logs, lambda own: own.shape.requests) + np.repeat(counted.starts, sizes)]
+    is_old = np.repeat(np.array([each.figures.report.is_old for each in logs], bool), sizes)
+    known = _Latencies(each, log, requests, is_old)
+    printed = _printed(logs, np.cumsum([0, *sizes])[:-1], known)
+    bins, found, wrong_bins = _bins(logs, known)
+    made = _made(found, printed, known)
+    rows = _rows(printed, known, places, whats, np.arange(len(printed.of)))
+    rows_made = _rows(made, known, places, whats, len(printed.of) + np.arange(len(made.of)))
+    wrong = sorted([*_strange(printed, known), *wrong_bins], key=lambda item: item[0])
+    return Percentiles(
+        rows.merged(rows_made),
+        each,
+        log,
+        bins,
+        [item for _, item in wrong],
+        printed.value >= 0,
+        _disagree(printed, made, len(each)),
+    )
+
+
+class _Latencies(NamedTuple):
+    each: list[Latencies]
+    log: Ints
+    requests: Ints
+    is_old: Bools
+
+    @property
+    def per_second(self) -> Floats:
+        return np.where(self.is_old, 1e6, 1e9)
+
+
+class _Values(NamedTuple):
+    """Percentiles: of which latencies, their ranks (0 is none), values, prints and lines.
+
+    Values that fio cannot print are not possible; what is no value is below 0.
+    """
+
+    of: Ints
+    rank: Floats
+    value: Ints
+    is_possible: Bools
+    is_primary: Bools
+    name: list[str]
+    text: pl.Series
+    line: Ints
+
+
+def _printed(logs: Sequence[Log], starts: Ints, known: _Latencies) -> _Values:
+    shapes = [log.figures.shape for log in logs]
+    names = list(chain.from_iterable(log.names for log in logs))
+    texts = list(
+        chain.from_iterable(shape.percentile_texts(log.numbers) for shape, log in zip(shapes, logs, strict=True))
+    )
+    of = joined(shape.latency_of + start for shape, start in zip(shapes, starts, strict=True))
+    rank = np.array(list(map(_rank, names)), float)
+    value = np.where(rank > 0, whole_numbers(texts), -1)
+    widths = bin_widths(value)
+    is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
+    lines = joined(log.lines[shape.percentiles] for shape, log in zip(shapes, logs, strict=True))
+    return _Values(
+        of, rank, value, is_possible, np.ones(len(of), bool), names, pl.Series(texts, dtype=pl.String), lines
+    )
+
+
+@lru_cache(maxsize=2**14)
+def _rank(text: str) -> float:
+    """Return the rank that a percentile's key names; old versions fill their list of percentiles up with 0.00."""
+    rank = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text) else 0.0
+    return rank if rank <= 100 else 0.0
+
+
+def _strange(printed: _Values, known: _Latencies) -> Iterator[tuple[tuple[int, int], Wrong]]:
+    """Yield what is said of values that fio cannot print."""
+    for index in np.flatnonzero((printed.value >= 0) & ~printed.is_possible).tolist():
+        text, of = printed.text[index], int(printed.of[index])
+        message = f"{text} is no value of p{printed.rank[index]:g} that fio can print."
+        excerpt = f"{printed.name[index]}: {text}"
+        yield (of, 0), Wrong(int(known.log[of]), "UNREAD_FIGURE", message, int(printed.line[index]), excerpt)
+
+
+class _Found(NamedTuple):
+    """Bins of latencies whose requests they all are, in the order of these and of the bins."""
+
+    of: Ints
+    value: Ints
+    count: Ints
+    line: Ints
+
+
+def _bins(logs: Sequence[Log], known: _Latencies) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
+    """Read the bins of all latencies; return them, those that make percentiles, and what is wrong with them."""
+    given = [
+        (number, log.bins[latencies.bins], log.bin_lines[latencies.bins])
+        for number, (latencies, log) in enumerate(
+            (latencies, log) for log in logs for latencies in log.figures.latencies
+        )
+        if latencies.bins is not None
+    ]
+    of = np.repeat(ints(number for number, _, _ in given), [len(counts.names) for _, counts, _ in given])
+    names, counts, lines = (
+        joined(columns)
+        for columns in (
+            [counts.names for _, counts, _ in given],
+            [counts.counts for _, counts, _ in given],
+            [lines for _, _, lines in given],
+        )
+    )
+    widths = bin_widths(names)
+    requests = known.requests[of]
+    are_bins = (names % widths == widths // 2) | known.is_old[of]
+    are_bins &= (requests < 0) | (counts <= requests)  # others are named with the numbers that were not read
+    start = 0
+    for _, each, _ in given:
+        each.is_read = are_bins[start : start + len(each.names)]
+        start += len(each.names)
+    kept = are_bins & (counts > 0)
+    of, names, counts, lines, widths = (column[kept] for column in (of, names, counts, lines, widths))
+    low = names - names % widths
+    per_second = known.per_second[of]
+    high = (low + np.where(widths > 1, widths, 0)) / per_second
+    high[names >= LAST_BIN] = np.nan
+    bins = Bins(of, low / per_second, high, counts, lines)
+    totals = np.zeros(len(known.each), np.int64)
+    np.add.at(totals, of, counts)
+    wrong = []
+    for number, each, _ in given:
+        total, expected = int(totals[number]), int(known.requests[number])
+        if 0 <= expected != total > 0 and each.is_whole and each.is_read.all():
+            place = known.each[number].place
+            message = f"The bins count {total} requests of {place.operation}, and N is {expected}."
+            line = int(lines[np.searchsorted(of, number)])
+            wrong.append(((number, 1), Wrong(int(known.log[number]), "FIGURES_DISAGREE", message, line)))
+    is_all = (totals == known.requests)[of]
+    of, names, counts, lines = (column[is_all] for column in (of, names, counts, lines))
+    rises = (np.diff(names) >= 0) | (np.diff(of) > 0)
+    order = slice(None) if rises.all() else np.lexsort((names, of))
+    return bins, _Found(of[order], names[order], counts[order], lines[order]), wrong
+
+
+def _made(found: _Found, printed: _Values, known: _Latencies) -> _Values:
+    """Return the percentiles that bins make: those that are printed, or where none are those that fio has."""
+    has_bins, has_ranks = (np.zeros(len(known.each), bool) for _ in range(2))
+    has_bins[found.of] = True
+    has_ranks[printed.of[printed.rank > 0]] = True
+    wanted = np.flatnonzero((printed.rank > 0) & has_bins[printed.of])
+    of, rank = printed.of[wanted], printed.rank[wanted]
+    is_primary = ~printed.is_possible[wanted]
+    if (np.diff(rank)[np.diff(of) == 0] <= 0).any():  # one may be printed twice, and the last one counts
+        last = {place: index for index, place in enumerate(zip(of.tolist(), rank.tolist(), strict=True))}
+        firsts = list(dict.fromkeys(zip(of.tolist(), rank.tolist(), strict=True)))
+        is_primary = is_primary[[last[place] for place in firsts]]
+        of, rank = ints(number for number, _ in firsts), np.array([each for _, each in firsts], float)
+    bare = np.flatnonzero(has_bins & ~has_ranks)
+    of = np.concatenate([of, np.repeat(bare, len(_RANKS))])
+    rank = np.concatenate([rank, np.tile(_RANKS, len(bare))])
+    is_primary = np.concatenate([is_primary, np.ones(len(bare) * len(_RANKS), bool)])
+    ends = np.cumsum(found.count)
+    first = np.searchsorted(found.of, of)
+    before = ends[first] - found.count[first]
+    reached = _reached(rank, known.requests[of]) + before
+    at = np.searchsorted(ends, reached)
+    value, line = found.value[at], found.line[at]
+    text = pl.Series(value).cast(pl.String)
+    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, [], text, line)
+
+
+def _reached(ranks: Floats, totals: Ints) -> Ints:
+    """Return how many of some requests a rank has below it, as fio finds it: as many as reach the share."""
+    shares = ranks * totals / 100
+    reached = np.ceil(shares).astype(np.int64)
+    for index in np.flatnonzero(np.abs(shares - np.rint(shares)) <= _UNSURE * shares).tolist():
+        share, of = float(ranks[index]).as_integer_ratio()
+        reached[index] = -(-share * int(totals[index]) // (100 * of))  # rounded up, in whole numbers
+    return reached
+
+
+_UNSURE: Final = 1e-14
+
+
+def _rows(values: _Values, known: _Latencies, places: Numbered, whats: Numbered, order: Ints) -> Rows:
+    """Return percentiles as measurements, of which those of one log stand behind each other in an order."""
+    if not values.is_possible.all():
+        kept = np.flatnonzero(values.is_possible)
+        values = values._replace(
+            **{name: getattr(values, name)[kept] for name in values._fields if name != "name"}  # type: ignore[arg-type]
+        )
+        order = order[kept]
+    of, value = values.of, values.value
+    widths = bin_widths(value)
+    start = value - value % widths
+    per_second = known.per_second[of]
+    is_open = value >= LAST_BIN
+    high = np.where(is_open, np.nan, (start + np.where(widths > 1, widths, 0)) / per_second)
+    of_place = ints(places.number(each.place) for each in known.each)
+    orders = ints(each.order for each in known.each) << ORDER
+    metrics = [each.metric for each in known.each]
+    found: dict[tuple[object, ...], int] = {}
+    which = []
+    for key in zip(
+        map(metrics.__getitem__, of.tolist()),
+        values.rank.tolist(),
+        is_open.tolist(),
+        values.is_primary.tolist(),
+        strict=True,
+    ):
+        if key not in found:
+            found[key] = whats.number(_what(*key))
+        which.append(found[key])
+    return Rows(
+        known.log[of],
+        orders[of] + order,
+        of_place[of],
+        ints(which),
+        np.where(is_open, np.nan, value / per_second),
+        start / per_second,
+        high,
+        np.full(len(of), -1),
+        values.text,
+        values.line,
+    )
+
+
+def _what(metric: str, rank: float, is_open: bool, is_primary: bool) -> What:  # noqa: FBT001
+    return what(metric, f"p{rank:g}", "s", "censored" if is_open else "measured", is_primary)
+
+
+def _disagree(printed: _Values, made: _Values, number: int) -> Bools:
+    """Return whether percentiles do not rise with their ranks, or are not what the bins make."""
+    wrong = np.zeros(number, bool)
+    for values in (printed, made):
+        kept = values.is_possible if values is printed else slice(None)
+        of, rank, value = values.of[kept], values.rank[kept], values.value[kept]
+        falls = (np.diff(rank) <= 0) | (np.diff(value) < 0)
+        wrong[of[1:][falls & (np.diff(of) == 0)]] = True
+    again = {
+        (of, rank): value
+        for of, rank, value in zip(made.of.tolist(), made.rank.tolist(), made.value.tolist(), strict=True)
+    }
+    if again:
+        kept = np.flatnonzero(printed.is_possible)
+        own = zip(printed.of[kept].tolist(), printed.rank[kept].tolist(), printed.value[kept].tolist(), strict=True)
+        wrong[[of for of, rank, value in own if again.get((of, rank), value) != value]] = True
+    return wrong

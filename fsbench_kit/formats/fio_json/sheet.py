@@ -1,0 +1,245 @@
+"""Puts together what was read of reports: as columns over all of them, or as the records of one."""
+
+from __future__ import annotations
+
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit.formats.fio_json import columns
+from fsbench_kit.formats.fio_json.columns import ORDER, Bools, Floats, Ints, Numbered, ints
+from fsbench_kit.formats.fio_json.figures import printed
+from fsbench_kit.formats.fio_json.percentiles import percentiles
+from fsbench_kit.model.records import Bins, Distributions, Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.formats.fio_json.columns import Log
+    from fsbench_kit.formats.fio_json.percentiles import Wrong
+    from fsbench_kit.model.records import Measurement, Place, What
+
+_SHARE: Final = printed("", "group_share", unit="%")
+"""How shares of a distribution are printed, too."""
+
+
+class Distribution(NamedTuple):
+    """Bins and shares as columns, in the order of the logs; unknown is NaN, of counts -1."""
+
+    log: Ints
+    order: Ints
+    place: Ints
+    metric: Ints
+    low: Floats
+    high: Floats
+    count: Ints
+    share: Floats
+    line: Ints
+
+
+class Sheet:
+    """What was read of some reports.
+
+    Attributes
+    ----------
+    rows
+        Their measurements.
+    distributions
+        Their bins.
+    wrong
+        What is wrong with single numbers.
+    """
+
+    def __init__(self, logs: Sequence[Log]) -> None:
+        self.logs = logs
+        self._places, self._whats, self._metrics = Numbered(), Numbered(), Numbered()
+        counted = columns.counted(logs)
+        self.figures, self._is_known = columns.figures(logs, counted, self._places, self._whats)
+        self._latencies = percentiles(logs, counted, self._places, self._whats)
+        self._starts = np.cumsum([0, *(len(log.figures.rows) for log in logs)])
+        self._starts_of_percentiles = np.cumsum([0, *(len(log.names) for log in logs)])
+        self.rows = self.figures.of(np.flatnonzero(self._is_known)).merged(self._latencies.rows)
+        self._buckets = self._read_buckets()
+        self.distributions = self._distributions()
+
+    @property
+    def places(self) -> list[Place]:
+        """What measurements are of, by its number."""
+        return self._places.items
+
+    @property
+    def whats(self) -> list[What]:
+        """Which figures measurements are, by their numbers."""
+        return self._whats.items
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics of bins, by their numbers."""
+        return self._metrics.items
+
+    @property
+    def wrong(self) -> list[Wrong]:
+        """What is wrong with single numbers."""
+        return self._latencies.wrong
+
+    def _read_buckets(self) -> tuple[Ints, Distribution]:
+        """Return which of all shares were read, and these."""
+        logs = self.logs
+        each = [bucket for log in logs for bucket in log.figures.buckets]
+        texts = list(chain.from_iterable(log.figures.shape.bucket_texts(log.numbers) for log in logs))
+        share, _, _ = columns.amounts(
+            pl.Series(texts, dtype=pl.String), [_SHARE], np.zeros(len(texts), np.int64)
+        )
+        is_read = ~np.isnan(share) & (np.array([item.with_zeros for item in each], bool) | (share != 0))
+        kept = np.flatnonzero(is_read)
+        log = np.repeat(np.arange(len(logs)), [len(log.figures.buckets) for log in logs])
+
+        def of_each(column: Any) -> Ints:
+            return columns.by_shape(logs, lambda own: ints(map(column, own.buckets)))[kept]
+
+        def ends(column: Any) -> Floats:
+            known = columns.by_shape(logs, lambda own: np.array(list(map(column, own.buckets)), float))
+            return known.astype(float)[kept]
+
+        lines = columns.joined(log.lines[log.figures.shape.buckets] for log in logs)
+        return is_read, Distribution(
+            log[kept],
+            of_each(lambda item: item.order),
+            of_each(lambda item: self._places.number(item.place)),
+            of_each(lambda item: self._metrics.number(item.metric)),
+            ends(lambda item: item.low),
+            ends(lambda item: item.high),
+            np.full(len(kept), -1),
+            share[kept],
+            lines[kept],
+        )
+
+    def _distributions(self) -> Distribution:
+        bins, latencies = self._latencies.bins, self._latencies
+        own = Distribution(
+            latencies.log[bins.of],
+            ints(item.order for item in latencies.each)[bins.of],
+            ints(self._places.number(item.place) for item in latencies.each)[bins.of],
+            ints(self._metrics.number(item.metric) for item in latencies.each)[bins.of],
+            bins.low,
+            bins.high,
+            bins.count,
+            np.full(len(bins.of), np.nan),
+            bins.line,
+        )
+        _, shares = self._buckets
+        both = Distribution(*(np.concatenate(pair) for pair in zip(own, shares, strict=True)))
+        order = np.lexsort((both.order, both.log))
+        return Distribution(*(column[order] for column in both))
+
+    # Of one log
+
+    def figures_of(self, log: int) -> list[Figure]:
+        """Return the measurements of a log as rows."""
+        start, end = np.searchsorted(self.rows.log, [log, log + 1])
+        rows = self.rows.of(slice(start, end))
+        places, whats = self.places, self.whats
+        return [
+            Figure(places[place], whats[known], *ends, samples if samples >= 0 else None, text, line, None)
+            for place, known, *ends, samples, text, line in zip(
+                rows.place.tolist(),
+                rows.what.tolist(),
+                *map(_or_none, (rows.value, rows.low, rows.high)),
+                rows.samples.tolist(),
+                rows.text.to_list(),
+                rows.line.tolist(),
+                strict=True,
+            )
+        ]
+
+    def agreeing(self, log: int) -> list[bool]:
+        """Return which of these are percentiles that agree with each other, and so with all there is."""
+        start, end = np.searchsorted(self.rows.log, [log, log + 1])
+        latencies = self._latencies
+        orders = ints(item.order for item in latencies.each)
+        agree = orders[(latencies.log == log) & ~latencies.disagree]
+        return np.isin(self.rows.order[start:end] >> ORDER, agree).tolist()
+
+    def bins_of(self, log: int) -> Distributions:
+        """Return the bins of a log."""
+        start, end = np.searchsorted(self.distributions.log, [log, log + 1])
+        own = Distribution(*(column[start:end] for column in self.distributions))
+        edges = [*np.flatnonzero(np.diff(own.order, prepend=-1)).tolist(), len(own.order)]
+        made = []
+        for first, last in pairwise(edges):
+            place, part = self.places[own.place[first]], slice(first, last)
+            has_counts = own.count[first] >= 0
+            made.append(
+                Bins(
+                    operation=place.operation,
+                    metric=self.metrics[own.metric[first]],
+                    scope=place.scope,
+                    part=place.part,
+                    lows=own.low[part],
+                    highs=own.high[part],
+                    lines=own.line[part],
+                    counts=own.count[part] if has_counts else None,
+                    shares=None if has_counts else own.share[part],
+                )
+            )
+        return Distributions(made)
+
+    def read_numbers(self, log: int) -> Ints:
+        """Return which numbers of a log found their place."""
+        own = self.logs[log]
+        shape = own.figures.shape
+        starts = np.cumsum([0, *(len(each.figures.buckets) for each in self.logs)])
+        is_read, _ = self._buckets
+        percentiles_read = self._latencies.is_read
+        bins = [each.numbers[each.is_read] for each in own.bins if each.numbers is not None]
+        return np.concatenate(
+            [
+                shape.rows[self._is_known[self._starts[log] : self._starts[log + 1]]],
+                shape.percentiles[
+                    percentiles_read[self._starts_of_percentiles[log] : self._starts_of_percentiles[log + 1]]
+                ],
+                shape.buckets[is_read[starts[log] : starts[log + 1]]],
+                *bins,
+            ]
+        )
+
+    # Of many logs
+
+    def is_odd(self) -> Bools:
+        """Return in which logs there is anything that is better read alone."""
+        odd = np.zeros(len(self.logs), bool)
+        latencies = self._latencies
+        odd[latencies.log[latencies.disagree]] = True
+        odd[self.figures.log[~self._is_known]] = True
+        return odd
+
+    def columns_of(self, logs: Ints) -> list[Measurement]:
+        """Return the measurements of logs that are printed alike, but for percentiles, as columns."""
+        figures, whats, places = self.figures, self.whats, self.places
+        number = len(self.logs[logs[0]].figures.rows)
+        index = (self._starts[logs][:, None] + np.arange(number)).T
+        ends = [np.ascontiguousarray(column[index]) for column in (figures.value, figures.low, figures.high)]
+        texts = figures.text.gather(index.ravel()).to_list()
+        lines = figures.line[index]
+        many = len(logs)
+        return [
+            Figure(
+                places[figures.place[first]],
+                whats[figures.what[first]],
+                *(column[row] for column in ends),  # type: ignore[arg-type]
+                None,
+                texts[many * row : many * (row + 1)],  # type: ignore[arg-type]
+                lines[row],  # type: ignore[arg-type]
+                None,
+            ).measurement()
+            for row, first in enumerate(index[:, 0].tolist())
+        ]
+
+
+def _or_none(column: Floats) -> list[float | None]:
+    known: list[float | None] = column.tolist()
+    for index in np.flatnonzero(np.isnan(column)).tolist():
+        known[index] = None
+    return known
