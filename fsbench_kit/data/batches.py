@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,15 +18,14 @@ import polars as pl
 
 from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
 from fsbench_kit.data.files import Stamp, opened
-from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file, undamaged
-from fsbench_kit.formats import clean
+from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
+from fsbench_kit.formats import FORMATS, clean, name
 from fsbench_kit.formats.fio_log import HEAD_SIZE, log_of
-from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from concurrent.futures import Executor
 
     from fsbench_kit.data.columns import Part
@@ -116,7 +116,7 @@ def read_batch(files: Sequence[File]) -> Batch:
 _MOST: Final = 2**18
 """A file of so many bytes is no log that is read together with others."""
 
-_AT_ONCE: Final = 64
+_AT_ONCE: Final = 256
 """So many documents of JSON are held in memory at once."""
 
 _ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
@@ -178,29 +178,34 @@ class _Found:
 
     def columns(self) -> Columns:
         """Read what is left to be read, and return all of it."""
-        found, left = clean.read([data.decode("utf-8") for _, data, _ in self._plain])
-        for index in left:
-            self._add_left(*self._plain[index])
-        numbers = [number for number, _, _ in self._plain]
-        contents = [data for _, data, _ in self._plain]
-        several = [_columns(name, logs, numbers, contents) for name, logs in found.items()]
-        several += map(self._documents, range(0, len(self._json), _AT_ONCE))
+        several = self._together(self._plain, clean.read)
+        for start in range(0, len(self._json), _AT_ONCE):
+            several += self._together(self._json[start : start + _AT_ONCE], _read_documents)
         if self.records:
             several.append(Columns.of(self.records))
         return Columns.stacked(several).by_file()
 
-    def _documents(self, start: int) -> Columns:
-        """Read some of the files that may be nothing but undamaged JSON."""
-        files = self._json[start : start + _AT_ONCE]
-        found = undamaged([Text(data.decode("ascii"), source) for _, data, source in files])
-        for file, records in zip(files, found, strict=True):
-            if records is None:
-                self._add_left(*file)
-        return Columns.of(
-            FileRecords(number, records, data)
-            for (number, data, _), records in zip(files, found, strict=True)
-            if records is not None
-        )
+    def _together(self, files: Sequence[tuple[int, bytes, str]], read: _Reader) -> list[Columns]:
+        """Read those of some files together that can be, and the others each by itself."""
+        found, left = read([data.decode("utf-8") for _, data, _ in files])
+        for index in left:
+            self._add_left(*files[index])
+        numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
+        return [_columns(owner, logs, numbers, contents) for owner, logs in found.items()]
+
+
+_Reader = Callable[[Sequence[str]], tuple[dict[str, "CleanLogs"], list[int]]]
+"""Returns the logs of each format among some texts, by its name, and the indexes of those that are left over."""
+
+
+def _read_documents(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
+    """Read those of some texts that may be nothing but undamaged JSON."""
+    found: dict[str, CleanLogs] = {}
+    left = list(range(len(texts)))
+    for each in FORMATS:
+        if (together := getattr(each, "together", None)) is not None:
+            found[name(each)], left = together(texts, left)
+    return found, left
 
 
 def _columns(name: str, logs: CleanLogs, numbers: Sequence[int], contents: Sequence[bytes]) -> Columns:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fsbench_kit.documents.segments import Segment
     from fsbench_kit.model.records import Record
 
-__all__ = ["NO_BREAK", "Content", "Contents", "read_document", "read_file", "undamaged"]
+__all__ = ["NO_BREAK", "Content", "Contents", "read_document", "read_file"]
 
 WHOLE: Final = 2**22
 """A file of at most so many bytes is read closely from its first to its last."""
@@ -115,21 +115,19 @@ def read_document(data: bytes, source: str) -> Iterator[Record]:
     yield from _records(decoded)
 
 
-def undamaged(texts: Sequence[Text]) -> list[list[Record] | None]:
-    """Return what each of some texts says, if a format sees that it is only its logs, and else ``None``."""
-    found: list[list[Record] | None] = [None] * len(texts)
+def _undamaged(text: Text) -> list[Record] | None:
+    """Return what a text says, if a format sees that it is only its logs, and else ``None``."""
     for log_format in FORMATS:
         read = getattr(log_format, "undamaged", None)
-        left = [index for index, records in enumerate(found) if records is None]
-        for index, records in zip(left, read([texts[index] for index in left]), strict=True) if read else ():
-            if records is not None:
-                own = name(log_format)
-                found[index] = [replace(each, format=own) if isinstance(each, Run) else each for each in records]
-    return found
+        records = read(text) if read is not None else None
+        if records is not None:
+            own = name(log_format)
+            return [replace(each, format=own) if isinstance(each, Run) else each for each in records]
+    return None
 
 
 def _records(decoded: Text) -> Iterator[Record]:
-    (records,) = undamaged([decoded])
+    records = _undamaged(decoded)
     if records is not None:
         yield from records
         return

@@ -37,14 +37,32 @@ def strictly(chars: str, start: int, first: int = 0) -> Document | None:
     is_on_lines = chars.startswith("{\n", start) and (start == 0 or chars[start - 1] == "\n")
     end = chars.find("\n}", start) + 2 if is_on_lines else 1
     if end > 1:
-        cut = _without_bins(chars, start, end)
+        cut = without_bins(chars, start, end)
         if cut is not None:
             return _decoded(chars, 0, first, cut)
     return _decoded(chars, start, first)
 
 
-class _Cut(NamedTuple):
-    """An object without its bins: what is left of it, the bins, and by how much what stands behind them moved."""
+def decode_cut(cut: Cut) -> Document | None:
+    """Decode an object without its bins, as a text of its own."""
+    stays = np.zeros(1, np.intp)
+    return _decoded(cut.chars, 0, 0, cut._replace(places=stays[:0], moved=stays))
+
+
+class Cut(NamedTuple):
+    """An object without its bins.
+
+    Attributes
+    ----------
+    chars
+        What is left of it.
+    bins
+        The bins.
+    places
+        Where they stood in what is left.
+    moved
+        By how much what stands before the first of them, and behind each, stands further back in the text.
+    """
 
     chars: str
     bins: list[Counts]
@@ -56,7 +74,7 @@ class _Cut(NamedTuple):
         return places + self.moved[np.searchsorted(self.places, places)]
 
 
-def _decoded(text: str, start: int, first: int, cut: _Cut | None = None) -> Document | None:
+def _decoded(text: str, start: int, first: int, cut: Cut | None = None) -> Document | None:
     chars = text if cut is None else cut.chars
     ordinals, pairs = count(first), 0
 
@@ -128,14 +146,14 @@ _CONSTANT: Final = "NaN"
 """What stands for bins in what is left of an object."""
 
 
-def _without_bins(chars: str, start: int, end: int) -> _Cut | None:
+def without_bins(chars: str, start: int, end: int) -> Cut | None:
     """Take the bins out of an object; ``None`` where there are none, or any is not printed as fio prints it."""
     whole = chars[start:end]
     if not whole.isascii() or _CONSTANT in whole or "Infinity" in whole:
         return None
     spans = [(at, whole.find("}", at) + 1) for match in _BINS.finditer(whole) if (at := match.end())]
-    spans = [(begin, until) for begin, until in spans if whole.find(",", begin, until) > 0]
-    if not spans:
+    spans = [(begin, until) for begin, until in spans if whole.find('"', begin, until) > 0]
+    if not any(whole.find(",", begin, until) > 0 for begin, until in spans):
         return None
     bins = _columns([whole[begin:until].encode() for begin, until in spans], [start + begin for begin, _ in spans])
     if bins is None:
@@ -143,7 +161,7 @@ def _without_bins(chars: str, start: int, end: int) -> _Cut | None:
     begins, untils = np.array(spans).T
     moved = np.cumsum([start, *(untils - begins - len(_CONSTANT))])
     pieces = [whole[until:begin] for until, begin in zip([0, *untils], [*begins, len(whole)], strict=True)]
-    return _Cut(_CONSTANT.join(pieces), bins, begins + start - moved[:-1], moved)
+    return Cut(_CONSTANT.join(pieces), bins, begins + start - moved[:-1], moved)
 
 
 def _columns(objects: list[bytes], places: list[int]) -> list[Counts] | None:
@@ -151,9 +169,10 @@ def _columns(objects: list[bytes], places: list[int]) -> list[Counts] | None:
     together = b"".join(objects)
     numbers = [each.count(b",") + 1 for each in objects]
     skeleton = together.translate(None, _DIGITS)
-    entry = skeleton[1 : skeleton.find(b",") + 1]
+    first = next(each for each in objects if b"," in each).translate(None, _DIGITS)
+    entry = first[1 : first.find(b",") + 1]
     match = _ENTRY.fullmatch(entry)
-    tail = skeleton[len(entry) * numbers[0] : skeleton.find(b"}")]
+    tail = first[len(entry) * (first.count(b",") + 1) : first.find(b"}")]
     as_printed = b"".join([b"{" + entry * (number - 1) + entry[:-1] + tail + b"}" for number in numbers])
     if match is None or tail.strip() or skeleton != as_printed:
         return None
@@ -175,6 +194,7 @@ def _columns(objects: list[bytes], places: list[int]) -> list[Counts] | None:
             + len(entry) * np.arange(1, number + 1)
             + reach[begin:end:2]
             - (reach[begin - 1] if begin else 0),
+            step=entry.count(b"\n"),
         )
         for place, each, number, (begin, end) in zip(places, objects, numbers, pairwise(ends), strict=True)
     ]

@@ -165,3 +165,33 @@ def test_documents_that_are_read_together_say_what_each_says_alone(tmp_path: Pat
     said = together.diagnostics.filter(pl.col("code") != "SAME_FIGURES")
     assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
     assert {"INCOMPLETE_LOG", "FIGURES_DISAGREE"} <= set(said["code"])
+
+
+def test_documents_that_differ_in_their_numbers_say_together_what_each_says_by_itself(tmp_path: Path) -> None:
+    """Also where a percentile or bin is none, a figure is 0 or too large, or a number has no place."""
+    rng = random.Random(3)
+    documents(tmp_path, 8)
+    original = (DATA / "fio_json" / "3.33-grouped.json").read_text()
+    for index in range(16):
+        changed = re.sub(
+            r'(?<=")\d+(?=" :)|(?<= : )\d+(\.\d+)?',
+            lambda found: f"{found[0][:-1]}{rng.randrange(10)}" if rng.random() < 0.03 else found[0],
+            original,
+        )
+        odd = rng.choice(["0", "0.000000", "7.5", "123456789012345678", "1e3", "12.5e-2"])
+        spans = [found.span() for found in re.finditer(r"(?<= : )\d+(?=,\n)", changed)]
+        start, end = rng.choice(spans)
+        changed = f"{changed[:start]}{odd}{changed[end:]}"
+        time = re.sub(r'(?<="timestamp_ms" : )[^,]*', str(1795256190805 + 10_000 * index), changed)
+        (tmp_path / f"odd-{index:02}.json").write_text(time)
+    together = fsb.read(tmp_path)
+    alone = []
+    for path in sorted(tmp_path.iterdir()):
+        with path.open("rb") as opened:
+            alone.append(fsb.read(opened))
+    for name in OF_RUNS:
+        each = pl.concat([data.frames[name] for data in alone])
+        assert_frame_equal(together.frames[name].drop("run_id"), each.drop("run_id"))
+    said = together.diagnostics.filter(pl.col("code") != "SAME_FIGURES")
+    assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
+    assert {"UNREAD_FIGURE", "FIGURES_DISAGREE"} <= set(said["code"])

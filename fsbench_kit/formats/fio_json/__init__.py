@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import beside
@@ -42,15 +42,16 @@ from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_json.contents import Report
 from fsbench_kit.formats.fio_json.documents import MARKS, reports, runs
 from fsbench_kit.formats.fio_json.reader import records
+from fsbench_kit.formats.fio_json.together import together
 from fsbench_kit.formats.json_text import strictly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Diagnostic, Record
 
-__all__ = ["SIGN", "TOOL", "parse", "signatures", "undamaged"]
+__all__ = ["SIGN", "TOOL", "parse", "signatures", "together", "undamaged"]
 
 SIGN: Final = "fio version|client_stats|jobname"
 
@@ -76,18 +77,15 @@ def parse(text: Text) -> Iterator[Record]:
     yield from _beside(text, end, len(text.chars))
 
 
-def undamaged(texts: Sequence[Text]) -> list[list[Record] | None]:
-    """Return what each of some texts says that is documents of fio from its first character to its last.
+def undamaged(text: Text) -> list[Record] | None:
+    """Return what a text says that is documents of fio from its first character to its last.
 
     ``None`` where it may be more: something to repair, a command line, a log of another tool.
     """
-    found: list[list[list[Report]] | None] = []
-    for text in texts:
-        documents = _documents(text.chars)
-        found.append(None if documents is None else list(runs(documents)))
-    given = [(text, of_run) for text, of_text in zip(texts, found, strict=True) for of_run in of_text or ()]
-    made = iter(records(given))
-    return [None if of_text is None else [*chain.from_iterable(islice(made, len(of_text)))] for of_text in found]
+    documents = _documents(text.chars)
+    if documents is None:
+        return None
+    return [*chain.from_iterable(records([(text, of_run) for of_run in runs(documents)]))]
 
 
 def _documents(chars: str) -> list[Report] | None:

@@ -20,7 +20,7 @@ from fsbench_kit.formats.loose_json import MOST_DIGITS
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.formats.fio_json.figures import Figures, Print
     from fsbench_kit.formats.loose_json import Counts
@@ -69,7 +69,7 @@ class Shape:
         self.requests = ints(index.get(each.requests, len(index)) for each in latencies)
         self.buckets = ints(each.number for each in buckets)
         self.row_texts, self.percentile_texts, self.bucket_texts, self.counted_texts = map(
-            _picker, (self.rows.tolist(), self.percentiles.tolist(), self.buckets.tolist(), known)
+            picker, (self.rows.tolist(), self.percentiles.tolist(), self.buckets.tolist(), known)
         )
 
 
@@ -82,7 +82,7 @@ def ints(values: Iterable[int]) -> Ints:
     return np.array(list(values), np.int64)
 
 
-def _picker(numbers: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
+def picker(numbers: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
     """Return what takes some of the numbers out of all."""
     if len(numbers) == 1:
         (number,) = numbers
@@ -114,15 +114,13 @@ class Rows(NamedTuple):
 
     def of(self, index: Any) -> Rows:
         """Return some of the rows."""
-        return Rows(*(column[index] for column in self))
+        return Rows._make(column[index] for column in self)
 
     def merged(self, other: Rows) -> Rows:
         """Return these and other rows, in the order of the logs and of their figures."""
-        both = (
-            own.append(more) if isinstance(own, pl.Series) else np.concatenate([own, more])
-            for own, more in zip(self, other, strict=True)
-        )
-        rows = Rows(*both)
+        pairs: Iterator[tuple[Any, Any]] = zip(self, other, strict=True)
+        both = (pl.concat(pair) if isinstance(pair[0], pl.Series) else np.concatenate(pair) for pair in pairs)
+        rows = Rows._make(both)
         return rows.of(np.lexsort((rows.order, rows.log)))
 
 
@@ -169,8 +167,7 @@ def counted(logs: Sequence[Log]) -> Counted:
 
 def whole_numbers(texts: Sequence[str | None]) -> Ints:
     """Return numbers as far as fio's own counters could hold them, and else -1."""
-    numbers = pl.Series(texts, dtype=pl.String).cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
-    return np.where((numbers < 0) | (numbers >= 10**MOST_DIGITS), -1, numbers)
+    return ints(int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else -1 for text in texts)
 
 
 def figures(logs: Sequence[Log], known: Counted, places: Numbered, whats: Numbered) -> tuple[Rows, Bools]:
@@ -184,7 +181,9 @@ def figures(logs: Sequence[Log], known: Counted, places: Numbered, whats: Number
     text = pl.Series(list(texts), dtype=pl.String)
     value, low, high = amounts(text, prints, which)
     starts = np.cumsum([0, *sizes])[:-1]
-    means = ints(start + row for start, shape in zip(starts, shapes, strict=True) for pair in shape.means for row in pair)
+    means = ints(
+        start + row for start, shape in zip(starts, shapes, strict=True) for pair in shape.means for row in pair
+    )
     shares, of = means[::2], means[1::2]
     is_known = ~np.isnan(low[of])
     shares, of = shares[is_known], of[is_known]
@@ -216,10 +215,14 @@ def amounts(text: pl.Series, prints: Sequence[Print], which: Ints) -> tuple[Floa
     This is `fsbench_kit.model.units.amount` for columns. As there, a figure is the float that is nearest to the
     true quotient: whole numbers below 2^53 are multiplied, and divided once.
     """
-    point = text.str.find(".", literal=True)
-    decimals = (text.str.len_bytes() - 1 - point).fill_null(0).to_numpy().astype(np.int64)
-    digits = text.str.replace(".", "", literal=True).cast(pl.UInt64, strict=False)
-    whole = digits.fill_null(2**53).to_numpy().astype(np.float64)
+    written, point = pl.col("text"), pl.col("text").str.find(".", literal=True)
+    known = text.to_frame("text").select(
+        digits=written.str.replace(".", "", literal=True).cast(pl.UInt64, strict=False).fill_null(2**53),
+        decimals=(written.str.len_bytes() - 1 - point).fill_null(0).cast(pl.Int64),
+        has_fraction=point.is_not_null(),
+    )
+    digits, decimals, has_fraction = (column.to_numpy() for column in known)
+    whole = digits.astype(np.float64)
 
     def of_prints(values: Iterable[float]) -> Floats:
         return np.array(list(values), np.float64)[which]
@@ -228,7 +231,6 @@ def amounts(text: pl.Series, prints: Sequence[Print], which: Ints) -> tuple[Floa
     odd = of_prints(each.factor // (each.factor & -each.factor) for each in prints)
     is_exact = ((2 * whole + 2) * odd < 2**53) & (decimals <= _MOST_PLACES)
     divisor = of_prints(each.divisor for each in prints) * _POWERS[np.minimum(decimals, _MOST_PLACES)]
-    has_fraction = point.is_not_null().to_numpy()
     below, above = (
         np.where(
             has_fraction,

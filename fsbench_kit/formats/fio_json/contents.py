@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.loose_json import MOST_DIGITS, Object, is_number
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from fsbench_kit.formats.loose_json import Document
 
@@ -51,6 +52,7 @@ class Report:
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.numbers: Sequence[str] | None = None
         self.consulted: set[int] = set()
         self.conditions: dict[tuple[int, ...], bool] = {}
         self.content = document.content
@@ -77,7 +79,14 @@ class Report:
         """Return a string, or a number as it is printed."""
         if is_number(value):
             self.consulted.add(value)
-        return self.document.text(value)
+            return self.numbers[value] if self.numbers is not None else self.document.number(value)
+        return value if isinstance(value, str) else ""
+
+    def like(self, numbers: Sequence[str]) -> Report:
+        """Return a report that is printed alike, with other numbers."""
+        other = copy(self)
+        other.numbers, other._options = numbers, {}
+        return other
 
     def count(self, value: object) -> int | None:
         """Return a whole number, unless fio's own counters could not hold it."""

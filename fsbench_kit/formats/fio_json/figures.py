@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.fio_json.columns import Shape

@@ -150,7 +150,9 @@ def _read_intervals(figures: Figures, block: Object, place: Place, name: str, pr
         return
     if not (report.document.is_whole or report.is_old or samples_key in block):
         return  # cut off before it tells whether these are over intervals
-    samples, requests = (number if is_number(number := block.get(key)) else None for key in (samples_key, "total_ios"))
+    samples, requests = (
+        number if is_number(number := block.get(key)) else None for key in (samples_key, "total_ios")
+    )
     figures.add(place, block, prints, samples)
     if samples is not None:
         figures.sampled.append((samples, requests))

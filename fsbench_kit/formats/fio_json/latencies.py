@@ -58,9 +58,15 @@ def _counts(figures: Figures, named: Object) -> Counts | None:
         names = [bin_value(min(index, _MOST_BINS)) for index in names]
     counts = [int(document.number(number)) for number in numbers]
     places = [document.starts[number] for number in numbers]
-    columns = [np.array(column, np.int64) for column in (names, counts, places)]
-    is_whole = len(numbers) == sum(map(is_number, named.values()))
-    return Counts(document.start, document.end, *columns, numbers=np.array(numbers, np.intp), is_whole=is_whole)
+    return Counts(
+        document.start,
+        document.end,
+        np.array(names, np.int64),
+        np.array(counts, np.int64),
+        np.array(places, np.intp),
+        numbers=np.array(numbers, np.intp),
+        is_whole=len(numbers) == sum(map(is_number, named.values())),
+    )
 
 
 _MOST_BINS: Final = 2**12

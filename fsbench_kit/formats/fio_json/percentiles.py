@@ -15,11 +15,23 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
-from fsbench_kit.formats.fio_json.columns import ORDER, Bools, Floats, Ints, Rows, by_shape, ints, joined, whole_numbers
+from fsbench_kit.formats.fio_json.columns import (
+    ORDER,
+    Bools,
+    Floats,
+    Ints,
+    Rows,
+    by_shape,
+    ints,
+    joined,
+    whole_numbers,
+)
 from fsbench_kit.model.records import what
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from fsbench_kit.formats.fio_json.columns import Counted, Log, Numbered
     from fsbench_kit.formats.fio_json.figures import Latencies
@@ -40,12 +52,12 @@ class Wrong(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """Bins as columns: of which latencies each is, its bounds, its count, and on which line that stands."""
+    """Bins as columns: of which latencies each is, its bounds, how many it holds, and its line."""
 
     of: Ints
     low: Floats
     high: Floats
-    count: Ints
+    number: Ints
     line: Ints
 
 
@@ -124,7 +136,7 @@ class _Values(NamedTuple):
     value: Ints
     is_possible: Bools
     is_primary: Bools
-    name: list[str]
+    name: NDArray[np.object_]
     text: pl.Series
     line: Ints
 
@@ -142,7 +154,14 @@ def _printed(logs: Sequence[Log], starts: Ints, known: _Latencies) -> _Values:
     is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
     lines = joined(log.lines[shape.percentiles] for shape, log in zip(shapes, logs, strict=True))
     return _Values(
-        of, rank, value, is_possible, np.ones(len(of), bool), names, pl.Series(texts, dtype=pl.String), lines
+        of,
+        rank,
+        value,
+        is_possible,
+        np.ones(len(of), bool),
+        np.array(names, object),
+        pl.Series(texts, dtype=pl.String),
+        lines,
     )
 
 
@@ -167,7 +186,7 @@ class _Found(NamedTuple):
 
     of: Ints
     value: Ints
-    count: Ints
+    number: Ints
     line: Ints
 
 
@@ -238,14 +257,14 @@ def _made(found: _Found, printed: _Values, known: _Latencies) -> _Values:
     of = np.concatenate([of, np.repeat(bare, len(_RANKS))])
     rank = np.concatenate([rank, np.tile(_RANKS, len(bare))])
     is_primary = np.concatenate([is_primary, np.ones(len(bare) * len(_RANKS), bool)])
-    ends = np.cumsum(found.count)
+    ends = np.cumsum(found.number)
     first = np.searchsorted(found.of, of)
-    before = ends[first] - found.count[first]
+    before = ends[first] - found.number[first]
     reached = _reached(rank, known.requests[of]) + before
     at = np.searchsorted(ends, reached)
     value, line = found.value[at], found.line[at]
     text = pl.Series(value).cast(pl.String)
-    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, [], text, line)
+    return _Values(of, rank, value, np.ones(len(of), bool), is_primary, np.zeros(len(of), object), text, line)
 
 
 def _reached(ranks: Floats, totals: Ints) -> Ints:
@@ -265,9 +284,7 @@ def _rows(values: _Values, known: _Latencies, places: Numbered, whats: Numbered,
     """Return percentiles as measurements, of which those of one log stand behind each other in an order."""
     if not values.is_possible.all():
         kept = np.flatnonzero(values.is_possible)
-        values = values._replace(
-            **{name: getattr(values, name)[kept] for name in values._fields if name != "name"}  # type: ignore[arg-type]
-        )
+        values = _Values._make(column[kept] for column in values)
         order = order[kept]
     of, value = values.of, values.value
     widths = bin_widths(value)
@@ -304,7 +321,7 @@ def _rows(values: _Values, known: _Latencies, places: Numbered, whats: Numbered,
     )
 
 
-def _what(metric: str, rank: float, is_open: bool, is_primary: bool) -> What:  # noqa: FBT001
+def _what(metric: str, rank: float, is_open: bool, is_primary: bool) -> What:
     return what(metric, f"p{rank:g}", "s", "censored" if is_open else "measured", is_primary)
 
 
@@ -312,7 +329,7 @@ def _disagree(printed: _Values, made: _Values, number: int) -> Bools:
     """Return whether percentiles do not rise with their ranks, or are not what the bins make."""
     wrong = np.zeros(number, bool)
     for values in (printed, made):
-        kept = values.is_possible if values is printed else slice(None)
+        kept = np.flatnonzero(values.is_possible)
         of, rank, value = values.of[kept], values.rank[kept], values.value[kept]
         falls = (np.diff(rank) <= 0) | (np.diff(value) < 0)
         wrong[of[1:][falls & (np.diff(of) == 0)]] = True
@@ -322,6 +339,8 @@ def _disagree(printed: _Values, made: _Values, number: int) -> Bools:
     }
     if again:
         kept = np.flatnonzero(printed.is_possible)
-        own = zip(printed.of[kept].tolist(), printed.rank[kept].tolist(), printed.value[kept].tolist(), strict=True)
+        own = zip(
+            printed.of[kept].tolist(), printed.rank[kept].tolist(), printed.value[kept].tolist(), strict=True
+        )
         wrong[[of for of, rank, value in own if again.get((of, rank), value) != value]] = True
     return wrong

@@ -27,8 +27,10 @@ from fsbench_kit.formats.fio_requests import over_requests
 from fsbench_kit.model.records import Measurements, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
     from datetime import datetime
+
+    from numpy.typing import NDArray
 
     from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_json.contents import Report
@@ -72,6 +74,8 @@ class Reader:
         Of which parts each group, and the sum of all clients, is made.
     failures
         What it says went wrong.
+    numbers_of_settings
+        The numbers of the document on which its settings depend.
     """
 
     def __init__(self, text: Text, report: Report) -> None:
@@ -82,15 +86,21 @@ class Reader:
         self.wholes: dict[Part, list[Part]] = {}
         self.failures: list[str] = []
         self._read_jobs()
-        start = report.document.start
-        line, byte = text.line(start), text.byte(start)
-        run.settings += (
-            Setting(key=key, value=value, scope="all" if name is None else "job", part=name, line=line, start=byte)
-            for key, value, name in dict.fromkeys(settings(report))
-        )
+        consulted, report.consulted = report.consulted, set()
+        run.settings += self.settings(report)
+        self.numbers_of_settings, report.consulted = report.consulted, consulted
         for disk in objects(report.content.get("disk_util")):
             read_disk(self.figures, disk)
         read_idleness(self.figures, object_(report.content.get("cpu_idleness")))
+
+    def settings(self, report: Report) -> list[Setting]:
+        """Return the settings of this report, or of one that is printed alike."""
+        start = report.document.start
+        line, byte = self.text.line(start), self.text.byte(start)
+        return [
+            Setting(key=key, value=value, scope="all" if name is None else "job", part=name, line=line, start=byte)
+            for key, value, name in dict.fromkeys(settings(report))
+        ]
 
     @property
     def log(self) -> Log:
@@ -267,9 +277,11 @@ class _Read:
         """Name the numbers that were not read, but for zeros and what is no figure."""
         figures = self.reader.figures
         unread = [*self._unread_numbers(), *(unread_counts(bins) for bins in figures.bins if bins.numbers is None)]
-        yield from leftovers(self.reader, sorted(each for each in unread if each))  # by where they stand
+        for message, position, excerpt in leftovers(sorted(each for each in unread if each)):
+            line = self.reader.text.line(position)
+            yield figures.diagnostic("UNREAD_FIGURE", message, line, excerpt)
 
-    def _unread_numbers(self) -> Iterator[list[_Unread]]:
+    def _unread_numbers(self) -> Iterator[list[Unread]]:
         document = self.reader.report.document
         is_read = np.frombuffer(document.is_read, bool).copy()
         is_read[self._sheet.read_numbers(self._number)] = True
@@ -285,8 +297,8 @@ def _are_as_many(report: Report, samples: int, requests: int | None) -> bool:
     return bool(number) and report.count(requests) in {number, None}
 
 
-def leftovers(reader: Reader, unread: Iterable[Sequence[_Unread]]) -> Iterator[Diagnostic]:
-    """Name numbers that were not read."""
+def leftovers(unread: Iterable[Sequence[Unread]]) -> Iterator[tuple[str, int, str]]:
+    """Yield what is to be said of numbers that were not read, where the first of them stands, and an excerpt."""
     lost: dict[str, tuple[int, str]] = {}
     broken: dict[str, tuple[int, str]] = {}
     for position, key, text in chain.from_iterable(unread):
@@ -300,15 +312,8 @@ def leftovers(reader: Reader, unread: Iterable[Sequence[_Unread]]) -> Iterator[D
     ):
         if numbers:
             (first, _), *_ = numbers.values()
-            message, excerpt = unread_figures(words, {key: text for key, (_, text) in numbers.items()})
-            line = reader.text.line(first)
-            yield reader.figures.diagnostic("UNREAD_FIGURE", message, line, excerpt)
-
-
-def unread_figures(words: str, numbers: Mapping[str, str]) -> tuple[str, str]:
-    """Return the message that names numbers by their keys, and its excerpt."""
-    excerpt = ", ".join(f"{key}: {text}" for key, text in islice(numbers.items(), _EXCERPT))
-    return f"{words} {', '.join(numbers)}.", excerpt[:_EXCERPT]
+            excerpt = ", ".join(f"{key}: {text}" for key, (_, text) in islice(numbers.items(), _EXCERPT))
+            yield f"{words} {', '.join(numbers)}.", first, excerpt[:_EXCERPT]
 
 
 def key_of(document: Document, position: int) -> str:
@@ -321,13 +326,17 @@ def key_of(document: Document, position: int) -> str:
     return match[1] if match is not None else "?"
 
 
-_Unread = tuple[int, str, str]
+Unread = tuple[int, str, str]
 """Position, key and text of a number that is not 0 and was not read."""
 
 
-def unread_counts(counts: Counts) -> list[_Unread]:
+def unread_counts(counts: Counts, places: NDArray[np.int64] | None = None) -> list[Unread]:
+    """Return the counts for which there is no place, and where they stand: in the text, or as some places say."""
     lost = np.flatnonzero(~counts.is_read & (counts.counts > 0))
-    starts, names, numbers = (column[lost].tolist() for column in (counts.starts, counts.names, counts.counts))
+    starts, names, numbers = (
+        column[lost].tolist()
+        for column in (counts.starts if places is None else places, counts.names, counts.counts)
+    )
     return list(zip(starts, map(str, names), map(str, numbers), strict=True))
 
 

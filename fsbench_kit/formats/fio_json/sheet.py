@@ -26,7 +26,7 @@ _SHARE: Final = printed("", "group_share", unit="%")
 
 
 class Distribution(NamedTuple):
-    """Bins and shares as columns, in the order of the logs; unknown is NaN, of counts -1."""
+    """Bins and shares as columns, in the order of the logs; unknown is NaN, of numbers -1."""
 
     log: Ints
     order: Ints
@@ -34,7 +34,7 @@ class Distribution(NamedTuple):
     metric: Ints
     low: Floats
     high: Floats
-    count: Ints
+    number: Ints
     share: Floats
     line: Ints
 
@@ -89,9 +89,7 @@ class Sheet:
         logs = self.logs
         each = [bucket for log in logs for bucket in log.figures.buckets]
         texts = list(chain.from_iterable(log.figures.shape.bucket_texts(log.numbers) for log in logs))
-        share, _, _ = columns.amounts(
-            pl.Series(texts, dtype=pl.String), [_SHARE], np.zeros(len(texts), np.int64)
-        )
+        share, _, _ = columns.amounts(pl.Series(texts, dtype=pl.String), [_SHARE], np.zeros(len(texts), np.int64))
         is_read = ~np.isnan(share) & (np.array([item.with_zeros for item in each], bool) | (share != 0))
         kept = np.flatnonzero(is_read)
         log = np.repeat(np.arange(len(logs)), [len(log.figures.buckets) for log in logs])
@@ -125,14 +123,14 @@ class Sheet:
             ints(self._metrics.number(item.metric) for item in latencies.each)[bins.of],
             bins.low,
             bins.high,
-            bins.count,
+            bins.number,
             np.full(len(bins.of), np.nan),
             bins.line,
         )
         _, shares = self._buckets
-        both = Distribution(*(np.concatenate(pair) for pair in zip(own, shares, strict=True)))
+        both = Distribution._make(np.concatenate(pair) for pair in zip(own, shares, strict=True))
         order = np.lexsort((both.order, both.log))
-        return Distribution(*(column[order] for column in both))
+        return Distribution._make(column[order] for column in both)
 
     # Of one log
 
@@ -142,8 +140,10 @@ class Sheet:
         rows = self.rows.of(slice(start, end))
         places, whats = self.places, self.whats
         return [
-            Figure(places[place], whats[known], *ends, samples if samples >= 0 else None, text, line, None)
-            for place, known, *ends, samples, text, line in zip(
+            Figure(
+                places[place], whats[known], value, low, high, samples if samples >= 0 else None, text, line, None
+            )
+            for place, known, value, low, high, samples, text, line in zip(
                 rows.place.tolist(),
                 rows.what.tolist(),
                 *map(_or_none, (rows.value, rows.low, rows.high)),
@@ -160,17 +160,18 @@ class Sheet:
         latencies = self._latencies
         orders = ints(item.order for item in latencies.each)
         agree = orders[(latencies.log == log) & ~latencies.disagree]
-        return np.isin(self.rows.order[start:end] >> ORDER, agree).tolist()
+        is_agreeing: list[bool] = np.isin(self.rows.order[start:end] >> ORDER, agree).tolist()
+        return is_agreeing
 
     def bins_of(self, log: int) -> Distributions:
         """Return the bins of a log."""
         start, end = np.searchsorted(self.distributions.log, [log, log + 1])
-        own = Distribution(*(column[start:end] for column in self.distributions))
+        own = Distribution._make(column[start:end] for column in self.distributions)
         edges = [*np.flatnonzero(np.diff(own.order, prepend=-1)).tolist(), len(own.order)]
         made = []
         for first, last in pairwise(edges):
             place, part = self.places[own.place[first]], slice(first, last)
-            has_counts = own.count[first] >= 0
+            has_counts = own.number[first] >= 0
             made.append(
                 Bins(
                     operation=place.operation,
@@ -180,7 +181,7 @@ class Sheet:
                     lows=own.low[part],
                     highs=own.high[part],
                     lines=own.line[part],
-                    counts=own.count[part] if has_counts else None,
+                    counts=own.number[part] if has_counts else None,
                     shares=None if has_counts else own.share[part],
                 )
             )
@@ -213,6 +214,11 @@ class Sheet:
         latencies = self._latencies
         odd[latencies.log[latencies.disagree]] = True
         odd[self.figures.log[~self._is_known]] = True
+        unread = np.flatnonzero(~latencies.is_read)
+        if len(unread):
+            of_log = np.repeat(np.arange(len(self.logs)), [len(log.names) for log in self.logs])
+            texts = [text for log in self.logs for text in log.figures.shape.percentile_texts(log.numbers)]
+            odd[[of_log[index] for index in unread.tolist() if texts[index].strip("0")]] = True
         return odd
 
     def columns_of(self, logs: Ints) -> list[Measurement]:
@@ -220,22 +226,19 @@ class Sheet:
         figures, whats, places = self.figures, self.whats, self.places
         number = len(self.logs[logs[0]].figures.rows)
         index = (self._starts[logs][:, None] + np.arange(number)).T
-        ends = [np.ascontiguousarray(column[index]) for column in (figures.value, figures.low, figures.high)]
+        value, low, high = (column[index] for column in (figures.value, figures.low, figures.high))
         texts = figures.text.gather(index.ravel()).to_list()
         lines = figures.line[index]
         many = len(logs)
-        return [
-            Figure(
-                places[figures.place[first]],
-                whats[figures.what[first]],
-                *(column[row] for column in ends),  # type: ignore[arg-type]
-                None,
-                texts[many * row : many * (row + 1)],  # type: ignore[arg-type]
-                lines[row],  # type: ignore[arg-type]
-                None,
-            ).measurement()
-            for row, first in enumerate(index[:, 0].tolist())
-        ]
+        made = []
+        for row, first in enumerate(index[:, 0].tolist()):
+            of_one: tuple[Any, ...] = (
+                *(places[figures.place[first]], whats[figures.what[first]]),
+                *(value[row], low[row], high[row]),
+                *(None, texts[many * row : many * (row + 1)], lines[row], None),
+            )
+            made.append(Figure._make(of_one).measurement())
+        return made
 
 
 def _or_none(column: Floats) -> list[float | None]:
