@@ -4,8 +4,8 @@ A module here that has a function `parse` is a format; the others help formats. 
 which versions it reads and what each field means; `TOOL`, which says all that others need to know of its tool;
 `SIGN`, which tells fast where no log of it can be; `signatures`, which finds what only its logs have; and `parse`,
 which turns a text with such a log into a stream of records. It may have `CLEAN`, with which logs that are printed
-alike are read together (see `fsbench_kit.formats.clean`); or, where a glance tells undamaged logs, `together`, which
-reads these among many texts, and `undamaged`, which returns the records of one, and ``None`` for any other text.
+alike are read together (see `fsbench_kit.formats.clean`); or, where a glance tells undamaged logs, `together`,
+which reads these among many texts, and `undamaged`, which returns the records of one, and ``None`` for any other.
 
 To add a format, copy `_template` to a module of a new name: whoever needs to know of it asks `FORMATS` or `TOOLS`.
 """
