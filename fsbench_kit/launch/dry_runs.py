@@ -9,7 +9,7 @@ from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.environment import mount_of
 from fsbench_kit.launch.resolve import resolve_plan
 from fsbench_kit.launch.schedule import schedule
-from fsbench_kit.launch.session import BESIDE, TARGET
+from fsbench_kit.launch.session import BESIDE, DEVICE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.tools import isolation_problem
 from fsbench_kit.launch.workloads import Argv, RunContext
@@ -159,7 +159,9 @@ def _settling(plan: Plan, run: PlannedRun) -> Iterator[Argv]:
 
 def _work(plan: Plan, run: PlannedRun, root: Path) -> Iterator[Argv]:
     filesystem = run.target.expected_filesystem or mount_of(run.target.place(root)).filesystem
-    work = run.workload.work(RunContext(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=run.seed))
+    device = DEVICE if run.target.is_raw else None
+    context = RunContext(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=run.seed, device=device)
+    work = run.workload.work(context)
     yield from work.before
     yield from _settling(plan, run)
     yield work.measured

@@ -163,6 +163,7 @@ class Plan(PlanTable):
         for key in ("precondition", "workload"):
             for number, workload in enumerate(getattr(self, key)):
                 self._refuse_over_timeout(Place(key, number), workload)
+        self._refuse_raw()
         if not any(map(self.workloads, self.target)):
             raise PlanError("nothing is left to run", Place(key="exclude"), hint="Exclude less.")
         if self.precondition and self.trim:
@@ -182,6 +183,18 @@ class Plan(PlanTable):
         if len(self.target) == 1:
             what = "the rule looks at ratios to the first target, and this is the only one"
             raise PlanError(what, at, hint="Add a [[target]], or remove the rule.")
+
+    def _refuse_raw(self) -> None:
+        """Refuse workloads on devices that cannot run on them."""
+        for target in (*self.target, *self.otherwise):
+            for key, workloads in (("precondition", self.precondition), ("workload", self.workloads(target))):
+                for workload in workloads:
+                    if problem := workload.raw_problem(is_raw=target.is_raw):
+                        what = f'workload "{workload.name}" cannot run on target "{target.name}": {problem}'
+                        at = Place(key, getattr(self, key).index(workload))
+                        raise PlanError(
+                            what, at, hint="Leave it out there with [[exclude]], or name another target."
+                        )
 
     @property
     def rounds(self) -> int:

@@ -7,7 +7,7 @@ import re
 import resource
 import shutil
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,6 +44,8 @@ TARGET: Final = Path("target")
 """What leads to a run's directory on its target, in the run's own folder."""
 BESIDE: Final = Path("beside")
 """What leads to a directory beside the target there."""
+DEVICE: Final = Path("device")
+"""What leads there to a target that is a device without a filesystem."""
 
 
 @dataclass
@@ -272,18 +274,23 @@ class Session:
                 record.settings |= target.settings
                 if target.steps:
                     record.settings["provision"] = target.text
-                record.before["mount"] = environment.mount_of(target.directory).line.replace(scratch, "")
+                mount = "" if target.node else environment.mount_of(target.directory).line.replace(scratch, "")
+                record.before["mount"] = mount
+                if target.node:
+                    del record.settings["mount_options"]  # of where the results go
                 context = RunContext(
                     directory=TARGET,
                     beside=BESIDE,
                     filesystem=target.filesystem,
                     device_size=environment.size_under((*target.members, target.directory)[0]),
                     seed=planned.seed,
+                    device=None if target.node is None else DEVICE,
                 )
                 with (
                     TemporaryDirectory(dir=self.scratch) as beside,
                     _link(folder / TARGET, target.directory),
                     _link(folder / BESIDE, Path(beside)),
+                    nullcontext() if target.node is None else _link(folder / DEVICE, target.node),
                 ):
                     self._work(planned.workload.work(context), target, record)
         except StepError as error:

@@ -64,7 +64,12 @@ MISTAKES = {
     "text for a number": ("repeats = 6", 'repeats = "6"', 3, f'"repeats" must be {COUNT}, not "6"'),
     "truth for a number": ("iodepth = 8", "iodepth = true", 28, f'"iodepth" must be {COUNT}, not true'),
     "a key is missing": ('id = "quick"\n', "", None, f'"id" is missing from the plan: {NAME}'),
-    "a key of a table is missing": ('bs = "4k"\n', "", 22, f'"bs" is missing from [[workload]]: {SIZE}'),
+    "a key of a table is missing": (
+        'bs = "4k"\n',
+        "",
+        22,
+        f'"bs" is missing from [[workload]]: {SIZE}, or a range like "4k-64k"',
+    ),
     "a table is missing": (
         GOOD[GOOD.index("[[workload]]") :],
         "",
@@ -84,14 +89,14 @@ MISTAKES = {
         '"loop"\nname = "xfs"',
         '"lop"\nname = "xfs"',
         17,
-        '"kind" must be "directory" or "loop" or "mirror" or "zfs" or "device", not "lop"',
+        '"kind" must be "directory" or "loop" or "mirror" or "zfs" or "device" or "raw", not "lop"',
     ),
     "no kind": (
         'tool = "fio"\n',
         "",
         22,
         '"tool" is missing from [[workload]]: '
-        '"bonnie++" or "filetree" or "fio" or "iozone" or "smallfiles" or "sysbench"',
+        '"bonnie++" or "command" or "filetree" or "fio" or "iozone" or "smallfiles" or "sysbench"',
     ),
     "an unknown filesystem": (
         'filesystem = "xfs"',
@@ -100,7 +105,12 @@ MISTAKES = {
         '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
         'not "xsf"',
     ),
-    "a size that is none": ('bs = "4k"', 'bs = "4q"', 26, f'"bs" must be {SIZE}, not "4q"'),
+    "a size that is none": (
+        'bs = "4k"',
+        'bs = "4q"',
+        26,
+        f'"bs" must be {SIZE}, or a range like "4k-64k", not "4q"',
+    ),
     "a name that leads elsewhere": (
         'name = "small"',
         'name = "../small"',

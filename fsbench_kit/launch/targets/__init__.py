@@ -17,6 +17,7 @@ from fsbench_kit.launch.targets.device import DeviceTarget
 from fsbench_kit.launch.targets.directory import DirectoryTarget
 from fsbench_kit.launch.targets.loop import LoopTarget
 from fsbench_kit.launch.targets.mirror import MirrorTarget
+from fsbench_kit.launch.targets.raw import RawTarget
 from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError
 from fsbench_kit.launch.targets.zfs import ZfsTarget
 
@@ -28,6 +29,7 @@ __all__ = [
     "DirectoryTarget",
     "LoopTarget",
     "MirrorTarget",
+    "RawTarget",
     "Ready",
     "Step",
     "StepError",
@@ -36,5 +38,5 @@ __all__ = [
 ]
 
 Target = Annotated[
-    DirectoryTarget | LoopTarget | MirrorTarget | ZfsTarget | DeviceTarget, Field(discriminator="kind")
+    DirectoryTarget | LoopTarget | MirrorTarget | ZfsTarget | DeviceTarget | RawTarget, Field(discriminator="kind")
 ]

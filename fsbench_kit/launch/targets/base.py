@@ -46,6 +46,9 @@ class BaseTarget(VariedTable, ABC):
     isolated: ClassVar[bool] = True
     """Whether it needs mounts of its own, and so root."""
 
+    is_raw: ClassVar[bool] = False
+    """Whether it is a device without a filesystem."""
+
     own_cache: ClassVar[str | None] = None
     """What it caches besides the kernel, and keeps where the kernel's caches are dropped."""
 

@@ -86,6 +86,8 @@ class Ready:
         The commands that were run for it so far; after the run, also those that took it away.
     filesystem
         What is mounted there.
+    node
+        The device itself, where it has no filesystem.
     members
         The images or devices that hold its data, where the kernel does not tell.
     settings
@@ -105,6 +107,7 @@ class Ready:
     directory: Path
     steps: list[Step] = field(default_factory=list)
     filesystem: str | None = None
+    node: Path | None = None
     members: tuple[Path, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)

@@ -29,6 +29,8 @@ class RunContext:
     ----------
     directory
         An empty directory on the target.
+    device
+        The target itself, where it is a device without a filesystem.
     beside
         An empty directory where the results go, for what is not under test. It is removed after the run.
     filesystem
@@ -44,6 +46,7 @@ class RunContext:
     filesystem: str | None
     device_size: int | None = None
     seed: int
+    device: Path | None = None
 
 
 Argv = tuple[str, ...]
@@ -140,6 +143,10 @@ class BaseWorkload(VariedTable, ABC):
     def needs(self) -> tuple[Program, ...]:
         """The programs that have to be installed for this one."""
         return self.programs
+
+    def raw_problem(self, *, is_raw: bool) -> str | None:
+        """Say why it cannot run on a device without a filesystem, or on one with it; ``None`` where it can."""
+        return f"{self.tool} needs a filesystem" if is_raw else None
 
     def is_told(self, key: str) -> bool:
         """Look whether it is an option of the tool."""

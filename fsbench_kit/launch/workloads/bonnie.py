@@ -26,7 +26,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from fsbench_kit.launch.plan_errors import MissingKeyError
 from fsbench_kit.launch.schema import Count, Size, Truth, as_bytes
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
+from fsbench_kit.launch.workloads.base import RunContext, Work
+from fsbench_kit.launch.workloads.options import OptionsWorkload
 
 _MIB: Final = 2**20
 _UNIT: Final = 1024  # bonnie++ counts files in multiples of this
@@ -47,7 +48,7 @@ Files = Annotated[
 ]
 
 
-class Bonnie(BaseWorkload):
+class Bonnie(OptionsWorkload):
     """A ``[[workload]]`` with ``tool = "bonnie++"``.
 
     Attributes
@@ -62,6 +63,14 @@ class Bonnie(BaseWorkload):
     """
 
     programs: ClassVar = (Program("bonnie++", "bonnie++", "-h", install=True),)
+    helps: ClassVar = (("bonnie++", "-h"),)
+    keyed: ClassVar = frozenset(f"-{letter}" for letter in "dsncrfDbuz")
+    refused: ClassVar = {
+        "-p": "it waits for others",
+        "-y": "it waits for others",
+        "-Z": "it reads another file",
+        "-g": "the run keeps its user",
+    }
 
     tool: Literal["bonnie++"]
     size: WholeMebibytes | None = None
@@ -103,7 +112,7 @@ class Bonnie(BaseWorkload):
         ]
         if os.geteuid() == 0:
             argv += ["-u", "root"]
-        return Work(measured=(*argv, "-z", str(context.seed)))
+        return Work(measured=(*argv, *self.words, "-z", str(context.seed)))
 
     @property
     def space(self) -> int:

@@ -28,7 +28,8 @@ from pydantic import Field, model_validator
 from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
+from fsbench_kit.launch.workloads.base import RunContext, Work
+from fsbench_kit.launch.workloads.options import OptionsWorkload
 
 _NUMBERS: Final = {
     "write": 0,
@@ -61,7 +62,7 @@ _POSSIBLE: Final[dict[str, tuple[str, ...]]] = {**_NEEDED, "auto": _RANGE}
 _SIZES: Final = ("processes", "file_size", "record_size", *_RANGE)
 
 
-class Iozone(BaseWorkload):
+class Iozone(OptionsWorkload):
     """A ``[[workload]]`` with ``tool = "iozone"``.
 
     Attributes
@@ -82,6 +83,16 @@ class Iozone(BaseWorkload):
 
     # Not free software as Debian sees it: those who want it enable it.
     programs: ClassVar = (Program("iozone", "iozone3", "-v"),)
+    helps: ClassVar = (("iozone", "-h"),)
+    keyed: ClassVar = frozenset(f"-{letter}" for letter in "atsrngyqiIoecRfF")
+    refused: ClassVar = {
+        "-U": "it mounts and unmounts",
+        "-b": "it writes a file elsewhere",
+        "-w": "it leaves its files behind",
+        "-h": "it makes no run",
+        "-v": "it makes no run",
+        "-+m": "it runs on other machines",
+    }
 
     tool: Literal["iozone"]
     mode: Annotated[
@@ -159,6 +170,7 @@ class Iozone(BaseWorkload):
         }
         argv += [flag for flag, on in flags.items() if on]
         files = [str(context.directory / f"iozone.{number}") for number in range(self.processes or 1)]
+        argv += self.words
         argv += ["-F", *files] if self.processes is not None else ["-f", *files]
         return Work(measured=tuple(argv))
 

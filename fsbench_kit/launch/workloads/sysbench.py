@@ -25,7 +25,8 @@ from pydantic import Field, model_validator
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Scale, Work, required, truth, where_known
+from fsbench_kit.launch.workloads.base import RunContext, Scale, Work, required, truth, where_known
+from fsbench_kit.launch.workloads.options import OptionsWorkload
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 
 Mode = Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
 
-_OWN: Final = frozenset({*BaseWorkload.model_fields, "tool"})
+_OWN: Final = frozenset({*OptionsWorkload.model_fields, "tool"})
 _DEFAULT_SECONDS: Final = 10.0
 
 
-class Sysbench(BaseWorkload):
+class Sysbench(OptionsWorkload):
     """A ``[[workload]]`` with ``tool = "sysbench"``.
 
     Attributes
@@ -50,6 +51,14 @@ class Sysbench(BaseWorkload):
     scale: ClassVar = Scale(
         size="file_total_size", of="All files together", whole=("file_num", "file_block_size"), time="time"
     )
+
+    helps: ClassVar = (("sysbench", "fileio", "help"), ("sysbench", "--help"))
+    keyed: ClassVar = frozenset({"--rand-seed"})
+    refused: ClassVar = {
+        "--config-file": "it reads another file",
+        "--help": "it makes no run",
+        "--version": "it makes no run",
+    }
 
     tool: Literal["sysbench"]
     file_test_mode: Annotated[
@@ -104,6 +113,15 @@ class Sysbench(BaseWorkload):
     histogram: Truth | None = None
 
     @model_validator(mode="after")
+    def _has_no_key_among_options(self) -> Sysbench:
+        keys = {f"--{key.replace('_', '-')}" for key in type(self).model_fields if key not in _OWN}
+        for word in self.words:
+            if (flag := word.partition("=")[0]) in keys:
+                what = f'the option "{flag}" is refused: it has a key of its own here'
+                raise PlanError(what, Place(key="options"), hint="Take it out of the options.")
+        return self
+
+    @model_validator(mode="after")
     def _has_a_block_for_each_file(self) -> Sysbench:
         # sysbench makes each file as large as total / number, and ends where that is less than a block.
         files, block = self.file_num or 128, self.file_block_size or 16384
@@ -147,7 +165,7 @@ class Sysbench(BaseWorkload):
         flags = [
             f"--{key.replace('_', '-')}={_value(value)}" for key, value in options.items() if value is not None
         ]
-        command = ("sysbench", "fileio", *flags, f"--rand-seed={context.seed}")
+        command = ("sysbench", "fileio", *flags, *self.words, f"--rand-seed={context.seed}")
         return Work(
             before=() if self.file_test_mode == "seqwr" else ((*command, "prepare"),),
             measured=(*command, "run"),

@@ -24,13 +24,15 @@ What could reach anything but the target is refused: see `safety`.
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, get_args
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
-from fsbench_kit.launch.schema import Count, Milliseconds, Size, Truth, short_size
+from fsbench_kit.launch.schema import Count, Milliseconds, Truth, as_bytes, short_size
 from fsbench_kit.launch.tools import Program
 from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Scale, Work, required, truth, where_known
 from fsbench_kit.launch.workloads.fio import jobs
@@ -38,9 +40,50 @@ from fsbench_kit.launch.workloads.fio.approval import complaint, option, whole_p
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
+_TRIMS: Final = ("trim", "randtrim", "trimwrite", "randtrimwrite")
+"""Patterns for devices alone: fio discards nothing in a file."""
+Pattern = Literal[
+    "read",
+    "write",
+    "randread",
+    "randwrite",
+    "rw",
+    "readwrite",
+    "randrw",
+    "trim",
+    "randtrim",
+    "trimwrite",
+    "randtrimwrite",
+]
+
+
+def _size_or(pattern: str) -> Callable[[Any], Any]:
+    """Return what reads a size in bytes, and leaves text as it is that fio alone can read."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, str) and re.fullmatch(pattern, value):
+            return value
+        number = as_bytes(value)
+        if isinstance(number, int) and number <= 0:
+            raise ValueError
+        return number
+
+    return read
+
+
+_SIZE: Final = 'a size: a number of bytes, or text like "4k", "512M" or "2G"'
+Share = Annotated[
+    int | str,
+    BeforeValidator(_size_or(r"([1-9]\d?|100)%")),
+    Field(description=f'{_SIZE}, or a share of the space like "50%"', examples=["64M"]),
+]
+Sizes = Annotated[
+    int | str,
+    BeforeValidator(_size_or(r"\d+[kKmM]?-\d+[kKmM]?")),
+    Field(description=f'{_SIZE}, or a range like "4k-64k"', examples=["4k"]),
+]
 Engine = Annotated[
     str,
     Field(
@@ -95,15 +138,15 @@ class Fio(BaseWorkload):
         Annotated[
             Pattern,
             Field(
-                description='one of "read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"',
+                description="one of " + ", ".join(f'"{pattern}"' for pattern in get_args(Pattern)),
                 examples=["randwrite"],
             ),
         ]
         | None
     ) = None
-    bs: Size | None = None
-    size: Size | None = None
-    io_size: Size | None = None
+    bs: Sizes | None = None
+    size: Share | None = None
+    io_size: Share | None = None
     ioengine: Engine | None = None
     iodepth: Count | None = None
     numjobs: Count | None = None
@@ -128,7 +171,9 @@ class Fio(BaseWorkload):
             what = f"cannot read the job file {path}: {getattr(error, 'strerror', None) or error}"
             at = Place(key="job_file")
             raise PlanError(what, at, hint="Its path is relative to the plan's folder.") from None
-        return {key: value for key, value in table.items() if key != "job_file"} | {"job": text}
+        return {key: value for key, value in table.items() if key != "job_file"} | {
+            "job": _without_variables(text)
+        }
 
     @model_validator(mode="after")
     def _is_whole_and_safe(self) -> Fio:
@@ -177,6 +222,14 @@ class Fio(BaseWorkload):
     def is_told(self, key: str) -> bool:
         """Leave out the job file: the log has what is in it, and not which one it was."""
         return super().is_told(key) and key != "job_file"
+
+    def raw_problem(self, *, is_raw: bool) -> str | None:
+        """Look for jobs that discard, which only devices can, and for files of their own, which devices lack."""
+        if is_raw:
+            own = [key for job in self._jobs for key in ("filename", "nrfiles", "opendir") if key in job.options]
+            return f"a device has no files, and a job says {own[0]}" if own else None
+        discards = any(job.options.get("rw", job.options.get("readwrite")) in _TRIMS for job in self._jobs)
+        return 'fio discards nothing in files; name a target of kind = "raw"' if discards else None
 
     def program_error(self) -> PlanError | None:
         """Ask fio itself."""
@@ -241,7 +294,7 @@ class Fio(BaseWorkload):
     def work(self, context: RunContext) -> Work:
         """Return the command line; what fio says besides its report goes to standard output."""
         # fio takes no symbolic link for a directory, but what a slash behind it leads to.
-        directory = f"{context.directory}/"
+        place = {"directory": f"{context.directory}/"} if context.device is None else {"filename": context.device}
         always = {
             "randseed": context.seed,
             "output-format": "json+",
@@ -249,16 +302,18 @@ class Fio(BaseWorkload):
         }
         if self.job is not None:
             # Options before a job file are defaults for all of its jobs.
-            argv = ("fio", *_flags({"directory": directory, **always}), _JOB)
+            argv = ("fio", *_flags({**place, **always}), _JOB)
             return Work(measured=argv, files={_JOB: jobs.without_directory(self.job)})
-        options = {"name": self.name, "directory": directory, **self._options, **always}
+        options = {"name": self.name, **place, **self._options, **always}
         return Work(measured=("fio", *_flags(options)))
 
     @property
     def _options(self) -> dict[str, object]:
         own = self.model_dump(exclude=_NOT_OPTIONS)
         for key in ("bs", "size", "io_size"):
-            own[key] = None if own[key] is None else short_size(own[key])
+            own[key] = short_size(own[key]) if isinstance(own[key], int) else own[key]
+        if isinstance(self.bs, str):
+            own["bsrange"] = own.pop("bs")
         own["runtime"] = None if self.runtime is None else f"{round(self.runtime * 1000)}ms"
         if self.log_interval is not None:
             own |= {f"write_{kind}_log": _LOG for kind in ("bw", "iops", "lat")}
@@ -291,6 +346,18 @@ class Fio(BaseWorkload):
     def stated_seconds(self) -> float:
         """Limits in time are taken to be reached."""
         return jobs.stated_seconds(self._jobs)
+
+
+def _without_variables(text: str) -> str:
+    """Put the values of environment variables into a job file, so that they are recorded with it."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in os.environ:
+            what = f"the job file uses ${{{found[1]}}}, and no such variable is set"
+            raise PlanError(what, Place(key="job_file"), hint=f"Set it: {found[1]}=... fsbench launch ...")
+        return os.environ[found[1]]
+
+    return re.sub(r"\$\{(\w+)\}", value, text)
 
 
 def _flags(options: dict[str, Any]) -> list[str]:

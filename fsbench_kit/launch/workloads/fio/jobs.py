@@ -28,6 +28,7 @@ _UNKNOWN_SIZE: Final = ("create_on_open", "file_append", "filesize", "fill_devic
 """Options with which files may be of another size than `size` says."""
 _MAY_END_EARLY: Final = (
     *("runtime", "timeout", "time_based", "number_ios", "steadystate", "ss", "create_only", "verify_only"),
+    *("bsrange", "bssplit", "blocksize_range"),
     *("zonemode", "zonesize", "zonerange", "filename_format"),
 )
 """Options with which a job, or one of its copies, may have written less than `size` says when it ends."""
