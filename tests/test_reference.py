@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.generator import DOCS, PART, PARTS, made
+from docs.generator import DOCS, PART, PARTS, made, vocabulary
 from docs.generator.markdown import markdown
 
 
@@ -17,6 +17,11 @@ def test_pages_are_up_to_date(pages: dict[Path, str]) -> None:
     stale = [str(path.relative_to(DOCS)) for path, text in pages.items() if path.read_text("utf-8") != text]
     assert stale == [], "run `make reference`"
     assert {*(DOCS / "formats").glob("*.md")} <= pages.keys()
+
+
+def test_every_code_has_an_example() -> None:
+    assert vocabulary.WRITTEN["diagnostics"].keys() == DIAGNOSTICS.keys(), "see docs/generator/examples.toml"
+    assert vocabulary.WRITTEN["reasons"].keys() == REASONS.keys(), "see docs/generator/examples.toml"
 
 
 def test_every_part_stands_on_one_page(pages: dict[Path, str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -52,17 +54,23 @@ def settings() -> str:
 def diagnostics() -> str:
     """Return each code of diagnostics, with a message that bears it."""
     return table(
-        ("code", "severity", "meaning"),
-        ((f"`{key}`", *word) for key, word in DIAGNOSTICS.items()),
+        ("code", "severity", "meaning", "example"),
+        ((f"`{key}`", *word, WRITTEN["diagnostics"].get(key, "")) for key, word in DIAGNOSTICS.items()),
     )
 
 
 def reasons() -> str:
-    """Return each reason, with what it keeps from a comparison."""
+    """Return each reason, with what it keeps from a comparison, and where that is so."""
     return table(
-        ("code", "what is not given", "meaning"),
-        ((f"`{key}`", word.kind, word.meaning) for key, word in REASONS.items()),
+        ("code", "what is not given", "meaning", "example"),
+        ((f"`{key}`", word.kind, word.meaning, WRITTEN["reasons"].get(key, "")) for key, word in REASONS.items()),
     )
+
+
+WRITTEN: Final[dict[str, dict[str, str]]] = {
+    kind: {code: text.replace("*", "\\*").replace("<", "&lt;") for code, text in examples.items()}
+    for kind, examples in tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8")).items()
+}
 
 
 def _example(kind: str, word: str) -> str:
