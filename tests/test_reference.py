@@ -6,6 +6,9 @@ import pytest
 
 from docs.generator import DOCS, PART, PARTS, made, vocabulary
 from docs.generator.markdown import markdown
+from fsbench_kit.analysis.verdict import REASONS
+from fsbench_kit.model.columns import MEANINGS
+from fsbench_kit.model.vocabulary import DIAGNOSTICS
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +20,11 @@ def test_pages_are_up_to_date(pages: dict[Path, str]) -> None:
     stale = [str(path.relative_to(DOCS)) for path, text in pages.items() if path.read_text("utf-8") != text]
     assert stale == [], "run `make reference`"
     assert {*(DOCS / "formats").glob("*.md")} <= pages.keys()
+
+
+def test_every_meaning_has_a_column(pages: dict[Path, str]) -> None:
+    text = pages[DOCS / "frames.md"]  # a column without a meaning cannot be written there
+    assert [name for name, meaning in MEANINGS.items() if meaning not in text] == []
 
 
 def test_every_code_has_an_example() -> None:
