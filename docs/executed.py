@@ -15,11 +15,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import altair as alt
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 from fsbench_kit.charts import save
+from fsbench_kit.launch.locks import LOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 CHARTS: Final = "_charts"
+
+_LONGEST: Final = 300
+"""The most seconds that a block may take: what the manual promises to take minutes should."""
 
 _AT_THE_END: Final = "\npwd > ~/.folder"
 
@@ -64,7 +70,7 @@ class Python(Executed):
         shown: list[nodes.Node] = [] if "hidden" in self.options else [self.shown(code, "python")]
         if value is None:
             return shown
-        if hasattr(value, "to_dict") and hasattr(value, "mark_rule"):
+        if isinstance(value, alt.TopLevelMixin):
             return [*shown, self._chart(value)]
         return [*shown, *self.output(repr(value))]
 
@@ -108,7 +114,7 @@ def ran(code: str, home: Path, status: int = 0) -> str:
 
     Raises
     ------
-    RuntimeError
+    ExtensionError
         If they end with another status; the message has what they printed.
     """
     folder = home / ".folder"
@@ -117,21 +123,25 @@ def ran(code: str, home: Path, status: int = 0) -> str:
         "HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "XDG_CACHE_HOME": str(home / ".cache"),
+        "FSBENCH_ROOT": str(ROOT),
         "COLUMNS": "110",
         "FSBENCH_NO_INSTALL": "1",
+        LOCKS: str(home),
     }
     result = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", code + _AT_THE_END],
+        ["bash", "-eu", "-c", code + _AT_THE_END],
         cwd=folder.read_text().strip() if folder.exists() else home,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
         text=True,
+        timeout=_LONGEST,
         check=False,
     )
     printed = result.stdout.replace(str(home), "~").rstrip()
     if result.returncode != status:
-        raise RuntimeError(f"{code}\nended with {result.returncode} and not with {status}:\n{printed}")
+        raise ExtensionError(f"{code}\nended with {result.returncode} and not with {status}:\n{printed}")
     return printed
 
 

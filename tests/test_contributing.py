@@ -1,4 +1,4 @@
-"""The changes that CONTRIBUTING.md shows apply to this tree, and their tests pass."""
+"""The changes that the manual shows apply to this tree, and their tests pass."""
 
 import os
 import re
@@ -29,6 +29,6 @@ def test_a_thing_is_added_by_its_diff_alone(diff: Path, root: Path, tmp_path: Pa
 
 
 def test_every_diff_is_shown(root: Path) -> None:
-    shown = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert {f"docs/adding/{diff.name}" for diff in DIFFS} == set(re.findall(r"docs/adding/\w+\.diff", shown))
+    shown = (root / "docs" / "extending.md").read_text(encoding="utf-8")
+    assert {f"adding/{diff.name}" for diff in DIFFS} == set(re.findall(r"adding/\w+\.diff", shown))
     assert len(DIFFS) == 6
