@@ -12,6 +12,7 @@ exclude_patterns = ["_site", "_charts", "generator"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "deflist"]
 nitpicky = True
+smartquotes = False  # it makes a dash of the two hyphens before an option
 
 html_theme = "furo"
 html_title = "fsbench_kit"

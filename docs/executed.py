@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -33,7 +34,7 @@ ROOT: Final = Path(__file__).parents[1]
 CHARTS: Final = "_charts"
 
 _LONGEST: Final = 300
-"""The most seconds that a block may take: what the manual promises to take minutes should."""
+"""The most seconds that the commands of a page may take: the manual promises five minutes."""
 
 _AT_THE_END: Final = "\npwd > ~/.folder"
 
@@ -105,7 +106,12 @@ class Shell(Executed):
         """Run the commands, and return them with what they print."""
         code = "\n".join(self.content)
         home = self.kept("home", tempfile.TemporaryDirectory(prefix="fsbench-manual-"))
+        times = self.kept("times", [])
+        began = time.monotonic()
         printed = ran(code, Path(home.name), self.options.get("status", 0))
+        times.append(time.monotonic() - began)
+        if sum(times) > _LONGEST:
+            raise ExtensionError(f"the commands of {self.env.docname} took {sum(times):.0f} s")
         return [] if "hidden" in self.options else [self.shown(code, "sh"), *self.output(printed)]
 
 

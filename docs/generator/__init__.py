@@ -25,6 +25,7 @@ DOCS: Final = Path(__file__).parents[1]
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "api": api.described,
     "commands": commands.commands,
+    "exit statuses": commands.exit_statuses,
     "frames": frames.frames,
     "tables": frames.tables,
     "study keys": tables.study_keys,

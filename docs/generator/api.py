@@ -51,7 +51,7 @@ def _described(name: str, function: Any, heading: str) -> Iterator[str]:
     ]
     bare = signature.replace(parameters=parameters, return_annotation=_Bare(signature.return_annotation))
     yield f"{heading} `{name}`"
-    yield f"```python\n{name}{bare}\n```"
+    yield f"```text\n{name}{bare}\n```"
     yield from _sections(inspect.getdoc(function) or "")
 
 

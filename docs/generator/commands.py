@@ -10,6 +10,7 @@ import typer
 
 from docs.generator.markdown import code, table
 from fsbench_kit.cli import app
+from fsbench_kit.cli.exits import STATUSES
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand, TyperGroup
@@ -32,6 +33,11 @@ def commands() -> str:
             _text(command.epilog or ""),
         ]
     return "\n\n".join(part for part in parts if part)
+
+
+def exit_statuses() -> str:
+    """Return what each exit status means."""
+    return table(("exit status", "means"), ((str(status), said) for status, said in STATUSES.items()))
 
 
 def _text(text: str) -> str:

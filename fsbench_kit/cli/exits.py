@@ -12,7 +12,7 @@ STATUSES: Final = {
     4: "With --gate: nothing is worse, and something is not comparable.",
     130: "Interrupted by Ctrl-C; the message says what is kept.",
 }
-"""Exit status -> what it means; ``docs/ci.md`` has the same table."""
+"""Exit status -> what it means; ``docs/commands.md`` is made with it."""
 
 GATE: Final = {"worse": 1, "not comparable": 4, "undecided": 3}
 """What keeps a comparison from passing -> the exit status."""

@@ -1,6 +1,5 @@
 """What commands write on request, and what they say of it."""
 
-import re
 from datetime import datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -71,8 +70,6 @@ def test_junit_without_a_gate_is_refused(published: Path, tmp_path: Path) -> Non
     assert "cannot write a table as '.xml'" in result.stderr
 
 
-def test_help_and_documentation_have_every_exit_status(root: Path) -> None:
-    rows = re.findall(r"^\| (\d+) \| (.*) \|$", (root / "docs" / "ci.md").read_text(), re.MULTILINE)
-    assert {int(status): meaning for status, meaning in rows} == STATUSES
+def test_help_has_every_exit_status() -> None:
     shown = " ".join(fsbench("--help").stdout.split())
     assert all(f"{status}: {meaning}" in shown for status, meaning in STATUSES.items())
