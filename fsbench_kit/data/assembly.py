@@ -6,7 +6,7 @@ several places becomes one, each gets its id, and checks over the columns of all
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -152,26 +152,18 @@ def _merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Re
     several = {index: numbers for index, numbers in enumerate(sets) if numbers[1:]}
     if not several:
         return found, []
-    made = [merged([found[number] for number in numbers]) for numbers in several.values()]
+    made, remarks = merged(found, list(several.values()))
     alone = [numbers[0] for numbers in sets if not numbers[1:]]
-    runs = [run for run, _ in made]
-    records = Columns.of(FileRecords(0, [run.run, *run.blocks], run.sha256) for run in runs)
-    large = found.columns.too_large
-    if not large.is_empty():
-        run_of = {member: number for number, members in enumerate(several.values()) for member in members}
-        large = large.filter(pl.col(RUN).is_in(run_of)).with_columns(pl.col(RUN).replace(run_of))
-        records = replace(records, too_large=large.sort(RUN, maintain_order=True))
-    facts = [{**run.facts, "source": run.source} for run in runs]
     indexes = [*(index for index in range(len(sets)) if index not in several), *several]
     order = sorted(range(len(sets)), key=indexes.__getitem__)
-    settings = [*(found.settings[number] for number in alone), *(run.settings for run in runs)]
+    settings = [*(found.settings[number] for number in alone), *made.settings]
     return (
         Found(
-            Columns.stacked([found.columns.picked(alone), records]).picked(order),
-            pl.concat([found.facts[alone], pl.DataFrame(facts, schema=_FACTS)])[order],
+            Columns.stacked([found.columns.picked(alone), made.columns]).picked(order),
+            pl.concat([found.facts[alone], made.facts])[order],
             [settings[number] for number in order],
         ),
-        [remark for _, remarks in made for remark in remarks],
+        remarks,
     )
 
 

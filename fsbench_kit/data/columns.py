@@ -225,13 +225,9 @@ class Columns:
             **{name: row[name] for name in Run.__slots__ if name in row and name != "identity"},
             identity=tuple(zip(words[::2], words[1::2], strict=True)),
             settings=tuple(Setting(**item) for item in self._rows("settings", number)),
-            measurements=self.measurements_of(number),
+            measurements=tuple(Measurement(**item) for item in self._rows("measurements", number)),
             bins=Distributions.of([Bin(**item) for item in self._rows("distributions", number)]),
         )
-
-    def measurements_of(self, number: int) -> tuple[Measurement, ...]:
-        """Return the records of a run's measurements."""
-        return tuple(Measurement(**item) for item in self._rows("measurements", number))
 
     def blocks(self, number: int) -> tuple[Block, ...]:
         """Return the records of a run's series."""

@@ -16,6 +16,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.columns import Columns
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import agreement
 from fsbench_kit.data.deduplication.rules import PRINTED_ALIKE
@@ -506,3 +507,15 @@ def test_the_work_grows_with_the_number_of_runs_and_not_of_pairs(
         assert _sets(runs) == number
         found.append(compared)
     assert 0 < found[1] < 5 * found[0]
+
+
+def test_no_object_is_made_of_the_figures_of_formats_and_copies(
+    tmp_path: Path, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(published / "sysbench-rhel72" / SYSBENCH, tmp_path / "a.txt")
+    shutil.copy(published / "sysbench-rhel72" / SYSBENCH, tmp_path / "b.txt")
+    shutil.copy(FIO, tmp_path / "c.txt")
+    monkeypatch.setattr(Columns, "run", lambda _, number: pytest.fail(f"an object was made of run {number}"))
+    data = fsb.read(tmp_path, cache=False)
+    assert data.runs.height == 2
+    assert _codes(data).count("SAME_RUN") == 3

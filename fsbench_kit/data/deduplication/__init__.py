@@ -21,8 +21,8 @@ Each rule gives records marks, and only those of one mark are compared, each wit
 at once: the time grows with their number, and not with that of their pairs.
 """
 
-from fsbench_kit.data.deduplication.found import Found, FoundRun, Remark
+from fsbench_kit.data.deduplication.found import Found, Remark
 from fsbench_kit.data.deduplication.merging import merged
 from fsbench_kit.data.deduplication.rules import same_runs
 
-__all__ = ["Found", "FoundRun", "Remark", "merged", "same_runs"]
+__all__ = ["Found", "Remark", "merged", "same_runs"]

@@ -34,106 +34,26 @@ _TOGETHER: Final = 2**20
 """So many measurements are held against others at once."""
 
 
-class Prints:
-    """The primary measurements of records, as arrays; of those that stand for the same thing the first counts.
+class Figures:
+    """Measurements as arrays, to be held against each other.
 
-    Parameters
+    Attributes
     ----------
-    measurements
-        Those of the records, by the record's number in `RUN`.
-    tools
-        The tool of each record.
+    key, alike
+        Numbers that stand for what a measurement is of, and for that without its sizes.
     """
 
-    def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
-        main = measurements.filter("primary").with_columns(
-            key=pl.struct(MEASUREMENT_KEY).hash(), alike=pl.struct(_OTHERS).hash()
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self.key, self.alike = (
+            np.unique(rows.select(pl.struct(names).hash()).to_series().to_numpy(), return_inverse=True)[1]
+            for names in (MEASUREMENT_KEY, _OTHERS)
         )
-        main = main.filter(pl.struct(RUN, "key").is_first_distinct())
-        main = main.sort(RUN, -pl.col("text").str.len_bytes().cast(pl.Int64), maintain_order=True)
-        rows = main.select(
-            RUN,
-            *("key", "alike", "low", "high", *_SIZES),
-            is_measured=pl.col("state") == "measured",
-            is_missing=(pl.col("state") == "missing") | pl.col("metric").is_in(_CUT_BEFORE),
-            digits=_digits(pl.col("text")),
-            group=_group(tools.gather(main[RUN])),
-            is_rate=_IS_RATE,
-        )
-        self._records = len(tools)
-        self._run = rows[RUN].to_numpy()
+        self.sizes = rows.select(pl.col(_SIZES).fill_null(-1)).to_numpy()
         self._low, self._high = rows["low"].to_numpy(), rows["high"].to_numpy()
-        self._is_measured, self._is_missing = rows["is_measured"].to_numpy(), rows["is_missing"].to_numpy()
-        self._digits, self._is_rate = rows["digits"].to_numpy(), rows["is_rate"].to_numpy()
-        self._tells = rows["group"].is_not_null().to_numpy()
-        self._group = np.unique(rows["group"].fill_null(0).to_numpy(), return_inverse=True)[1]
-        self._sizes = rows.select(pl.col(_SIZES).fill_null(-1)).to_numpy()
-        self._key, self._alike = (_Index(rows[name], self._run, self._records) for name in ("key", "alike"))
-        self._start = np.searchsorted(self._run, np.arange(self._records + 1))
+        self._is_measured = (rows["state"] == "measured").to_numpy()
+        self._is_missing = ((rows["state"] == "missing") | rows["metric"].is_in(_CUT_BEFORE)).to_numpy()
 
-    @property
-    def number(self) -> Numbers:
-        """How many measurements each record has."""
-        return np.diff(self._start)
-
-    def same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
-        """Tell of pairs of records of one tool whether they are prints of one run.
-
-        They agree in all but a share of the measurements that both have, by enough digits.
-        """
-        is_less = self.number[one] <= self.number[other]
-        few, many = np.where(is_less, one, other), np.where(is_less, other, one)
-        left = np.arange(len(one))
-        for number in _FIRST:
-            pair, item, partner = self._partners(few[left], many[left], number)
-            differing = np.bincount(pair[~self._agree(item, partner)], minlength=len(left))
-            left = left[differing <= tolerance[left] * self.number[few[left]]]
-        is_same = np.zeros(len(one), dtype=np.bool_)
-        for some in np.array_split(left, 1 + self.number[few[left]].sum() // _TOGETHER):
-            is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
-        return is_same
-
-    def _are_same(self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
-        pair, item, partner = self._partners(few, many)
-        agree = self._agree(item, partner)
-        shared, differing = (np.bincount(of, minlength=len(few)) for of in (pair, pair[~agree]))
-        digits = self._told(pair[agree], item[agree], partner[agree], len(few))
-        return np.asarray((differing <= tolerance * shared) & (digits >= enough))
-
-    def tells_enough(self, records: Numbers) -> Flags:
-        """Whether records have so many digits that their like can only be copies."""
-        pair, item = self._rows(records)
-        return np.asarray(self._told(pair, item, item, len(records)) >= ENOUGH)
-
-    def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
-        """Return the rows of records, some of which can be equal, and the place of each row's record."""
-        sizes = self.number[records]
-        return _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
-
-    def _partners(self, few: Numbers, many: Numbers, most: int | None = None) -> tuple[Numbers, Numbers, Numbers]:
-        """Return rows of the one record of pairs which the other has as well: pair, row and row of the other.
-
-        A size that only one of the two knows is none.
-        """
-        pair, item = self._rows(few, most)
-        first, number = self._key.find(item, many[pair])
-        found = number > 0
-        alone = np.flatnonzero(~found)
-        start, number = self._alike.find(item[alone], many[pair[alone]])
-        of, place = _spread(start, number)
-        other = self._alike.rows[place]
-        sizes, other_sizes = self._sizes[item[alone[of]]], self._sizes[other]
-        fits = ((sizes == other_sizes) | (sizes < 0) | (other_sizes < 0)).all(axis=1)
-        of, other = of[fits], other[fits]
-        is_only = np.bincount(of, minlength=len(alone))[of] == 1
-        also = alone[of[is_only]]
-        return (
-            np.concatenate([pair[found], pair[also]]),
-            np.concatenate([item[found], item[also]]),
-            np.concatenate([self._key.rows[first[found]], other[is_only]]),
-        )
-
-    def _agree(self, one: Numbers, other: Numbers) -> Flags:
+    def agree(self, one: Numbers, other: Numbers) -> Flags:
         """Tell of pairs of rows whether they can be the same value.
 
         What is missing, or of unknown rounding, can be anything.
@@ -150,6 +70,130 @@ class Prints:
         reach = ~((low > other_high) | (other_low > high))
         agree = np.where(self._is_measured[one] & self._is_measured[other], agree, reach)
         return np.asarray(agree | self._is_missing[one] | self._is_missing[other])
+
+
+class Lookup:
+    """Finds the measurements of records.
+
+    Parameters
+    ----------
+    figures, rows
+        The rows among all figures that can be found.
+    records
+        The number of the record of each.
+    """
+
+    def __init__(self, figures: Figures, rows: Numbers, records: Numbers) -> None:
+        self._figures = figures
+        self._records = int(records.max(initial=0)) + 1
+        self._key, self._alike = (
+            self._sorted(rows, numbers[rows] * self._records + records) for numbers in (figures.key, figures.alike)
+        )
+
+    @staticmethod
+    def _sorted(rows: Numbers, codes: Numbers) -> tuple[Numbers, Numbers]:
+        order = np.argsort(codes, kind="stable")
+        return codes[order], rows[order]
+
+    def _found(self, codes: Numbers, wanted: Numbers) -> tuple[Numbers, Numbers]:
+        start, end = (np.searchsorted(codes, wanted, side=side) for side in ("left", "right"))
+        return start, end - start
+
+    def partners(self, rows: Numbers, records: Numbers) -> tuple[Numbers, Numbers]:
+        """Return which of some rows another record has as well, by their places, and its rows.
+
+        A size that only one of the two knows is none.
+        """
+        figures = self._figures
+        codes, known = self._key
+        start, number = self._found(codes, figures.key[rows] * self._records + records)
+        is_found = number > 0
+        alone = np.flatnonzero(~is_found)
+        exact = known[start[is_found]]
+        codes, known = self._alike
+        start, number = self._found(codes, figures.alike[rows[alone]] * self._records + records[alone])
+        of, place = _spread(start, number)
+        other = known[place]
+        sizes, other_sizes = figures.sizes[rows[alone[of]]], figures.sizes[other]
+        fits = ((sizes == other_sizes) | (sizes < 0) | (other_sizes < 0)).all(axis=1)
+        of, other = of[fits], other[fits]
+        is_only = np.bincount(of, minlength=len(alone))[of] == 1
+        return (
+            np.concatenate([np.flatnonzero(is_found), alone[of[is_only]]]),
+            np.concatenate([exact, other[is_only]]),
+        )
+
+
+class Prints:
+    """The primary measurements of records, as arrays; of those that stand for the same thing the first counts.
+
+    Parameters
+    ----------
+    measurements
+        Those of the records, by the record's number in `RUN`.
+    tools
+        The tool of each record.
+    """
+
+    def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
+        main = measurements.filter("primary")
+        main = main.filter(pl.struct(RUN, *MEASUREMENT_KEY).is_first_distinct())
+        main = main.sort(RUN, -pl.col("text").str.len_bytes().cast(pl.Int64), maintain_order=True)
+        telling = main.select(
+            digits=_digits(pl.col("text")), group=_group(tools.gather(main[RUN])), is_rate=_IS_RATE
+        )
+        runs = main[RUN].to_numpy()
+        self._figures = Figures(main)
+        self._lookup = Lookup(self._figures, np.arange(main.height), runs)
+        self._digits, self._is_rate = telling["digits"].to_numpy(), telling["is_rate"].to_numpy()
+        self._tells = telling["group"].is_not_null().to_numpy()
+        self._group = np.unique(telling["group"].fill_null(0).to_numpy(), return_inverse=True)[1]
+        self._start = np.searchsorted(runs, np.arange(len(tools) + 1))
+
+    @property
+    def number(self) -> Numbers:
+        """How many measurements each record has."""
+        return np.diff(self._start)
+
+    def same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
+        """Tell of pairs of records of one tool whether they are prints of one run.
+
+        They agree in all but a share of the measurements that both have, by enough digits.
+        """
+        is_less = self.number[one] <= self.number[other]
+        few, many = np.where(is_less, one, other), np.where(is_less, other, one)
+        left = np.arange(len(one))
+        for number in _FIRST:
+            pair, item, partner = self._partners(few[left], many[left], number)
+            differing = np.bincount(pair[~self._figures.agree(item, partner)], minlength=len(left))
+            left = left[differing <= tolerance[left] * self.number[few[left]]]
+        is_same = np.zeros(len(one), dtype=np.bool_)
+        for some in np.array_split(left, 1 + self.number[few[left]].sum() // _TOGETHER):
+            is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
+        return is_same
+
+    def _are_same(self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
+        pair, item, partner = self._partners(few, many)
+        agree = self._figures.agree(item, partner)
+        shared, differing = (np.bincount(of, minlength=len(few)) for of in (pair, pair[~agree]))
+        digits = self._told(pair[agree], item[agree], partner[agree], len(few))
+        return np.asarray((differing <= tolerance * shared) & (digits >= enough))
+
+    def tells_enough(self, records: Numbers) -> Flags:
+        """Whether records have so many digits that their like can only be copies."""
+        pair, item = self._rows(records)
+        return np.asarray(self._told(pair, item, item, len(records)) >= ENOUGH)
+
+    def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
+        """Return the rows of records, some of which can be equal, and the place of each row's record."""
+        sizes = self.number[records]
+        return _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
+
+    def _partners(self, few: Numbers, many: Numbers, most: int | None = None) -> tuple[Numbers, Numbers, Numbers]:
+        """Return rows of the one record of pairs which the other has as well: pair, row and row of the other."""
+        pair, item = self._rows(few, most)
+        at, partner = self._lookup.partners(item, many[pair])
+        return pair[at], item[at], partner
 
     def _told(self, pair: Numbers, one: Numbers, other: Numbers, pairs: int) -> Numbers:
         """Count the digits beyond the second in which rates and times of pairs agree.
@@ -173,23 +217,6 @@ class Prints:
         least, most = (ufunc.reduceat(digits, starts) for ufunc in (np.minimum, np.maximum))
         told = np.where(is_rate[starts], least, most)
         return np.bincount(pair[starts], told, minlength=pairs).astype(np.int64)
-
-
-class _Index:
-    """Finds rows by a hash and the number of their record."""
-
-    def __init__(self, hashes: pl.Series, runs: Numbers, records: int) -> None:
-        self._known, self._number = np.unique(hashes.to_numpy(), return_inverse=True)
-        self._records = records
-        keys = self._number * records + runs
-        self.rows = np.argsort(keys, kind="stable")
-        self._keys = keys[self.rows]
-
-    def find(self, rows: Numbers, records: Numbers) -> tuple[Numbers, Numbers]:
-        """Return where in `rows` those of other records begin that have the hash of some rows, and how many."""
-        keys = self._number[rows] * self._records + records
-        start, end = (np.searchsorted(self._keys, keys, side=side) for side in ("left", "right"))
-        return start, end - start
 
 
 def _spread(starts: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:

@@ -1,64 +1,34 @@
-"""A run as it was found in one place."""
+"""Runs as they were found, each in one place."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
     from fsbench_kit.data.columns import Columns
-    from fsbench_kit.model.records import Block, Run, Setting
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundRun:
-    """A run as it was found in one place.
-
-    Attributes
-    ----------
-    run, blocks
-        Its records.
-    source
-        The file in which they stand.
-    sha256
-        Hash of its own bytes.
-    facts
-        What is known of it, by name. Two runs with different facts are not the same one.
-    settings
-        Settings that are known from outside the file; the same holds for them.
-    """
-
-    run: Run
-    blocks: tuple[Block, ...] = ()
-    source: str
-    sha256: str
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    settings: tuple[Setting, ...] = ()
-
-    @property
-    def place(self) -> Place:
-        """Where it stands."""
-        return Place(self.source, self.run.line, self.run.format, self.run.start, self.run.end)
+    from fsbench_kit.model.records import Setting
 
 
 @dataclass(frozen=True)
 class Found:
-    """Runs as they were found, as columns; each of them is made a `FoundRun` when somebody asks for it.
+    """Runs as they were found, as columns.
 
     Attributes
     ----------
     columns
         What their logs say.
     facts
-        A row for each of them: ``source``; ``name``, the file's within its study; and what is known of it.
+        A row for each of them: ``source``; ``name``, the file's within its study; and what is known of it. Two
+        runs with different facts are not the same one.
     settings
-        Those that are known of each from outside the file.
+        Those that are known of each from outside the file; the same holds for them.
     """
 
     columns: Columns
@@ -67,18 +37,6 @@ class Found:
 
     def __len__(self) -> int:
         return self.columns.runs.height
-
-    def __getitem__(self, number: int) -> FoundRun:
-        facts = self.facts.row(number, named=True)
-        source, _ = facts.pop("source"), facts.pop("name")
-        return FoundRun(
-            run=self.columns.run(number),
-            blocks=self.columns.blocks(number),
-            source=source,
-            sha256=self.columns.runs["sha256"][number],
-            facts=facts,
-            settings=self.settings[number],
-        )
 
     def place(self, number: int) -> Place:
         """Return where a run stands."""

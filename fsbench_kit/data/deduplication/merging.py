@@ -1,272 +1,246 @@
-"""Makes one record of those that are of one run."""
+"""Makes one record of those that are of one run, of many runs at once."""
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from dataclasses import replace
 from itertools import chain
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.model.schema import MEASUREMENT_KEY
+import numpy as np
+import polars as pl
+
+from fsbench_kit.data.columns import RUN, Columns
+from fsbench_kit.data.deduplication.agreement import Figures, Lookup
+from fsbench_kit.data.deduplication.found import Found
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from fsbench_kit.data.deduplication.found import FoundRun, Remark
-    from fsbench_kit.model.records import Bin, Block, Measurement, Run, Setting, Status
+    from fsbench_kit.data.deduplication.agreement import Flags, Numbers
+    from fsbench_kit.data.deduplication.found import Remark
+    from fsbench_kit.model.records import Setting
+
+_SET: Final = "set"
+_ORDER: Final = "order"
+"""A record's place among those of its run; that of the main one is 0."""
 
 
-def merged(records: Sequence[FoundRun]) -> tuple[FoundRun, list[Remark]]:
-    """Make one record of those of a run, of which the first is the main one.
+def merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Remark]]:
+    """Make one record of those of each run, of which the first is the main one.
 
     Of each measurement the narrowest print is primary. Settings are united; bins and series come from one record
-    each. A measurement from another file than the main record's has no line.
+    each. What comes from another file than the main record's has no line.
     """
-    main, *others = _with_latencies_named(records)
-    merger = _Merger(main)
-    for other in others:
-        merger.add(other)
-    return merger.merged(), merger.remarks
+    numbers = list(chain.from_iterable(sets))
+    of_set = np.repeat(np.arange(len(sets)), list(map(len, sets)))
+    order = np.concatenate([np.arange(len(members)) for members in sets])
+    main = np.flatnonzero(order == 0)[of_set]
+    records = found.columns.picked(numbers)
+    sources, hashes = found.facts["source"].gather(numbers), records.runs["sha256"]
+    is_away, is_other = ((each != each.gather(main)).to_numpy() for each in (sources, hashes))
+
+    def own(frame: pl.DataFrame) -> pl.DataFrame:
+        """Say of what belongs to records which run it is of, and of which record."""
+        run = frame[RUN].to_numpy()
+        frame = frame.with_columns(pl.Series(RUN, of_set[run]), pl.Series(_ORDER, order[run]))
+        if "line" not in frame.columns:
+            return frame
+        return frame.with_columns(line=pl.when(~pl.Series(is_away[run])).then("line"))
+
+    rows = _with_latencies_named(own(records.measurements))
+    prints = _Prints(rows, is_other[records.measurements[RUN].to_numpy()])
+    places = [found.place(number) for number in numbers]
+    remarks = []
+    for number, at in enumerate(main.tolist()):
+        if number == at:
+            continue
+        there = places[at].seen_from(places[number])
+        remarks.append(places[number].remark("SAME_RUN", f"This is the run at {there} once more; it counts once."))
+        for item, best in prints.differing.get((of_set[number], order[number]), ()):
+            what = f"{item['statistic']} {item['metric']}".removeprefix("value ")
+            message = (
+                f"{what} of {item['operation']} is printed as {item['text']}, and as {best['text']} at {there}."
+            )
+            excerpt = f"{item['text']} … {best['text']}"
+            remarks.append(places[number].remark("SECOND_PRINTING_DIFFERS", message, excerpt))
+    columns = Columns(
+        runs=_runs(records.runs, of_set),
+        settings=_first(own(records.settings), "scope", "part", "key", "origin"),
+        measurements=prints.measurements(),
+        distributions=_finest(own(records.distributions)),
+        series=_first(own(records.series), "part", "operation", "metric", "statistic"),
+        too_large=own(records.too_large).drop(_ORDER),
+        diagnostics=records.diagnostics.clear(),
+    )
+    facts = _first_known(found.facts[numbers], of_set).with_columns(
+        source=sources.gather(np.flatnonzero(order == 0)), name=pl.lit(None, pl.String)
+    )
+    return Found(
+        columns, facts, [_united([found.settings[each] for each in members]) for members in sets]
+    ), remarks
 
 
-def _with_latencies_named(records: Sequence[FoundRun]) -> list[FoundRun]:
+def _first_known(frame: pl.DataFrame, of_set: Numbers) -> pl.DataFrame:
+    """Return what is known first of the records of each run."""
+    known = frame.with_columns(pl.Series(_SET, of_set)).group_by(_SET, maintain_order=True)
+    return known.agg(pl.all().drop_nulls().first()).drop(_SET)
+
+
+def _runs(runs: pl.DataFrame, of_set: Numbers) -> pl.DataFrame:
+    """Return a run for each set: the main record with what others know besides.
+
+    The status is the worst that complete records say: a copy that was cut off says nothing against them.
+    """
+    is_partial, is_failed = ((pl.col("status") == status) for status in ("partial", "failed"))
+    status = pl.when(is_partial.all()).then(pl.lit("partial")).when(is_failed.any()).then(pl.lit("failed"))
+    of_runs = runs.with_columns(pl.Series(_SET, of_set)).group_by(_SET, maintain_order=True)
+    main = of_runs.agg(pl.exclude("status").first(), status=status.otherwise(pl.lit("ok")))
+    return main.select(runs.columns).with_columns(_first_known(runs.select(_FACTS), of_set))
+
+
+_FACTS: Final = ("tool_version", "filesystem", "host", "started_at", "ended_at", "duration", "exit_code")
+
+
+def _first(rows: pl.DataFrame, *key: str) -> pl.DataFrame:
+    """Return the rows of each kind from the first record that has it."""
+    return rows.filter(pl.col(_ORDER) == pl.col(_ORDER).min().over(RUN, *key)).drop(_ORDER)
+
+
+def _finest(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return each distribution from the record that has it in the most bins."""
+    if rows.is_empty():
+        return rows.drop(_ORDER)
+    key = (RUN, "scope", "part", "operation", "metric")
+    sized = rows.with_row_index("row").with_columns(size=pl.len().over(*key, _ORDER))
+    sized = sized.with_columns(place=pl.col("row").min().over(key), most=pl.col("size").max().over(key))
+    finest = _first(sized.filter(pl.col("size") == pl.col("most")), *key[1:])
+    return finest.sort(RUN, "place", maintain_order=True).drop("row", "size", "place", "most")
+
+
+def _united(several: Sequence[tuple[Setting, ...]]) -> tuple[Setting, ...]:
+    """Unite settings; where records differ in one, which they may in its spelling, the first counts."""
+    united: list[Setting] = []
+    for settings in several:
+        known = {(item.key, item.scope, item.part, item.origin) for item in united}
+        united += (item for item in settings if (item.key, item.scope, item.part, item.origin) not in known)
+    return tuple(united)
+
+
+# Measurements
+
+
+def _with_latencies_named(rows: pl.DataFrame) -> pl.DataFrame:
     """Let a latency that one record does not name be the one of which another has percentiles.
 
     Where there are both, it is the total one: fio's terse output has them if it was asked for.
     """
-    named: dict[Key, str] = {}
-    for item in chain.from_iterable(record.run.measurements for record in records):
-        if item.metric in {"latency", "completion_latency"} and item.statistic.startswith("p"):
-            key = item.scope, item.part, item.operation
-            named[key] = "latency" if "latency" in {item.metric, named.get(key)} else item.metric
-
-    def with_name(item: Measurement) -> Measurement:
-        if item.metric != EITHER_LATENCY:
-            return item
-        return replace(item, metric=named.get((item.scope, item.part, item.operation), item.metric))
-
-    return [
-        replace(record, run=replace(record.run, measurements=tuple(map(with_name, record.run.measurements))))
-        for record in records
-    ]
+    is_unnamed = pl.col("metric") == EITHER_LATENCY
+    if not rows.select(is_unnamed.any()).item():
+        return rows
+    place = (RUN, "scope", "part", "operation")
+    is_percentile = pl.col("statistic").str.starts_with("p")
+    name = pl.lit(EITHER_LATENCY)
+    for metric in ("completion_latency", "latency"):
+        has = ((pl.col("metric") == metric) & is_percentile).any().over(place)
+        name = pl.when(has).then(pl.lit(metric)).otherwise(name)
+    return rows.with_columns(metric=pl.when(is_unnamed).then(name).otherwise("metric"))
 
 
-class _Merger:
-    """Adds the records of a run to the main one."""
+class _Prints:
+    """All prints of the measurements of runs, of which the narrowest becomes primary.
 
-    def __init__(self, main: FoundRun) -> None:
-        self.remarks: list[Remark] = []
-        self._records = [main]
-        self._sheet = Sheet(main.run.measurements)
-        self._best: dict[Key, Measurement] = {}
-        self._added: list[Measurement] = []
-        self._seconds: list[Measurement] = []
+    Parameters
+    ----------
+    rows
+        The measurements of all records, by the number of their run, and by their order in it.
+    is_other
+        Whether they are those of another record than the main one: a copy, which repeats it, is none.
+    """
 
-    def add(self, other: FoundRun) -> None:
-        """Add what another record says."""
-        main = self._records[0]
-        self._records.append(other)
-        there = main.place.seen_from(other.place)
-        self.remarks.append(
-            other.place.remark("SAME_RUN", f"This is the run at {there} once more; it counts once.")
+    def __init__(self, rows: pl.DataFrame, is_other: Flags) -> None:
+        self.differing: dict[tuple[int, int], list[tuple[dict[str, object], dict[str, object]]]] = {}
+        self._rows = rows
+        self._figures = Figures(rows)
+        self._set, self._order = rows[RUN].to_numpy(), rows[_ORDER].to_numpy()
+        self._best = np.arange(rows.height)
+        self._is_touched = np.zeros(rows.height, dtype=np.bool_)
+        self._details = rows.select(pl.col(_DETAILS).fill_null(-1)).to_numpy().copy()
+        is_measured = pl.col("state") == "measured"
+        has_bounds = pl.col("low").is_not_null() & pl.col("high").is_not_null()
+        known = pl.when(has_bounds & is_measured).then(0).when(is_measured).then(1)
+        rank = known.when(has_bounds | (pl.col("state") == "censored")).then(2).otherwise(3)
+        width = pl.when(has_bounds).then(pl.col("high") - pl.col("low")).otherwise(np.inf)
+        self._rank, self._width = (
+            column.to_numpy() for column in rows.select(rank.alias("rank"), width.alias("width"))
         )
-        if other.sha256 == main.sha256:
-            return  # a copy, which repeats all of it
-        for item in _in_file_of(main, other, other.run.measurements):
-            own = self._sheet.partner(item) if item.primary else None
-            if own is not None:
-                self._compare(own, item, other)
-            elif item.primary:
-                self._sheet.add(item)
-                self._added.append(item)
-            else:
-                self._seconds.append(item)
+        is_primary = rows["primary"].to_numpy()
+        self._is_main = self._order == 0
+        # Of each measurement, its first print stands for all of them.
+        self._stands_for = np.full(rows.height, -1)
+        self._sheet = np.array([], dtype=np.int64)
+        self._add(np.flatnonzero(self._is_main & is_primary))
+        self._seconds: list[tuple[Numbers, Numbers]] = []
+        for order in range(1, int(self._order.max(initial=0)) + 1):
+            items = np.flatnonzero(is_other & is_primary & (self._order == order))
+            if len(items):
+                self._hold_against(items)
+        also = np.flatnonzero(is_other & ~is_primary)
+        self._seconds.append((also, also))
 
-    def _compare(self, own: Measurement, item: Measurement, other: FoundRun) -> None:
-        """Keep the narrower one of two prints of a measurement as primary."""
-        best = self._best.get(key_of(own), own)
-        if not agree(best, item):
-            what = f"{item.statistic} {item.metric}".removeprefix("value ")
-            there = self._records[0].place.seen_from(other.place)
-            message = f"{what} of {item.operation} is printed as {item.text}, and as {best.text} at {there}."
-            excerpt = f"{item.text} … {best.text}"
-            self.remarks.append(other.place.remark("SECOND_PRINTING_DIFFERS", message, excerpt))
-        first, second = sorted((best, item), key=_vagueness)  # of equals the one that was there first
-        details = {name: getattr(second, name) for name in _DETAILS if getattr(first, name) is None}
-        known = {name: value for name, value in details.items() if value is not None}
-        self._best[key_of(own)] = replace(first, **known) if known else first
-        self._seconds.append(replace(second, primary=False))
+    def _add(self, items: Numbers) -> Numbers:
+        """Take in prints of what has none yet; those are returned that stand for nothing new."""
+        keys = np.stack([self._set[items], self._figures.key[items]])
+        _, first, number = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        self._stands_for[items] = items[first[number]]
+        is_new = self._stands_for[items] == items
+        self._sheet = np.concatenate([self._sheet, items[is_new]])
+        return np.asarray(items[~is_new])
 
-    def merged(self) -> FoundRun:
-        """Return the one record."""
-        main = self._records[0]
-        runs = [record.run for record in self._records]
-        best = [self._best.get(key_of(item), item) if item.primary else item for item in main.run.measurements]
-        added = [self._best.get(key_of(item), item) for item in self._added]
-        facts = {name: _first_known(runs, name) for name in _FACTS}
-        run = replace(
-            main.run,
-            **facts,
-            status=_status(runs),
-            settings=self._settings(lambda record: record.run.settings),
-            measurements=(*best, *added, *self._seconds),
-            bins=tuple(self._bins()),
+    def _hold_against(self, items: Numbers) -> None:
+        """Hold the prints of one record of each run against those before."""
+        lookup = Lookup(self._figures, self._sheet, self._set[self._sheet])
+        at, partner = lookup.partners(items, self._set[items])
+        self._stands_for[items[at]] = partner
+        is_known = np.zeros(len(items), dtype=np.bool_)
+        is_known[at] = True
+        again = np.sort(np.concatenate([items[is_known], self._add(items[~is_known])]))
+        while len(again):  # one print of each at a time
+            _, first = np.unique(self._stands_for[again], return_index=True)
+            self._compare(again[first])
+            again = np.delete(again, first)
+
+    def _compare(self, items: Numbers) -> None:
+        """Keep the narrower one of two prints as primary, of equals the one that was there first."""
+        of = self._stands_for[items]
+        best = self._best[of]
+        differ = ~self._figures.agree(best, items)
+        for item, known in zip(items[differ].tolist(), best[differ].tolist(), strict=True):
+            pair = self._rows.row(item, named=True), self._rows.row(known, named=True)
+            self.differing.setdefault((self._set[item], self._order[item]), []).append(pair)
+        is_narrower = (self._rank[items] < self._rank[best]) | (
+            (self._rank[items] == self._rank[best]) & (self._width[items] < self._width[best])
         )
-        return replace(
-            main,
-            run=run,
-            blocks=tuple(self._blocks()),
-            facts={
-                name: next((p.facts[name] for p in self._records if p.facts.get(name) is not None), None)
-                for name in main.facts
-            },
-            settings=self._settings(lambda record: record.settings),
+        first, second = np.where(is_narrower, (items, best), (best, items))
+        self._details[first] = np.where(self._details[first] < 0, self._details[second], self._details[first])
+        self._best[of], self._is_touched[of] = first, True
+        self._seconds.append((items, second))
+
+    def measurements(self) -> pl.DataFrame:
+        """Return the measurements of each run: those of the main record, what others add, and second prints."""
+        main = np.flatnonzero(self._is_main)
+        of = np.where(self._stands_for[main] < 0, main, self._stands_for[main])
+        own = np.where(self._is_touched[of], self._best[of], main)
+        added = self._sheet[~self._is_main[self._sheet]]
+        places, seconds = map(np.concatenate, zip(*self._seconds, strict=True))
+        rows = np.concatenate([own, self._best[added], seconds])
+        place = np.concatenate([main, added, places])
+        kind = np.repeat([0, 1, 2], [len(own), len(added), len(seconds)])
+        order = np.lexsort((place, kind, self._set[place]))
+        details = pl.DataFrame(self._details, schema=dict.fromkeys(_DETAILS, pl.Int64())).select(
+            pl.when(pl.all() >= 0).then(pl.all())
         )
-
-    def _settings(self, of: Callable[[FoundRun], tuple[Setting, ...]]) -> tuple[Setting, ...]:
-        """Unite the settings; where records differ in one, which they may in its spelling, the first counts."""
-        main = self._records[0]
-        settings = list(of(main))
-        for other in self._records[1:]:
-            known = {(item.key, item.scope, item.part, item.origin) for item in settings}
-            settings += [
-                item
-                for item in _in_file_of(main, other, of(other))
-                if (item.key, item.scope, item.part, item.origin) not in known
-            ]
-        return tuple(settings)
-
-    def _bins(self) -> Iterator[Bin]:
-        """Yield each distribution from the record that has it in the most bins."""
-        main = self._records[0]
-        finest: dict[Key, list[Bin]] = {}
-        for record in self._records:
-            found: dict[Key, list[Bin]] = defaultdict(list)
-            for item in _in_file_of(main, record, record.run.bins):
-                found[item.scope, item.part, item.operation, item.metric].append(item)
-            finest |= {key: bins for key, bins in found.items() if len(bins) > len(finest.get(key, ()))}
-        return chain.from_iterable(finest.values())
-
-    def _blocks(self) -> Iterator[Block]:
-        """Yield each series from the first record that has it."""
-        taken: set[Key] = set()
-        for record in self._records:
-            new = [block for block in record.blocks if _series(block) not in taken]
-            taken.update(map(_series, new))
-            yield from new
+        chosen = self._rows.drop(_ORDER).with_columns(details)[rows[order]]
+        return chosen.with_columns(primary=pl.col("primary") & pl.Series(kind[order] < 2))
 
 
 _DETAILS: Final = ("block_size", "file_size", "threads", "samples")
-_FACTS: Final = ("tool_version", "filesystem", "host", "started_at", "ended_at", "duration", "exit_code")
-
-
-def _vagueness(item: Measurement) -> tuple[int, float]:
-    """Order prints of a measurement: the narrower one first, then what is not known as well."""
-    if item.low is not None and item.high is not None:
-        return 0 if item.state == "measured" else 2, item.high - item.low
-    return {"measured": 1, "censored": 2, "missing": 3}[item.state], math.inf
-
-
-_Item = TypeVar("_Item", "Measurement", "Setting", "Bin")
-
-
-def _in_file_of(main: FoundRun, other: FoundRun, items: Sequence[_Item]) -> Iterator[_Item]:
-    """Yield what a record says; without lines if it stands in another file than the main record."""
-    return iter(items) if other.source == main.source else (replace(item, line=None) for item in items)
-
-
-def _first_known(runs: Iterable[Run], name: str) -> Any:
-    return next((value for run in runs if (value := getattr(run, name)) is not None), None)
-
-
-def _status(runs: Sequence[Run]) -> Status:
-    """Return the worst that complete records say: a copy that was cut off says nothing against them."""
-    of_complete = [run.status for run in runs if run.status != "partial"]
-    return "partial" if not of_complete else "failed" if "failed" in of_complete else "ok"
-
-
-def _series(block: Block) -> Key:
-    return block.part, block.operation, block.metric, block.statistic
-
-
-# Prints of one measurement
-
-
-Key = tuple[object, ...]
-"""What a measurement is of: `MEASUREMENT_KEY`."""
-
-key_of = attrgetter(*MEASUREMENT_KEY)
-_SIZES: Final = 3
-"""How many members of a key are sizes, which stand at its end."""
-
-
-class Sheet:
-    """The primary measurements of a record, to be looked up."""
-
-    def __init__(self, measurements: Iterable[Measurement]) -> None:
-        self.measurements: dict[Key, Measurement] = {}
-        self._alike: dict[Key, list[Measurement]] | None = None
-        for item in measurements:
-            if item.primary:
-                self.add(item)
-
-    def add(self, item: Measurement) -> None:
-        """Take in a measurement; of two that stand for the same thing the first one counts."""
-        self.measurements.setdefault(key_of(item), item)
-        self._alike = None
-
-    def partner(self, item: Measurement) -> Measurement | None:
-        """Return the same measurement of this record; a size that only one of the two knows is none."""
-        key = key_of(item)
-        found = self.measurements.get(key)
-        if found is not None:
-            return found
-        if self._alike is None:
-            self._alike = defaultdict(list)
-            for own_key, own in self.measurements.items():
-                self._alike[own_key[:-_SIZES]].append(own)
-        alike = [own for own in self._alike.get(key[:-_SIZES], ()) if _sizes_agree(own, item)]
-        return alike[0] if len(alike) == 1 else None
-
-
-def _sizes_agree(one: Measurement, other: Measurement) -> bool:
-    sizes = zip(key_of(one)[-_SIZES:], key_of(other)[-_SIZES:], strict=True)
-    return all(a is None or b is None or a == b for a, b in sizes)
-
-
-_SLACK: Final = 0.1
-# fio cuts a quantity to a 1000th or 1024th of its unit before it rounds that to one or two decimals.
-_FLOATING: Final = 1e-9
-_SAME_STEP: Final = 0.01
-_NEIGHBOUR: Final = 0.6
-# Printed in steps of the same size, neighbours are different values; "down" and "nearest" are half a step apart.
-_CUT_BEFORE: Final = {"group_share"}
-"""fio's terse output divides by a bandwidth that was cut to KiB/s, and prints six decimals of the result."""
-
-
-def agree(one: Measurement, other: Measurement) -> bool:
-    """Whether two measurements can be the same; what is missing, or of unknown rounding, can be anything."""
-    if one.metric in _CUT_BEFORE:
-        return True
-    if "measured" == one.state == other.state:
-        if one.low is None or one.high is None or other.low is None or other.high is None:
-            return True
-        return _overlap((one.low, one.high), (other.low, other.high))
-    if "missing" in (one.state, other.state):
-        return True
-    low, other_low = (-math.inf if item.low is None else item.low for item in (one, other))
-    high, other_high = (math.inf if item.high is None else item.high for item in (one, other))
-    return low <= other_high and other_low <= high
-
-
-def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two intervals can be prints of one value."""
-    width, other_width = one[1] - one[0], other[1] - other[0]
-    floating = _FLOATING * max(abs(one[1]), abs(other[1]))
-    if abs(width - other_width) <= floating + _SAME_STEP * width:
-        return abs(one[0] - other[0]) <= _NEIGHBOUR * width + floating
-    slack = _SLACK * (width + other_width) / 2 + floating
-    return one[0] <= other[1] + slack and other[0] <= one[1] + slack
