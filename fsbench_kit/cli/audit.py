@@ -2,24 +2,67 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import fsbench_kit as fsb
-from fsbench_kit.cli.console import out
+from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path
 from fsbench_kit.cli.options import Paths
 from fsbench_kit.cli.saving import To, check_endings, saved
+from fsbench_kit.model.errors import RequestError
 
 
 def audit_command(paths: Paths, to: To = None) -> None:
     """Check what articles claim against the figures that they print.
 
+    A page that has no study gets one, to write down what it claims: beside it where it stands alone, else in a
+    folder of its name, or in that which --to names.
+
     fsbench audit raw_results/published
+    fsbench audit article.html
     fsbench audit my-study/ --to audit.md
     """
     from fsbench_kit import tables
 
-    check_endings(to)
-    claims = fsb.audit(*map(found_path, paths))
+    files = [target for target in to or () if target.suffix]
+    folders = [target for target in to or () if not target.suffix]
+    check_endings(files)
+    pages = [Path(path) for path in paths if Path(path).is_file()]
+    if folders and (len(folders), len(pages)) != (1, 1):
+        raise RequestError("--to FOLDER is for one page that has no study yet", file=folders[0])
+    studies = [_study_of(page, folders[0] if folders else None) for page in pages]
+    if None in studies:
+        return
+    of_pages = dict(zip(map(str, pages), studies, strict=True))
+    claims = fsb.audit(*(of_pages.get(str(Path(path))) or found_path(path) for path in paths))
     shown = [tables.audit_table(rows) for _, rows in claims.group_by("study", maintain_order=True)]
     for table in shown:
         out.print(table)
-    saved(to, claims, *shown)
+    saved(files, claims, *shown)
+
+
+def _study_of(page: Path, folder: Path | None) -> Path | None:
+    """Return the folder of a page's study; where there is none, write it down, and return none."""
+    from fsbench_kit.cli.drafts import write_draft
+    from fsbench_kit.data.study import STUDY_FILE
+
+    is_alone = all(
+        other.name in (page.name, STUDY_FILE) or other.name.startswith(".") for other in page.parent.iterdir()
+    )
+    own = folder or (page.parent if is_alone else page.with_suffix(""))
+    if (own / STUDY_FILE).is_file():
+        return own
+    fsb.read(page)  # what is no article with logs gets no folder
+    copy = own / page.name
+    if not copy.exists():
+        try:
+            own.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(page, copy)
+        except OSError as error:
+            raise RequestError(f"cannot make a study of the page: {error.strerror or error}", file=own) from error
+    draft = write_draft(own, fsb.read(copy), claims=True)
+    for line in draft.runs:
+        out.print(line, markup=False)
+    err.print(f"Check there which run is which, and fill in a claim. Then: fsbench audit {own}")
+    return None

@@ -7,14 +7,52 @@ from typing import Annotated
 
 import typer
 
-from fsbench_kit.cli.console import out
+import fsbench_kit as fsb
+from fsbench_kit.cli.console import err, out
+from fsbench_kit.model.errors import InputError, RequestError
 
 
 def init_command(
-    folder: Annotated[Path, typer.Argument(help="A new or empty folder.")] = Path(),
+    folder: Annotated[Path, typer.Argument(help="A folder with logs; or a new or empty folder.")] = Path(),
+    *,
+    names: Annotated[
+        str | None,
+        typer.Option(metavar="TEMPLATE", help="What the names of files mean; by default what they seem to mean."),
+    ] = None,
 ) -> None:
-    """Start a project: copy the notebooks, plans and studies that come with fsbench_kit into a folder."""
-    from fsbench_kit.data.project import PARTS, start
+    """Write what logs and their names say into a study.toml to complete; or start a project in an empty folder.
 
-    start(folder)
-    out.print(f"{folder.resolve()} has {', '.join(PARTS)}. Next: fsbench report")
+    fsbench init results/
+    fsbench init my-project
+    """
+    from fsbench_kit.data.project import PARTS, is_project, start
+    from fsbench_kit.data.study import STUDY_FILE
+
+    if (folder / STUDY_FILE).exists():
+        err.print(f"{folder / STUDY_FILE} is there already, and stays as it is.")
+        return
+    dataset = None if is_project(folder) else _read(folder)
+    if dataset is None:
+        if names is not None:
+            raise RequestError("there are no logs whose names could mean something", file=folder)
+        start(folder)
+        out.print(f"{folder.resolve()} has {', '.join(PARTS)}. Next: fsbench report")
+        return
+    if dataset.runs["study"].null_count() == 0:
+        raise RequestError("all logs here have a study.toml already", file=folder)
+    from fsbench_kit import tables
+    from fsbench_kit.cli.drafts import write_draft
+
+    err.print(tables.contents(dataset))
+    write_draft(folder, dataset, names=names)
+    out.print(f"Next: fsbench report {folder}")
+
+
+def _read(folder: Path) -> fsb.Dataset | None:
+    """Return what the logs in a folder say; none where there are none."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return None
+    try:
+        return fsb.read(folder)
+    except InputError:
+        return None

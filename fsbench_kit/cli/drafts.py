@@ -1,0 +1,33 @@
+"""Writes the draft of a study's description, and says what is left to say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsbench_kit.cli.console import err
+from fsbench_kit.model.errors import RequestError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import fsbench_kit as fsb
+    from fsbench_kit.data.drafts import Draft
+
+
+def write_draft(folder: Path, dataset: fsb.Dataset, *, names: str | None = None, claims: bool = False) -> Draft:
+    """Write the description of a folder's study, where there is none yet."""
+    from fsbench_kit.data.drafts import drafted
+    from fsbench_kit.data.study import STUDY_FILE, read_study
+
+    path = folder / STUDY_FILE
+    draft = drafted(folder, dataset, names=names, claims=claims)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(draft.text)
+    except (OSError, UnicodeEncodeError) as error:
+        raise RequestError(f"cannot write the study's description: {error}", file=path) from error
+    read_study(folder)
+    err.print(f"Wrote {path}.")
+    if draft.unknown:
+        err.print(f"Still unknown: {'; '.join(draft.unknown)}. Write there what you know.")
+    return draft

@@ -1,0 +1,285 @@
+"""Drafts a study's description: what logs, their names and the text around them say, and what is left to say.
+
+What names or headings seem to say stands in the draft with where it comes from, for people to check: nothing that
+was guessed is taken for known before it is written down.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import polars as pl
+
+from fsbench_kit.data.name_proposals import FILESYSTEM, Proposal, proposed
+from fsbench_kit.data.names import NameTemplate, plain_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.data.dataset import Dataset
+
+_SYSTEM: Final = {
+    "host": "box",
+    "os": "Debian 12",
+    "kernel": "6.1.0-18-amd64",
+    "cpu": "2 x Xeon 6132",
+    "memory": "64 GB",
+    "device": "Intel P4510 8 TB (NVMe)",
+}
+"""What is worth to be known of a machine, with an example of each."""
+
+_OF_FILESYSTEMS: Final = {"mount_options": "rw,noatime", "mkfs_options": "-b 4096", "version": "2.2.3"}
+
+_MOST_STUBS: Final = 3
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Draft(NamedTuple):
+    """A study's description, and what it leaves to people.
+
+    Attributes
+    ----------
+    text
+        The description.
+    runs
+        A line for each run: its number in its file, where it stands, and which it seems to be.
+    unknown
+        What nobody knows.
+    """
+
+    text: str
+    runs: list[str]
+    unknown: list[str]
+
+
+def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims: bool = False) -> Draft:
+    """Draft the description of a folder's study.
+
+    Parameters
+    ----------
+    folder, dataset
+        The folder, and what was read of it.
+    names
+        What the names of files mean; by default what they seem to mean, where they are built alike.
+    claims
+        Whether an article speaks of these runs, so that its claims can be written down.
+    """
+    runs = [_Run(*row) for row in _numbered(folder, dataset).rows()]
+    template = _template(runs, names)
+    seen = [_seen(folder, runs, place) for place in range(len(runs))]
+    of_names = [template is not None and _by_name(template, run) for run in runs]
+    filesystems = sorted(
+        {name for run in runs if (name := run.filesystem)}
+        | {said.filesystem for said, is_named in zip(seen, of_names, strict=True) if said and not is_named}
+        | {str(said) for said in of_names if said}
+    )
+    missing = [key for key in _SYSTEM if not _is_known(dataset, key)]
+    lines = [
+        "# What is known of these runs besides their logs. Lines that begin with # wait for you: take the # away.",
+        "# docs/study.md says what else can stand here.",
+        "",
+        "[study]",
+        f"id = {_text(_word(folder.resolve().name))}",
+        f"title = {_text(folder.resolve().name)}",
+        *_of_template(template),
+        "",
+        "[system]",
+        *(f'# {key} = ""  # such as {_SYSTEM[key]}' for key in missing),
+    ]
+    for name in filesystems:
+        lines += [
+            "",
+            f"[filesystems.{name if _BARE.fullmatch(name) else _text(name)}]",
+            *(f'# {key} = ""  # such as {of}' for key, of in _OF_FILESYSTEMS.items()),
+        ]
+    is_apart = template is None
+    lines += _of_logs(runs, seen) if is_apart else []
+    lines += _stubs(dataset, filesystems) if claims else []
+    unsaid = sum(
+        not (run.filesystem or said or name) for run, said, name in zip(runs, seen, of_names, strict=True)
+    )
+    unknown = [*([f"the filesystem of {unsaid} of {len(runs)} runs"] if unsaid else []), *missing]
+    if filesystems:
+        unknown.append(
+            f"how {', '.join(filesystems)} {'was' if len(filesystems) == 1 else 'were'} made and mounted"
+        )
+    return Draft("\n".join(lines) + "\n", [*_listed(runs, seen)], unknown)
+
+
+class _Run(NamedTuple):
+    """A run as its log tells it; `number` counts the runs of its file."""
+
+    file: str
+    number: int
+    of: int
+    line: int
+    start: int
+    end: int
+    tool: str
+    filesystem: str | None
+    host: str | None
+
+
+def _numbered(folder: Path, dataset: Dataset) -> pl.DataFrame:
+    """Return the runs of files in a folder that are of no study yet, in order."""
+    of_files = {
+        source: PurePath(source).relative_to(folder).as_posix()
+        for source in dataset.runs["source"].unique()
+        if PurePath(source).is_relative_to(folder) and Path(source).is_file()
+    }
+    return (
+        dataset.runs.filter(pl.col("source").is_in(list(of_files)), pl.col("study").is_null())
+        .with_columns(file=pl.col("source").replace(of_files))
+        .sort("file", "start")
+        .with_columns(number=pl.int_range(1, pl.len() + 1).over("file"), of=pl.len().over("file"))
+        .select(_Run._fields)
+    )
+
+
+# ---- what names and headings say
+
+
+class _Seen(NamedTuple):
+    """A filesystem that something around a run names, and what that is."""
+
+    filesystem: str
+    where: str
+
+
+_WORD: Final = re.compile(rf"(?<![A-Za-z0-9]){FILESYSTEM}(?![A-Za-z0-9])", re.IGNORECASE)
+_TAG: Final = re.compile(r"<[^<>]*>")
+_HEADING: Final = re.compile(r"(?is:<h[1-6]\b.*?</h[1-6]>)|^#{1,6} .*$|^\S.{0,80}\n(?:=+|-+)$", re.M)
+_COMMAND: Final = re.compile(r"^.*\b(?:mkfs|mount|fio|bonnie|sysbench|iozone|zpool|zfs)\b.*$", re.M)
+
+
+def _seen(folder: Path, runs: Sequence[_Run], place: int) -> _Seen | None:
+    """Return the one filesystem that a run's name, or else the text above it, names."""
+    run = runs[place]
+    if run.filesystem is not None:
+        return None
+    if len(names := _named(run.file)) == 1:
+        return _Seen(names[-1], "its name")
+    with (folder / run.file).open("rb") as file:
+        data = file.read(run.start)
+    others = [other for other in runs[:place] if other.file == run.file]
+    ends = [0, *(other.end for other in others)]
+    starts = [*(other.start for other in others), run.start]
+    between = [data[end:start].decode("utf-8", "replace") for end, start in zip(ends, starts, strict=True)]
+    before, since = "\n".join(between), between[-1]
+    for text, what in ((since, "heading"), (since, "command"), (before, "heading")):
+        found = (_HEADING if what == "heading" else _COMMAND).findall(text)
+        for words in reversed([" ".join(_TAG.sub(" ", each).strip("# \n=-").split()) for each in found]):
+            if len(set(names := _named(words))) == 1:
+                return _Seen(names[0], f'the {what} "{words[:60]}"')
+    return None
+
+
+def _named(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _template(runs: Sequence[_Run], names: str | None) -> Proposal | None:
+    files = list(dict.fromkeys(run.file for run in runs))
+    if names is not None:
+        template = NameTemplate(names)
+        said = [(file, template.read(PurePath(file))) for file in files]
+        return Proposal(
+            names,
+            [
+                (file, {key: str(value) for key, value in named.facts.items()})
+                for file, named in said[:5]
+                if named is not None
+            ],
+        )
+    return proposed(map(PurePath, files))
+
+
+def _by_name(template: Proposal, run: _Run) -> str | None:
+    """Return the filesystem that a run has by its name."""
+    named = NameTemplate(template.template).read(PurePath(run.file)) or plain_names(PurePath(run.file))
+    return str(found) if (found := named.facts.get("filesystem")) is not None else None
+
+
+# ---- how it is written
+
+
+def _of_template(template: Proposal | None) -> Iterator[str]:
+    if template is None:
+        return
+    yield "# What the names of files mean; change the words in braces as you like:"
+    for name, said in template.examples[:3]:
+        yield f"#   {_line(name)}: {', '.join(f'{key} {_line(value)}' for key, value in said.items())}"
+    yield f"names = {_text(template.template)}"
+
+
+def _of_logs(runs: Sequence[_Run], seen: Sequence[_Seen | None]) -> Iterator[str]:
+    for run, said in zip(runs, seen, strict=True):
+        if run.number == 1:
+            yield from ("", "[[log]]", f"file = {_text(run.file)}", f"tool = {_text(run.tool)}")
+        if run.of > 1:
+            yield from ("", "[[log.run]]", f"number = {run.number}  # {run.tool}, on line {run.line}")
+        if said is not None:
+            yield f"filesystem = {_text(said.filesystem)}  # by {_line(said.where)}"
+        elif run.filesystem is None:
+            label = f"  # the log names {_line(run.host)}" if run.host else ""
+            yield f'# filesystem = ""{label}'
+
+
+def _stubs(dataset: Dataset, filesystems: Sequence[str]) -> Iterator[str]:
+    figures = dataset.measurements.filter("primary", statistic="value")
+    metrics = ", ".join(figures["metric"].unique().sort())
+    operations = ", ".join(figures["operation"].drop_nulls().unique().sort())
+    yield from (
+        "",
+        "# What the article claims: a table for each sentence. docs/claims.md has all relations and keys.",
+        "# Take away the line with unjudged, and the # from those below it.",
+        f"# Metrics: {_line(metrics)}",
+        f"# Operations: {_line(operations)}",
+    )
+    first = figures.select("metric", "operation").row(0, named=True) if figures.height else {}
+    pairs = list(combinations(filesystems, 2))[:_MOST_STUBS] or [("xfs", "ext4")]
+    for number, (than, of) in enumerate(pairs, 1):
+        yield from (
+            "",
+            "[[claim]]",
+            f"id = {_text(f'claim-{number}')}",
+            f"says = {_text(f'What the article says of {of} and {than}')}",
+            'unjudged = "it is not written down yet"',
+            '# relation = "ratio"  # or greater, less, equal, percent_more, value, rank, ...',
+            f"# metric = {_text(first.get('metric') or 'bandwidth')}",
+            f"# where = {{ operation = {_text(first.get('operation') or 'write')} }}",
+            f"# of = {{ filesystem = {_text(of)} }}",
+            f"# than = {{ filesystem = {_text(than)} }}",
+            '# size = "2"',
+        )
+
+
+def _listed(runs: Sequence[_Run], seen: Sequence[_Seen | None]) -> Iterator[str]:
+    for run, said in zip(runs, seen, strict=True):
+        which = run.filesystem or (f"{said.filesystem}, by {said.where}" if said else "filesystem unknown")
+        yield f"{run.file}, run {run.number} of {run.of}, line {run.line}: {run.tool}, {which}"
+
+
+def _is_known(dataset: Dataset, key: str) -> bool:
+    of_all = set(dataset.settings.filter(key=key)["run_id"])
+    if key in dataset.runs.columns:
+        of_all |= set(dataset.runs.filter(pl.col(key).is_not_null())["run_id"])
+    return len(of_all) == dataset.runs.height
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^\w-]+", "-", name).strip("-") or "study"
+
+
+def _line(text: str) -> str:
+    """Return a text as it can stand in a comment."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def _text(text: str) -> str:
+    """Write a text as TOML does; it is JSON's way but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
