@@ -149,6 +149,25 @@ def over_cells(
     return fsb.geometric_mean(dataset(runs, rates, whole=False))
 
 
+def summary_over_hosts(
+    rng: np.random.Generator, repetitions: int, rounds: int, ratio: float, *, count: int, differ: float
+) -> pl.DataFrame:
+    """Summarise over hosts that differ in the ratio; each repetition is a study, with a further host's ratio."""
+    runs = [
+        {**run, "host": f"h{host}", "round": number}
+        for host in range(count)
+        for number in range(1, rounds + 1)
+        for run in in_turn([{}], [{}])
+    ]
+    effect = rng.lognormal(0, differ, (repetitions, count + 1))
+    rates = rng.lognormal(0, NOISE, (repetitions, 1, len(runs)))
+    for number, run in enumerate(runs):
+        if run["filesystem"] == SIDES[1]:
+            rates[..., number] *= ratio * effect[:, [int(run["host"][1:])]]
+    further = pl.DataFrame({"study": [f"s{n}" for n in range(repetitions)], "further": ratio * effect[:, -1]})
+    return fsb.summarise(dataset(runs, rates, whole=False)).join(further, on="study")
+
+
 def random_orders(rng: np.random.Generator, repetitions: int, n: int) -> pl.DataFrame:
     """Compare groups of which each repetition ran in a random order of its own."""
     orders = [rng.permutation(2 * n) for _ in range(repetitions)]

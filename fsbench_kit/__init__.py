@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fsbench_kit.analysis.comparison import compare
     from fsbench_kit.analysis.geometric_mean import geometric_mean
     from fsbench_kit.analysis.sample_size import sample_size
+    from fsbench_kit.analysis.summary import summarise
     from fsbench_kit.claims import audit
     from fsbench_kit.data.bulk import ingest
     from fsbench_kit.data.dataset import Dataset, LazyDataset, scan
@@ -43,6 +44,7 @@ __all__ = [
     "scan",
     "scan_fio_histograms",
     "scan_fio_log",
+    "summarise",
     "tables",
 ]
 

@@ -122,7 +122,7 @@ class Options:
 
     factor: str
     confidence: float
-    margin: float
+    margin: float = 1.05
 
     def __post_init__(self) -> None:
         checked_confidence(self.confidence)

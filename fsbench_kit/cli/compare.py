@@ -52,6 +52,12 @@ def compare_command(
         str | None,
         typer.Option(metavar="A,B,...", help="Make each path a group, under one of these labels: old,new."),
     ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(
+            help="Summarise over hosts, studies or another fact of runs, and say what a further one gives."
+        ),
+    ] = None,
     names: Names = None,
     margin: Annotated[
         float | None,
@@ -127,6 +133,8 @@ def compare_command(
     over_cells = over_cells.join(listed, on=["metric", "statistic"], how="semi", maintain_order="left")
     if (overall := tables.overall_table(over_cells)).groups[0].rows:
         shown.append(overall)
+    if over is not None:
+        shown.append(tables.summary_table(fsb.summarise(dataset, over, factor, baseline, metrics=metric)))
     for table in shown:
         out.print(table)
     if twins := comparison.height - listed.height:

@@ -22,7 +22,7 @@ class RandomEffects:
 
     Attributes
     ----------
-    mean, low, high
+    mean, standard_error, low, high
         On the scale of the effects.
     prediction_low, prediction_high
         Where the effect of a new unit lies; nan of two units, which tell nothing of it.
@@ -31,6 +31,7 @@ class RandomEffects:
     """
 
     mean: Floats
+    standard_error: Floats
     low: Floats
     high: Floats
     prediction_low: Floats
@@ -74,6 +75,7 @@ def random_effects(effects: ArrayLike, variances: ArrayLike, confidence: float =
     reach = reach if k > 2 else np.full_like(reach, np.nan)
     return RandomEffects(
         mean=mean,
+        standard_error=np.sqrt(squared),
         low=mean - half,
         high=mean + half,
         prediction_low=mean - reach,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         interval_text,
         overall_table,
         reasons_table,
+        summary_table,
         verdict_text,
     )
     from fsbench_kit.tables.datasets import (
@@ -100,6 +101,7 @@ __all__ = [
     "settings_table",
     "steady_state_table",
     "summary",
+    "summary_table",
     "table",
     "varying",
     "verdict_text",

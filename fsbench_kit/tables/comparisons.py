@@ -128,6 +128,7 @@ def overall_table(found: pl.DataFrame) -> Table:
         Column("left out", "right"),
         Column(_ratio_head(rows)),
         Column("half of the cells"),
+        Column("a further cell"),
         Column("notes"),
     )
 
@@ -140,8 +141,8 @@ def overall_table(found: pl.DataFrame) -> Table:
         yield f"{row['cells']:,}"
         yield f"{row['cells_dropped']:,}"
         yield _ratio_text(row)
-        low, high = row["quartile_low"], row["quartile_high"]
-        yield NOTHING if low is None else f"{ratio_text(low)} to {ratio_text(high)}"
+        yield _range_text(row["quartile_low"], row["quartile_high"])
+        yield _range_text(row["prediction_low"], row["prediction_high"])
         yield " ".join(mark_of[note] for note in row["footnotes"])
 
     return Table(
@@ -150,6 +151,45 @@ def overall_table(found: pl.DataFrame) -> Table:
         (Group(None, tuple(tuple(cells(row)) for row in rows.iter_rows(named=True))),),
         tuple(one_line(note) for note in footnotes),
     )
+
+
+def summary_table(found: pl.DataFrame) -> Table:
+    """Make the table of ratios over hosts, studies or the like, with what they let expect of a further one.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.summarise` returned.
+    """
+    rows = ordered(found)
+    names = varying(rows)
+    over = str(rows["over"][0]).replace("_", " ") if rows.height else ""
+    columns = (
+        Column("metric"),
+        *(Column(name.replace("_", " ")) for name in names),
+        Column("groups"),
+        Column(f"{over}s", "right"),
+        Column("left out", "right"),
+        Column(_ratio_head(rows)),
+        Column(f"a further {over}"),
+    )
+
+    def cells(row: Row) -> Iterator[str]:
+        yield metric_text(row["metric"], row["statistic"]) + f" ({row['better']} is better)"
+        yield from (cell_text(name, row[name]) or NOTHING for name in names)
+        yield groups_text(row)
+        yield str(len(row["units"]))
+        yield ", ".join(map(one_line, row["left_out"])) or NOTHING
+        yield _ratio_text(row)
+        yield _range_text(row["prediction_low"], row["prediction_high"])
+
+    shown = tuple(tuple(cells(row)) for row in rows.iter_rows(named=True))
+    caption = f"Over {over}s, taken for some of many" if shown else "No cell has intervals in two of them."
+    return Table(caption, columns if shown else (), (Group(None, shown),))
+
+
+def _range_text(low: float | None, high: float | None) -> str:
+    return NOTHING if low is None or high is None else f"{ratio_text(low)} to {ratio_text(high)}"
 
 
 def _ratio_text(row: Mapping[str, Any]) -> str:

@@ -1,0 +1,178 @@
+"""One ratio for many hosts, studies or the like, of which those that were seen are some: by random effects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit import stats
+from fsbench_kit.analysis import shapes
+from fsbench_kit.analysis.confounders import check
+from fsbench_kit.analysis.design import Design, Evidence
+from fsbench_kit.analysis.estimation import Options, estimate
+from fsbench_kit.analysis.groups import comparable, groups_of, in_groups
+from fsbench_kit.analysis.metrics import wanted
+from fsbench_kit.analysis.settings import CELL
+from fsbench_kit.analysis.verdict import codes
+from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.order import in_order
+from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.stats.student import half_width_by_t
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsbench_kit.analysis.groups import Groups
+    from fsbench_kit.analysis.settings import Where
+    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.labelled import Labelled
+    from fsbench_kit.stats.result import Floats
+
+_TYPES: Final = {"block_size": pl.Int64, "file_size": pl.Int64, "threads": pl.Int64}
+
+COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    **{name: _TYPES.get(name, pl.String) for name in CELL},
+    "better": pl.String,
+    "factor": pl.String,
+    "baseline": pl.String,
+    "level": pl.String,
+    "over": pl.String,
+    "units": pl.List(pl.String),
+    "left_out": pl.List(pl.String),
+    "ratio": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "confidence": pl.Float64,
+    "prediction_low": pl.Float64,
+    "prediction_high": pl.Float64,
+    "spread": pl.Float64,
+}
+
+
+def summarise(
+    dataset: Dataset | Labelled,
+    over: str = "host",
+    factor: str = "filesystem",
+    baseline: str | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    where: Where | None = None,
+    confidence: float = 0.95,
+    include_failed: bool = False,
+) -> pl.DataFrame:
+    """Compare groups on each host, or in each study, and say what that gives for hosts or studies in general.
+
+    Parameters
+    ----------
+    dataset, factor, baseline, metrics, where, confidence, include_failed
+        As in `fsbench_kit.compare`.
+    over
+        What tells the units apart: ``host``, ``study``, ``kernel`` or another fact of runs.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row for each cell and level of which two or more units have an interval; the columns are `COLUMNS`.
+        ``ratio`` is the mean of the units' ratios (as a logarithm) with its interval. ``prediction_*`` is where
+        the ratio of a further unit lies, if measured like these, from three units on. ``spread`` is how much
+        ratios differ from unit to unit, as a coefficient of variation, without the noise of each. ``left_out`` are
+        units whose groups were compared without an interval, or whose verdict is withheld.
+
+    Raises
+    ------
+    RequestError
+        As `fsbench_kit.compare` does; or if ``over`` is no fact of these runs, or is the factor.
+
+    Notes
+    -----
+    Random effects with the interval of Hartung and Knapp, see `fsbench_kit.stats.random_effects`: the units are
+    taken for a sample of those that one asks about. The noise of each is that of all, for as many runs as it has:
+    weights by the own noise of a few runs cover 91 % (``docs/coverage.md`` has what these do). Runs are never
+    pooled over units. Rounding reaches as far beyond both intervals as it does in the mean of the units.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> fsb.summarise(data, over="host").height  # one host tells nothing of others
+    0
+    """
+    dataset, factor, baseline = in_groups(dataset, factor, baseline)
+    measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
+    if over == factor or over not in measurements.columns:
+        raise RequestError(
+            f"ratios of {factor} cannot be summarised over {over!r}",
+            hint="Summarise over host, study, kernel or tool_version, unless that is the factor.",
+        )
+    keys = [name for name in CELL if name != over]
+    groups = groups_of(measurements.filter(pl.col(over).is_not_null()), factor, baseline, [*keys, over])
+    options = Options(factor=factor, confidence=confidence)
+    found = _of_units(groups, Evidence(dataset, factor), over, options)
+    by = [*keys, "baseline", "level"]
+    rows = [
+        dict(zip(by, names, strict=True)) | _over_units(units, confidence)
+        for names, units in found.group_by(by, maintain_order=True)
+        if units["usable"].sum() >= _FEWEST
+    ]
+    known = {"factor": factor, "over": over, "confidence": confidence}
+    return pl.DataFrame([row | known | {"better": METRICS[row["metric"]].better} for row in rows], schema=COLUMNS)
+
+
+_FEWEST: Final = 2
+"""The fewest units of which there is a summary; a prediction takes one more."""
+
+
+_OF_UNIT: Final = ("estimate", "standard_error", "per_unit", "degrees", "down", "up")
+
+
+def _of_units(groups: Groups, evidence: Evidence, over: str, options: Options) -> pl.DataFrame:
+    """Compare the groups in each unit; usable is what has an error of its own, and no verdict withheld."""
+    design = Design(groups, evidence)
+    remarks = check(design, footnotes=False)
+    found = estimate(design, remarks.with_code(codes("no ratio")), options)
+    shapes.look(groups, found)
+    unfit = codes("no ratio", "verdict withheld")
+    usable = np.isfinite(found.numbers["ratio"]) & (found.numbers["standard_error"] > 0)
+    usable &= np.isfinite(found.numbers["down"] + found.numbers["up"])
+    for given in (remarks, found.remarks):
+        usable[given.with_code(unfit).to_numpy()] = False
+    numbers = {name: found.numbers[name] for name in _OF_UNIT}
+    return groups.of("baseline").with_columns(
+        groups.of("candidate", "level").to_series(),
+        **{name: pl.Series(values) for name, values in numbers.items()},
+        usable=pl.Series(usable),
+        unit=pl.col(over).cast(pl.String),
+        baseline="level",
+    )
+
+
+def _over_units(units: pl.DataFrame, confidence: float) -> dict[str, Any]:
+    """Return the columns that the units of one cell give."""
+    used = units.filter("usable")
+    down, up = (float(np.mean(used[name].to_numpy())) for name in ("down", "up"))
+    variances = _variances(used)
+    found = stats.random_effects(used["estimate"].to_numpy(), variances, confidence)
+    seen = np.sqrt(found.variance + variances.mean() + np.square(found.standard_error))
+    reach = half_width_by_t(seen, used.height - 1, confidence) if used.height > _FEWEST else np.nan
+    ends = {
+        "ci_low": found.low - down,
+        "ci_high": found.high + up,
+        "prediction_low": found.mean - reach - down,
+        "prediction_high": found.mean + reach + up,
+    }
+    return {
+        "units": in_order(used["unit"]),
+        "left_out": in_order(units.filter(~pl.col("usable"))["unit"]),
+        "ratio": float(np.exp(found.mean)),
+        "spread": float(np.sqrt(np.expm1(found.variance))),
+        **{name: float(np.exp(end)) if np.isfinite(end) else None for name, end in ends.items()},
+    }
+
+
+def _variances(units: pl.DataFrame) -> Floats:
+    """Return the variance of each unit's log ratio by the noise of all: that of a few runs is hardly known."""
+    error, per_unit, degrees = (units[name].to_numpy() for name in ("standard_error", "per_unit", "degrees"))
+    variances: Floats = per_unit * np.average(np.square(error) / per_unit, weights=degrees)
+    return variances
