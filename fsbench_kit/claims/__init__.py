@@ -176,6 +176,12 @@ def _check_keys(claim: ClaimFacts) -> None:
     if missing:
         keys = " and ".join(f'"{key}"' for key in missing)
         raise RequestError(f'the relation "{claim.relation}" needs {keys}')
+    lists = [len(value) for value in claim.where.values() if isinstance(value, list)]
+    if claim.over == "ratio" and lists != [2]:
+        raise RequestError(
+            'over = "ratio" takes one list of two values in "where"',
+            hint='For example where = { operation = ["write", "read"] }.',
+        )
     if claim.metric is not None and claim.metric not in METRICS:
         raise RequestError(f"there is no metric {claim.metric!r}", hint=_meant(claim.metric, METRICS))
     relation.stated(claim)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Chosen = dict[str, str | int]
 Choice = dict[str, "str | int | list[str | int]"]
-How = Literal["each", "sum", "mean"]
+How = Literal["each", "sum", "mean", "ratio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,10 @@ def only(figures: pl.DataFrame, chosen: Choice) -> pl.DataFrame:
 
 
 def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: ClaimFacts) -> pl.DataFrame:
-    """Add up the figures of all values that a claim takes as one, or take their mean.
+    """Add up the figures of all values that a claim takes as one, or take their mean, or the ratio of two.
 
-    They are added up within a run, or within a round, or over single figures; each has to be there. Where
-    that is not so there is no sum.
+    They are taken together within a run, or within a round, or over single figures; each has to be there. Where
+    that is not so there is no such figure.
     """
     if not lists:
         return rows
@@ -174,7 +174,7 @@ def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: Cla
     how = claim.over if set(lists) & set(claim.where) else claim.groups
     key = [column for column in settings.CELL if column in rows.columns and column not in lists]
     ends = [
-        (pl.when(pl.col(end).null_count() == 0).then(pl.sum(end) if how == "sum" else pl.mean(end))).alias(end)
+        pl.when(pl.col(end).null_count() == 0).then(_taken(end, how, lists)).alias(end)
         for end in ("value", "low", "high")
     ]
     named = [
@@ -195,7 +195,21 @@ def _pooled(rows: pl.DataFrame, lists: Mapping[str, list[str | int]], claim: Cla
     return rows.clear()
 
 
+def _taken(end: str, how: How, lists: Mapping[str, list[str | int]]) -> pl.Expr:
+    """Take the values, or the lower or upper ends, of what a claim takes as one."""
+    if how != "ratio":
+        return pl.sum(end) if how == "sum" else pl.mean(end)
+    ((column, (first, second)),) = lists.items()
+    other = {"low": "high", "high": "low"}.get(end, end)
+    return (
+        pl.col(end).filter(pl.col(column) == first).first()
+        / pl.col(other).filter(pl.col(column) == second).first()
+    )
+
+
 def _together(how: How, values: Sequence[object]) -> str:
+    if how == "ratio":
+        return " over ".join(map(str, values))
     if len(values) > _MOST_NAMED:
         return f"{how} of {len(values)}"
     return f"{how} of {_and([str(value) for value in values])}"

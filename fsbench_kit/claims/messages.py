@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from fsbench_kit.claims.relations import RELATIONS
+from fsbench_kit.claims.relations import RELATIONS, metric_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +91,7 @@ def _taken_as(claim: ClaimFacts) -> str:
     counts = relation.stated(claim)
     if counts is None or counts.low is None or counts.high is None or not str(claim.size).startswith("about"):
         return ""
-    low, high = (relation.size_text(end, str(claim.metric)) for end in counts[:2] if end is not None)
+    low, high = (relation.size_text(end, metric_of(claim)) for end in counts[:2] if end is not None)
     return f", taken as {low} to {high}"
 
 

@@ -143,7 +143,7 @@ class Relation(ABC):
 
     def unit(self, claim: ClaimFacts) -> str:
         """Return the base unit of the stated size."""
-        return METRICS[str(claim.metric)].unit
+        return METRICS[metric].unit if (metric := metric_of(claim)) else "1"
 
     def stated(self, claim: ClaimFacts) -> Stated | None:
         """Return what counts as the stated size, if one is stated."""
@@ -159,7 +159,7 @@ class _OfFigures(Relation):
 
     def told(self, claim: ClaimFacts, finding: Finding) -> str:
         """Say what was found in a cell, with its figures."""
-        metric = str(claim.metric)
+        metric = metric_of(claim)
         if finding.of is None or not finding.is_known:
             return "nothing is printed"
         text = f"{finding.of.name} {_shown(finding.of, metric)}".strip()
@@ -296,7 +296,7 @@ class _OfTwo(_OfFigures):
         found = finding.computed
         if found is None or found.value is None:
             return ""
-        metric = str(claim.metric)
+        metric = metric_of(claim)
         text = self.size_text(found.value, metric)
         if found.low is None or found.high is None or (finding.basis == "prints" and finding.size == "reproduces"):
             return text
@@ -318,8 +318,7 @@ class Ratio(_OfTwo, name="ratio"):
 class Difference(_OfTwo, name="difference"):
     """The figures of `of` are greater than those of `than` by `size`."""
 
-    def unit(self, claim: ClaimFacts) -> str:
-        return METRICS[str(claim.metric)].unit
+    unit = Relation.unit
 
     def give(self, x: float, y: float) -> float | None:
         return x - y
@@ -655,10 +654,17 @@ def _shown(found: Figure, metric: str) -> str:
     return "nothing"
 
 
+def metric_of(claim: ClaimFacts) -> str:
+    """Return the metric that a claim's figures are of; those that are a ratio of two are of none."""
+    return "" if claim.over == "ratio" else str(claim.metric)
+
+
 _SHARES: Final = ("cpu", "capacity", "capacity_change")
 
 
 def _value(value: float, metric: str) -> str:
+    if not metric:
+        return f"{value:.3g}"
     if metric in _SHARES:
         return f"{100 * value:.4g} %"
     text = humanise(value, METRICS[metric].unit)

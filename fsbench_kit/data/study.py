@@ -182,7 +182,8 @@ class ClaimFacts(_TomlTable):
     of, than
         Whose figures; without `than`, those of every other filesystem.
     over, groups
-        Whether a list in `where`, or in `of` and `than`, means each of its values, or their sum or mean.
+        Whether a list in `where`, or in `of` and `than`, means each of its values, or their sum or mean; in
+        `where` also the ratio of the first to the second.
     size
         The stated size as the article gives it, with its unit: ``2``, ``20 MB/s``, ``about 85 %``, ``5 to 15``.
     band
@@ -203,7 +204,7 @@ class ClaimFacts(_TomlTable):
     where: Choice
     of: Choice
     than: Choice
-    over: Literal["each", "sum", "mean"] = "each"
+    over: Literal["each", "sum", "mean", "ratio"] = "each"
     groups: Literal["each", "sum", "mean"] = "each"
     size: Name | None = None
     band: tuple[Name, Name] | None = None

@@ -165,7 +165,7 @@ def _open(row: Mapping[str, Any]) -> str:
     if row["p_adjusted"] is None:
         return f"{measured}, but two {row['over']} have no verdict of their own."
     if row["p"] >= 1 - row["confidence"]:
-        return f"{measured}, but other rows vary too much for so few {row['over']} to show it."
+        return f"{measured}, but figures of this kind vary so much that it could be chance."
     return f"{measured}, but that is not enough among {counted(row['tested'], 'test')}."
 
 

@@ -144,6 +144,16 @@ VERDICTS = {
     ("raid1-hdd-2020", "size-1g-128k"): ("contradicted", "the contrary", None, "stated by the log"),
     ("raid1-hdd-2020", "data-128-gb"): ("supported", "as said", None, "stated by the log"),
     ("raid1-hdd-2020", "files-100000"): ("supported", "as said", None, "stated by the log"),
+    ("raid1-hdd-2020", "limit-600-s-128k"): ("supported", "as said", None, "stated by the log"),
+    ("raid1-hdd-2020", "engine-libaio-128k"): ("supported", "as said", None, "stated by the log"),
+    ("raid1-hdd-2020", "disk-bytes"): ("not judged", None, None, "none"),
+    ("fio-nvme-2021", "random-writes"): ("no data", None, None, "none"),
+    ("fio-nvme-2021", "size-10g"): ("no data", None, None, "none"),
+    ("fio-nvme-2021", "kernel-4.15"): ("no data", None, None, "none"),
+    ("iozone-ssd-2015", "records-from-32-kb"): ("supported", "as said", None, "stated by the log"),
+    ("iozone-ssd-2015", "records-to-16-mb"): ("supported", "as said", None, "stated by the log"),
+    ("sysbench-rhel72", "limit-180-s"): ("figures agree", None, "reproduces", "single figures"),
+    ("sysbench-rhel72", "direct-io"): ("supported", "as said", None, "stated by the log"),
     ("sysbench-rhel72", "faster-mysql"): ("not judged", None, None, "none"),
     ("sysbench-rhel72", "same-host"): ("contradicted", "the contrary", None, "stated by the log"),
     ("sysbench-rhel72", "same-disk"): ("contradicted", "the contrary", None, "stated by the log"),
@@ -471,6 +481,27 @@ def _audit_tasks(
     study += "[[claim]]" + STUDY.format(claim=claim).partition("[[claim]]")[2]
     (folder / "study.toml").write_text(f"{study}where = {{ operation = [{where}] }}\n", encoding="utf-8")
     return fsb.audit(folder).row(0, named=True)
+
+
+GAPS = [(6.0, 2.0), (3.0, 2.0)]  # a takes three times as long as b, and 1.5 times: the gap doubles
+
+
+@pytest.mark.parametrize(("size", "found"), [("2", "reproduces"), ("3", "overstated"), ("1.4", "understated")])
+def test_a_gap_that_doubles_is_a_ratio_of_ratios(tmp_path: Path, size: str, found: str) -> None:
+    row = _audit_tasks(tmp_path, f'relation = "ratio"\nsize = "{size}"\nover = "ratio"', GAPS)
+    assert (row["size"], row["computed"]) == (found, pytest.approx(2, rel=1e-3))
+    assert "a 2 against b 1, 2 times" in row["comparisons"][0]["words"]
+
+
+def test_a_ratio_of_ratios_of_runs_has_their_interval(tmp_path: Path) -> None:
+    row = _audit_tasks(tmp_path, 'relation = "greater"\nover = "ratio"', GAPS, runs=["a", "b"] * 3)
+    assert (row["evidence"], row["direction"]) == ("replicated", "as said")
+    assert row["computed_low"] < 2 < row["computed_high"]
+
+
+def test_a_ratio_is_of_two(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="one list of two values"):
+        _audit_tasks(tmp_path, 'relation = "greater"\nover = "ratio"', [*GAPS, (1.0, 1.0)])
 
 
 LESS, MORE, EQUAL = (2.0, 4.0), (4.0, 2.0), (3.0, 3.0)

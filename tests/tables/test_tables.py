@@ -309,8 +309,8 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | RUNS | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.2},
-            "xfs was 3 % faster than ext4 (1 to 5 %; 5 runs each), but other rows vary too much for so few "
-            "runs to show it.",
+            "xfs was 3 % faster than ext4 (1 to 5 %; 5 runs each), but figures of this kind vary so much that it "
+            "could be chance.",
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p_adjusted": None, "n_pairs": 2},
