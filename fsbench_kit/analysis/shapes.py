@@ -34,9 +34,10 @@ def look(groups: Groups, found: Estimates) -> Bools:
     Returns
     -------
     ndarray of bool
-        The rows with a group whose runs look as if they had modes, which are not those of several launches.
+        The rows with a group whose runs look as if they had modes.
     """
     bimodal, drifting = _shapes(groups, found.rounding)
+    bimodal &= groups.alike("launch")  # several hosts, kernels or launches have speeds of their own
     few = groups.table["n"].to_numpy() < _FOR_MODES
     for side in SIDES:
         group, level = groups.pairs[side].to_numpy(), groups.of(side, "level").to_series()
@@ -45,7 +46,7 @@ def look(groups: Groups, found: Estimates) -> Bools:
             said = level.gather(rows).to_frame().select(pl.format(sentence, "level"))
             found.remarks.note(rows, said.to_series())
     found.remarks.because(_unsteady(groups, found), NON_STEADY)
-    return groups.either(bimodal & groups.alike("launch"))
+    return groups.either(bimodal)
 
 
 _BIMODAL: Final = "The runs of {} are bimodal, and their mean lies between the modes: look at each run."

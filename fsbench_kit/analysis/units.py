@@ -70,10 +70,10 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     """
     shared = {by: _BOTH.over("pair", by).alias("shared") for by in ("host", "launch")}
     of_host = members.with_columns(shared["host"], all=pl.len().over("pair"))
-    hosts = pl.col("host").filter("shared").n_unique().over("pair")  # an unknown one is one, too
+    hosts = _shared("host")  # an unknown one is one, too
     kept = of_host.with_columns(hosts=hosts).filter(pl.col("shared") | (pl.col("hosts") == 0))
     of_launch = kept.with_columns(shared["launch"]).with_columns(
-        launches=pl.col("launch").filter("shared").n_unique().over("pair"),
+        launches=_shared("launch"),
         most=pl.col("shared").mean().over("pair"),
     )
     one_host, whole = pl.col("hosts") < 2, pl.col("most") >= _KEPT
@@ -85,6 +85,13 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
         .when(~one_host)
         .then(pl.format("host {}", pl.col("host").fill_null("not known"))),
     ).drop("shared", "most")
+
+
+def _shared(by: str) -> pl.Expr:
+    """Count the hosts or launches that ran both groups, if these alone leave several runs of each group."""
+    sides = [pl.col("side") == side for side in (0, 1)]
+    left = [(pl.col("shared") & side).sum() >= pl.min_horizontal(side.sum(), 2) for side in sides]
+    return pl.when(*left).then(pl.col(by).filter("shared").n_unique()).otherwise(0).over("pair")
 
 
 def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
@@ -185,7 +192,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         (
             decided,
             method == "means",
-            pl.lit("No launch ran both groups, so the launch is the unit, and each counts once."),
+            pl.lit("No launch ran enough of both groups, so the launch is the unit, and each counts once."),
         ),
         (
             decided,
@@ -198,7 +205,7 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
             decided,
             (method == "runs") & (pl.col("launches") == 0) & (pl.col("fewest") == 1),
             pl.lit(
-                "No launch ran both groups: whatever else differs between their launches is part of the ratio."
+                "No launch ran enough of both groups: whatever else differs between launches is part of the ratio."
             ),
         ),
     ]

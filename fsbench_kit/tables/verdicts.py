@@ -40,6 +40,8 @@ class _Words(NamedTuple):
 
     def reach(self, low: float, high: float) -> str:
         """Say from where to where a ratio may lie: ``3 to 17 %``, ``2.10 to 2.40 times``."""
+        if 1 < low < 2 <= high:
+            return f"{ratio_text(low)} to {self.by(high)}"
         if low < 1 < high or low < 0.1 or low < 2 <= high:
             return f"{self.by(low)} to {self.by(high)}"
         if low >= 2:

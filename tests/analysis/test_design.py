@@ -368,7 +368,7 @@ def test_rounds_of_two_launches_are_no_pairs() -> None:
     ]
     found = row(logs, factor="kernel")
     assert (found["study"], found["n_pairs"], found["method"]) == (None, None, "Welch t on logs")
-    assert "No launch ran both groups" in notes(found)
+    assert "No launch ran enough of both groups" in notes(found)
 
 
 @pytest.mark.parametrize(
@@ -668,3 +668,19 @@ def test_a_size_that_one_log_of_several_tells_makes_no_other_cell() -> None:
         )
     )
     assert sizes["file_size"].to_list() == [2**20, 2**21]
+
+
+@pytest.mark.parametrize("fact", ["kernel", "host"])
+def test_a_single_run_beside_the_other_group_is_no_reason_to_leave_out_the_rest(fact: str) -> None:
+    logs = [
+        run(
+            name,
+            1000 * math.exp(NOISE[number]),
+            number,
+            **{fact: "old" if name == "ext4" and number > 1 else "new"},
+        )
+        for number, name in enumerate(["ext4", "xfs"] * 6)
+    ]
+    row = fsb.compare(assemble(logs)).row(0, named=True)
+    assert (row["n_baseline"], row["n_candidate"], row["verdict"]) == (6, 6, "not comparable")
+    assert row["reasons"] == [{"kernel": "UNBALANCED", "host": "CONFIG_MISMATCH"}[fact]]
