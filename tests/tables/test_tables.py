@@ -285,8 +285,7 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             RUNS | {"ratio": 2.0, "ci_low": 1.98, "ci_high": 2.02, "method": "rounding alone"},
-            "xfs is 2.00 times as fast as ext4 (1.98 to 2.02 times as fast; 5 runs each, by rounding "
-            "alone).",
+            "xfs is 2.00 times as fast as ext4 (1.98 to 2.02 times as fast; 5 runs each, by rounding alone).",
         ),
         (
             OPEN | RUNS,
