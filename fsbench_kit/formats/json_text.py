@@ -148,6 +148,8 @@ _CONSTANT: Final = "NaN"
 
 def without_bins(chars: str, start: int, end: int) -> Cut | None:
     """Take the bins out of an object; ``None`` where there are none, or any is not printed as fio prints it."""
+    if chars.find('"bins"', start, end) < 0:
+        return None
     whole = chars[start:end]
     if not whole.isascii() or _CONSTANT in whole or "Infinity" in whole:
         return None

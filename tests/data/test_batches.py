@@ -178,7 +178,7 @@ def test_documents_that_differ_in_their_numbers_say_together_what_each_says_by_i
             lambda found: f"{found[0][:-1]}{rng.randrange(10)}" if rng.random() < 0.03 else found[0],
             original,
         )
-        odd = rng.choice(["0", "0.000000", "7.5", "123456789012345678", "1e3", "12.5e-2"])
+        odd = rng.choice(["0", "0.000000", "7.5", "123456789012345678", "1e3", "12.5e-2", "5.", ".5", "1.2.3"])
         spans = [found.span() for found in re.finditer(r"(?<= : )\d+(?=,\n)", changed)]
         start, end = rng.choice(spans)
         changed = f"{changed[:start]}{odd}{changed[end:]}"

@@ -77,6 +77,10 @@ ORDER: Final = 32
 """By so many bits the order of figures and latencies is moved, to make room for that of percentiles."""
 
 
+_ORDERS: Final = 50
+"""So many bits all orders of a log have."""
+
+
 def ints(values: Iterable[int]) -> Ints:
     """Return whole numbers as a column."""
     return np.array(list(values), np.int64)
@@ -88,6 +92,11 @@ def picker(numbers: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
         (number,) = numbers
         return lambda every: (every[number],)
     return itemgetter(*numbers) if numbers else lambda _: ()
+
+
+def in_order(log: Ints, order: Ints) -> NDArray[np.intp]:
+    """Return the indexes of rows by their logs and, in each, by their order."""
+    return np.argsort((log << _ORDERS) + order, kind="stable")
 
 
 class Rows(NamedTuple):
@@ -121,7 +130,7 @@ class Rows(NamedTuple):
         pairs: Iterator[tuple[Any, Any]] = zip(self, other, strict=True)
         both = (pl.concat(pair) if isinstance(pair[0], pl.Series) else np.concatenate(pair) for pair in pairs)
         rows = Rows._make(both)
-        return rows.of(np.lexsort((rows.order, rows.log)))
+        return rows.of(in_order(rows.log, rows.order))
 
 
 class Numbered:

@@ -129,7 +129,7 @@ class Sheet:
         )
         _, shares = self._buckets
         both = Distribution._make(np.concatenate(pair) for pair in zip(own, shares, strict=True))
-        order = np.lexsort((both.order, both.log))
+        order = columns.in_order(both.log, both.order)
         return Distribution._make(column[order] for column in both)
 
     # Of one log

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 
     from fsbench_kit.model.records import Setting
 
-_NUMBER: Final = re.compile(r'" : ([0-9]+(?:\.[0-9]+)?)')
-_NAME: Final = re.compile(r'"([0-9]+\.[0-9]+)"(?= : )')
+_NUMBER: Final = re.compile(r'" : ([0-9.]+)')
+_NO_NUMBER: Final = re.compile(r"\.(?![0-9]+(?:\0|\Z))|(?<![0-9])\.")
+"""A point among numbers that makes one of them none."""
+_PERCENTILES: Final = '"percentile" : {'
 _TIME: Final = re.compile(r'"time" : "([^"\n]*)"')
 _HEAD: Final = 400
 """So early in a document fio names its time."""
@@ -105,17 +107,34 @@ def together(texts: Sequence[str], which: Iterable[int]) -> tuple[CleanLogs, lis
 
 
 def _document(at: int, chars: str) -> _Document | None:
-    if not chars.startswith("{\n") or any(sign in chars for sign in _SIGNS_OF_MORE):
-        return None
     end = chars.find("\n}") + 2
-    if end < 2 or chars[end:].strip() or chars.count("fio ") > chars.count('"fio version"'):
+    if not chars.startswith("{\n") or end < 2 or chars[end:].strip():
         return None
     cut = without_bins(chars, 0, end) or Cut(chars[:end], [], np.zeros(0, np.intp), np.zeros(1, np.intp))
-    time = _TIME.search(cut.chars, 0, _HEAD)
-    rest = f"{cut.chars[: time.start(1)]}{cut.chars[time.end(1) :]}" if time is not None else cut.chars
+    rest = cut.chars
+    if any(sign in rest for sign in _SIGNS_OF_MORE) or rest.count("fio ") > rest.count('"fio version"'):
+        return None
     heights = np.cumsum([0, *(chars.count("\n", bins.start, bins.end) for bins in cut.bins)])
-    pieces = _NUMBER.split(_NAME.sub(r'"" : \1"', rest))
+    time = _TIME.search(rest, 0, _HEAD)
+    if time is not None:
+        rest = f"{rest[: time.start(1)]}{rest[time.end(1) :]}"
+    pieces = _NUMBER.split(_with_names_as_numbers(rest))
+    if _NO_NUMBER.search("\0".join(pieces[1::2])):
+        return None
     return _Document(at, cut, end, time[1] if time is not None else "", pieces, heights)
+
+
+def _with_names_as_numbers(chars: str) -> str:
+    """Return a document in which the name of each percentile is a number, too: it has an empty name before it."""
+    pieces: list[str] = []
+    position = 0
+    while (start := chars.find(_PERCENTILES, position)) >= 0:
+        start += len(_PERCENTILES)
+        end = chars.find("}", start)
+        between = chars[start : chars.find('"', start, end) + 1]
+        pieces += chars[position:start], chars[start:end].replace(between, f'{between}" : ') if between else ""
+        position = end
+    return "".join([*pieces, chars[position:]])
 
 
 class _Kind:
@@ -377,9 +396,12 @@ class _Collected:
 
     def _check(self, said: list[list[Diagnostic]]) -> None:
         """Add what cross-checks find; documents that have figures of the same are checked together."""
-        alike: dict[Hashable, list[int]] = defaultdict(list)
+        of_readers: dict[Reader, list[int]] = defaultdict(list)
         for number, _, reader in self._each():
-            alike[reader.kind].append(number)
+            of_readers[reader].append(number)
+        alike: dict[Hashable, list[int]] = defaultdict(list)
+        for reader, numbers in of_readers.items():
+            alike[reader.kind] += numbers
         for numbers in alike.values():
             reader = self._kinds[numbers[0]].reader
             if len(numbers) < _MANY:
