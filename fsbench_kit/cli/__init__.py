@@ -14,6 +14,7 @@ import typer
 from fsbench_kit.cli.audit import audit_command
 from fsbench_kit.cli.compare import compare_command
 from fsbench_kit.cli.console import err
+from fsbench_kit.cli.devices import devices_command
 from fsbench_kit.cli.doctor import doctor_command
 from fsbench_kit.cli.exits import STATUSES
 from fsbench_kit.cli.explore import explore_command
@@ -37,6 +38,7 @@ app = typer.Typer(
 
 # In the order of the help.
 app.command("doctor")(doctor_command)
+app.command("devices")(devices_command)
 app.command("read")(read_command)
 app.command("compare")(compare_command)
 app.command("explore")(explore_command)

@@ -33,6 +33,12 @@ def launch_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would run, how often and in which order, and run nothing.")
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Try each workload for a moment on each target, in images, and keep nothing."
+        ),
+    ] = False,
     commands: Annotated[bool, typer.Option("--commands", help="With --dry-run, print every command too.")] = False,
     device: Annotated[
         list[str] | None,
@@ -46,12 +52,17 @@ def launch_command(
 
     devices = device or []
     if dry_run:
-        if plan is None or resume:
+        if plan is None and not resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _dry_run(Path(found_path(plan)), devices, commands=commands)
+        _dry_run(plan, devices, resume=resume, commands=commands)
         return
     if commands:
         raise RequestError("--commands needs --dry-run", hint="fsbench launch --dry-run --commands PLAN")
+    if check:
+        if plan is None or resume:
+            raise RequestError("--check needs a plan", hint="fsbench launch --check plans/quick.toml")
+        _check(Path(found_path(plan)))
+        return
     if resume and (study or replace):
         raise RequestError(
             "--resume cannot be combined with --study or --replace", hint="fsbench launch --resume STUDY"
@@ -85,10 +96,27 @@ def launch_command(
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
-def _dry_run(plan: Path, devices: list[str], *, commands: bool) -> None:
-    from fsbench_kit.launch import dry_run, read_plan
+def _check(plan: Path) -> None:
+    from fsbench_kit.launch import read_plan, shown, try_plan
 
-    preview = dry_run(read_plan(plan), Path.cwd(), devices)
+    with shown(out) as progress:
+        trial = try_plan(read_plan(plan), Path.cwd(), progress)
+    for sentence in (*trial.notes, *trial.estimates):
+        typer.echo(sentence)
+    if trial.failures:
+        raise LaunchError("\n".join(trial.failures), hint="Mend this in the plan; nothing was kept.")
+    typer.echo(f"All {trial.tried} combinations of a target and a workload work.")
+
+
+def _dry_run(plan: str | None, devices: list[str], *, resume: bool, commands: bool) -> None:
+    from fsbench_kit.launch import dry_run, find_study, read_plan
+    from fsbench_kit.launch.targets import RUNS
+
+    if resume:
+        study = find_study(Path.cwd() / RUNS, plan)
+        preview = dry_run(study.plan, Path.cwd(), devices, made=study.made)
+    else:
+        preview = dry_run(read_plan(Path(found_path(str(plan)))), Path.cwd(), devices)
     typer.echo(str(preview))
     for step in preview.steps if commands else ():
         typer.echo(f"\n# {step.title}")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.launcher import LaunchResult, launch, resume
     from fsbench_kit.launch.plan import Plan, read_plan
     from fsbench_kit.launch.progress import shown
+    from fsbench_kit.launch.study import find_study
+    from fsbench_kit.launch.trial import Trial, try_plan
 
 __all__ = [
     "Capability",
@@ -33,13 +35,16 @@ __all__ = [
     "LaunchResult",
     "Machine",
     "Plan",
+    "Trial",
     "dry_run",
+    "find_study",
     "launch",
     "list_capabilities",
     "machine",
     "read_plan",
     "resume",
     "shown",
+    "try_plan",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

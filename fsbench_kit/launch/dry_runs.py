@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.consent import Consent
-from fsbench_kit.launch.environment import mount_of
+from fsbench_kit.launch.environment import caches_problem, mount_of
 from fsbench_kit.launch.resolve import resolve_plan
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.session import BESIDE, DEVICE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
+from fsbench_kit.launch.study import LaunchedStudy
 from fsbench_kit.launch.tools import isolation_problem
 from fsbench_kit.launch.workloads import Argv, RunContext
 from fsbench_kit.model.units import humanise
@@ -73,22 +74,36 @@ class DryRun:
         return "\n".join([*self.notes, *self.grid, self.order, *self.estimates])
 
 
-def dry_run(plan: Plan, root: Path, devices: Collection[str] = ()) -> DryRun:
+def dry_run(plan: Plan, root: Path, devices: Collection[str] = (), *, made: Collection[str] = ()) -> DryRun:
     """Say what a launch of a plan would do on this machine. Nothing is written, made or mounted.
 
-    The parameters are those of `fsbench_kit.launch.launch`.
+    Parameters
+    ----------
+    plan, root, devices
+        Those of `fsbench_kit.launch.launch`. Devices need not be named here.
+    made
+        The names of runs that are there already, where a study would be resumed.
 
     Raises
     ------
     LaunchError
         If the launch could not start: the same as it would itself.
     """
-    chosen, notes = resolve_plan(plan, root, isolation_problem=isolation_problem(), consent=Consent.to(devices))
+    named = {name for target in (*plan.target, *plan.otherwise) for name in target.block_devices}
+    consent = Consent.to({*named, *devices})
+    chosen, notes = resolve_plan(plan, root, isolation_problem=isolation_problem(), consent=consent)
+    asked = sorted({name for target in chosen.target for name in target.block_devices} - set(devices))
+    kept = caches_problem() if any(map(chosen.drops_caches, chosen.workload)) else None
+    notes = (
+        *notes,
+        *(f"The launch would destroy all data on {name}; it asks for: --device {name}" for name in asked),
+        *([f"{len(made)} runs are there already, and would not be made again."] if made else []),
+    )
     return DryRun(
-        notes=tuple(filter(None, (caution(min(map(chosen.repeats_of, chosen.workload))), *notes))),
+        notes=tuple(filter(None, (caution(min(map(chosen.repeats_of, chosen.workload))), kept, *notes))),
         grid=tuple(_grid(chosen)),
         order=_order(chosen),
-        steps=tuple(_steps(chosen, root)),
+        steps=tuple(_steps(chosen, root, made)),
         estimates=tuple(_estimates(chosen)),
     )
 
@@ -129,10 +144,12 @@ def _count(runs: Sequence[PlannedRun], stage: str) -> int:
     return sum(run.stage == stage.replace(" ", "-") for run in runs)
 
 
-def _steps(plan: Plan, root: Path) -> Iterator[DryRunStep]:
-    runs = schedule(plan)
+def _steps(plan: Plan, root: Path, made: Collection[str]) -> Iterator[DryRunStep]:
+    runs = LaunchedStudy(root, plan).planned_runs
     ready: dict[str, Target] = {}
-    for order, run in enumerate(runs, 1):
+    for order, (name, run) in enumerate(runs.items(), 1):
+        if name in made:
+            continue
         target = run.target
         rest: tuple[Argv, ...] = (("sleep", f"{plan.cool_down:g}"),) if plan.cool_down and order > 1 else ()
         make = () if target.name in ready else target.commands.make

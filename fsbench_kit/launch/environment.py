@@ -260,6 +260,13 @@ def _io() -> dict[str, int]:
     return {name: int(count) for name, count in (line.split(": ") for line in lines)}
 
 
+def caches_problem() -> str | None:
+    """Say what it means that the kernel's caches cannot be dropped; ``None`` where they can."""
+    if os.access(_DROP_CACHES, os.W_OK):
+        return None
+    return "Caches are kept, since dropping them needs root: reads may be answered from memory."
+
+
 def settle(*, drop_caches: bool) -> str:
     """Let the machine write out what it holds, and forget what it has read.
 

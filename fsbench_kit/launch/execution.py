@@ -23,6 +23,8 @@ STDOUT: Final = "stdout.txt"
 STDERR: Final = "stderr.txt"
 
 _LIFELINE: Final = 0  # standard input
+_TOLD: Final = 6
+"""So many lines of what a tool says against a run are told; all of them are kept."""
 _GRACE: Final = 3.0  # seconds between asking a tool to end and ending it
 _TIMEOUT: Final = 10.0  # seconds for the kernel to end what was killed
 
@@ -159,5 +161,8 @@ def _failure(program: str, exit_code: int, stderr: Path) -> str:
     how = f"ended with exit code {exit_code}"
     if exit_code < 0:
         how = f"was killed by {signal.Signals(-exit_code).name}"
-    said = stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return f"{program} {how}" + (f": {said[-1]}" if said else "")
+    text = stderr.read_text(encoding="utf-8", errors="replace")
+    said = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+    if len(said) > _TOLD:  # what went wrong first, and what came of it
+        said = [*said[: _TOLD // 2], "...", *said[-_TOLD // 2 :]]
+    return f"{program} {how}" + (f": {'; '.join(said)}" if said else "")

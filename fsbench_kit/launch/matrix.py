@@ -172,7 +172,8 @@ def _names(
     """Name the combinations, by their values alone where that tells them apart."""
     keys = [key[-1] for key, _ in axes]
     telling = any(all(isinstance(value, str) and value[:1].isalpha() for value in values) for _, values in axes)
-    base = table.get("name") or ("" if telling else table.get("filesystem") or table.get(tag))
+    own = table.get("name") or (None if "filesystem" in keys else table.get("filesystem"))
+    base = own or ("" if telling else table.get(tag))
     base = _clean(base) if isinstance(base, str) else ""
     short = [[_part(key, value) for key, value in zip(keys, values, strict=True)] for values in combinations]
     whole = [

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel
 
+from fsbench_kit.launch import environment
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import Identity
 from fsbench_kit.launch.events import Finished, Note, Planned, Refused, to_line
@@ -136,7 +137,8 @@ def _launch(request: Request) -> str | None:
         if request.resume:
             session.resume(retry_failed=request.retry_failed)
         _tell(Planned(study.name, str(study.folder), len(study.planned_runs), done=len(session.made)))
-        for note in filter(None, (caution(min(map(plan.repeats_of, plan.workload))), *notes)):
+        kept = environment.caches_problem() if any(map(plan.drops_caches, plan.workload)) else None
+        for note in filter(None, (caution(min(map(plan.repeats_of, plan.workload))), kept, *notes)):
             _tell(Note(note))
         return session.make_runs()
 

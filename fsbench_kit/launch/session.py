@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +27,7 @@ from fsbench_kit.model.errors import LaunchError
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fsbench_kit.launch.consent import Consent, Made
     from fsbench_kit.launch.events import Event
@@ -82,6 +83,7 @@ class Session:
     _kept: dict[str, Made] = field(default_factory=dict)
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
     _failures: dict[str, list[tuple[int | None, str] | None]] = field(default_factory=dict)
+    _took: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     _stop_reason: str | None = None
     _reader: Reader = field(default_factory=Reader)
 
@@ -158,13 +160,32 @@ class Session:
                     target=planned.target.name,
                     workload=planned.workload.name,
                     elapsed=elapsed,
-                    remaining=elapsed / done * (self._runs - order + 1) if done else None,
+                    remaining=self._remaining([run for _, (_, run) in missing[done:]]),
                 )
             )
+            begun = time.monotonic()
             self._make_run(order, name, planned, provision)
+            self._took.setdefault((planned.target.name, planned.workload.name), []).append(
+                time.monotonic() - begun
+            )
         else:
             self._ask(monitor, self.rounds)
         return None
+
+    def _remaining(self, missing: Sequence[PlannedRun]) -> float | None:
+        """Return the seconds that runs will take: as their like took, or else as long as the plan says."""
+        took = {of: fmean(times) for of, times in self._took.items()}
+        seconds = 0.0
+        for planned in missing:
+            if not planned.is_within(self.rounds):
+                continue
+            own = took.get((planned.target.name, planned.workload.name))
+            like = [time for (_, workload), time in took.items() if workload == planned.workload.name]
+            expected = own or (fmean(like) if like else planned.workload.stated_seconds)
+            if not expected:
+                return None
+            seconds += expected + self.study.plan.cool_down
+        return seconds
 
     def _ask(self, monitor: StoppingMonitor, rounds: int) -> None:
         """Ask, after so many rounds, how many there are to be."""

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 import fsbench_kit as fsb
-from fsbench_kit.launch import launch, tools
+from fsbench_kit.launch import dry_run, launch, tools
 from fsbench_kit.model.errors import LaunchError
 from tests.launch.test_devices import attached
 
@@ -33,6 +33,8 @@ def test_device_is_written_only_where_it_was_named_twice_and_is_as_it_was_left(
     image.write_bytes(b"mine" * 2**20)
     with attached(image) as device:
         target = {"kind": "raw", "device": device}
+        notes = dry_run(make_plan(target=[target | {"signature": "unknown"}], workload=[TRIMS]), root).notes
+        assert f"The launch would destroy all data on {device}; it asks for: --device {device}" in notes
         with pytest.raises(LaunchError, match="name it again: --device"):
             launch(make_plan(target=[target], workload=[TRIMS]), root=root)
         with pytest.raises(LaunchError, match='signature = "unknown"'):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import model_validator
 
@@ -143,6 +143,10 @@ class BaseWorkload(VariedTable, ABC):
     def needs(self) -> tuple[Program, ...]:
         """The programs that have to be installed for this one."""
         return self.programs
+
+    def shortened(self) -> Self:
+        """Return a workload with the same options that takes a moment, or this one."""
+        return self
 
     def raw_problem(self, *, is_raw: bool) -> str | None:
         """Say why it cannot run on a device without a filesystem, or on one with it; ``None`` where it can."""

@@ -93,6 +93,11 @@ class Bonnie(OptionsWorkload):
             raise MissingKeyError("files")
         return self
 
+    def shortened(self) -> Bonnie:
+        """Return it with a small file, and without the look at the memory."""
+        small = {"size": self.size and min(self.size, 16 * _MIB), "files": self.files and _UNIT, "ram_size": 0}
+        return self.model_copy(update=small)
+
     def work(self, context: RunContext) -> Work:
         """Return the command line."""
         size = [self.size // _MIB if self.size else 0, self.chunk_size]

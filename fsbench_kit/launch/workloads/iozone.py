@@ -59,6 +59,7 @@ _NEEDED: Final[dict[str, tuple[str, ...]]] = {
 }
 _RANGE: Final = ("minimum_file_size", "maximum_file_size", "minimum_record_size", "maximum_record_size")
 _POSSIBLE: Final[dict[str, tuple[str, ...]]] = {**_NEEDED, "auto": _RANGE}
+_SHORT: Final = 2**20
 _SIZES: Final = ("processes", "file_size", "record_size", *_RANGE)
 
 
@@ -144,6 +145,12 @@ class Iozone(OptionsWorkload):
                 hint="Write a smaller record_size, or a larger file_size.",
             )
         return self
+
+    def shortened(self) -> Iozone:
+        """Return it with small files, of one record at least."""
+        least = max(_SHORT, self.record_size or 0, self.minimum_file_size or 0, self.minimum_record_size or 0)
+        sizes = {"file_size": self.file_size, "maximum_file_size": self.maximum_file_size}
+        return self.model_copy(update={key: size and min(size, least) for key, size in sizes.items()})
 
     def work(self, context: RunContext) -> Work:
         """Return the command line. iozone's data and offsets are always the same, so a seed has no use."""

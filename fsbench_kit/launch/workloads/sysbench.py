@@ -159,6 +159,10 @@ class Sysbench(OptionsWorkload):
             ("events", "request_limit", int),
         )
 
+    def shortened(self) -> Sysbench:
+        """Return a second of it."""
+        return self.model_copy(update={"time": 1})
+
     def work(self, context: RunContext) -> Work:
         """Prepare, run, clean up; all where the files are to be, for sysbench writes where it stands."""
         options = {key: getattr(self, key) for key in type(self).model_fields if key not in _OWN}

@@ -101,6 +101,7 @@ FioOptions = Annotated[
     ),
 ]
 
+_SHORT: Final = 16 * 2**20
 _JOB: Final = "job.fio"
 _LOG: Final = "fio"
 _OWN: Final = ("rw", "bs", "size")
@@ -222,6 +223,13 @@ class Fio(BaseWorkload):
     def is_told(self, key: str) -> bool:
         """Leave out the job file: the log has what is in it, and not which one it was."""
         return super().is_told(key) and key != "job_file"
+
+    def shortened(self) -> Fio:
+        """Return a second of it on a small file; job files are as they are."""
+        if self.job is not None:
+            return self
+        size = min(self.size, _SHORT) if isinstance(self.size, int) else self.size
+        return self.model_copy(update={"size": size, "runtime": 1.0, "time_based": None, "io_size": None})
 
     def raw_problem(self, *, is_raw: bool) -> str | None:
         """Look for jobs that discard, which only devices can, and for files of their own, which devices lack."""

@@ -1,0 +1,19 @@
+"""``fsbench devices``."""
+
+from __future__ import annotations
+
+import typer
+
+from fsbench_kit.model.errors import needs_extra
+
+
+def devices_command() -> None:
+    """List the block devices: what each holds, who uses it, and what to write to launch on it."""
+    with needs_extra("launch", "fsbench devices"):
+        from fsbench_kit.launch.disks import disks
+
+    found = list(disks())
+    for disk in found:
+        typer.echo(str(disk))
+    if not found:
+        typer.echo("The kernel shows no block device here.")

@@ -1,0 +1,74 @@
+"""The block devices of this machine: what each holds, who uses it, and what to write to have it overwritten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.launch.devices import DeviceError, block_devices, content_of, device_problem, identify
+from fsbench_kit.launch.environment import mounts
+from fsbench_kit.model.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LASTING: Final = Path("/dev/disk/by-id")
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A block device.
+
+    Attributes
+    ----------
+    name
+        A name that lasts where there is one, else that of its node.
+    node
+        The node that this leads to at this moment.
+    size
+        Bytes.
+    holds
+        What is on it, as a plan's `signature` says it; ``None`` where that cannot be seen.
+    problem
+        Why it must not be overwritten, if only because nobody has said what may be lost; ``None`` where it may.
+    """
+
+    name: str
+    node: Path
+    size: int
+    holds: tuple[str, ...] | None
+    problem: str | None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing but what is on it speaks against overwriting it."""
+        signature = self.holds[0] if self.holds and len(self.holds) == 1 else None
+        return self.problem is None or device_problem(self.name, signature) is None
+
+    def __str__(self) -> str:
+        what = "cannot be read" if self.holds is None else f"holds {', '.join(self.holds) or 'nothing'}"
+        said = f"{self.node}  {humanise(self.size, 'B')}  {what}"
+        if not self.is_free:
+            return f"{said}\n  not to be used: {self.problem}"
+        signature = f', signature = "{self.holds[0]}"' if self.holds else ""
+        return (
+            f'{said}\n  in the plan: kind = "device", device = "{self.name}"{signature}'
+            f"\n  its data would be destroyed by: fsbench launch PLAN --device {self.name}"
+        )
+
+
+def disks() -> Iterator[Disk]:
+    """Look at all block devices. Nothing is written."""
+    names = {link.resolve(): str(link) for link in sorted(_LASTING.glob("*"), reverse=True)}
+    for node in block_devices():
+        name = names.get(node, str(node))
+        try:
+            found = identify(name)
+        except DeviceError:
+            continue  # it is gone
+        try:
+            holds: tuple[str, ...] | None = tuple(content_of(node).types)
+        except DeviceError:  # it is in use, and the kernel lets nobody look
+            holds = tuple({mount.filesystem for mount in mounts() if mount.device == found.number}) or None
+        yield Disk(name, node, found.size, holds, device_problem(name))

@@ -1,0 +1,76 @@
+"""A plan is tried before its launch, time left follows from what runs took, and a failure is told whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsbench_kit.launch import dry_run, launch, tools, try_plan
+from fsbench_kit.launch.disks import Disk, disks
+from fsbench_kit.launch.events import RunStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fsbench_kit.launch import Event, Plan
+
+SMALL = {"tool": "smallfiles", "files": 5000, "size": "4k"}
+
+
+@pytest.mark.slow
+def test_wrong_options_are_found_and_nothing_is_kept(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
+    broken = {
+        "tool": "command",
+        "name": "broken",
+        "command": ["sh", "-c", "(echo first; echo second) >&2; exit 3"],
+    }
+    trial = try_plan(make_plan(workload=[SMALL, broken], repeats=9), tmp_path)
+    (failure,) = trial.failures
+    assert failure.startswith("broken on here: ")
+    assert "first; second" in failure
+    assert (trial.tried, trial.estimates[0].partition(" ")[0]) == (2, "Time:")
+    assert list((tmp_path / "raw_results" / "runs").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.root
+@pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts of its own")
+def test_mount_options_that_the_kernel_refuses_are_found(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
+    image = {"kind": "loop", "filesystem": "ext4", "size": "64M", "mount_options": ["noatime", "nosuchoption"]}
+    trial = try_plan(make_plan(target=[image], workload=[{**SMALL, "files": 20}]), tmp_path)
+    (failure,) = trial.failures
+    assert failure.startswith("smallfiles on ext4-nosuchoption: cannot make the target ready: mount ")
+
+
+@pytest.mark.slow
+def test_time_left_follows_from_runs_of_the_same_kind(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
+    events: list[Event] = []
+    slow = {"tool": "command", "name": "slow", "command": ["sleep", "2"]}
+    launch(
+        make_plan(workload=[slow, {**slow, "name": "fast", "command": ["true"]}]),
+        root=tmp_path,
+        progress=events.append,
+    )
+    started = [event for event in events if isinstance(event, RunStarted)]
+    again = [event for event in started if event.round == 2 and event.workload == "slow"]
+    assert [event.remaining is not None and event.remaining >= 2 for event in again] == [True]
+    assert started[0].remaining is None
+
+
+def test_dry_run_of_what_is_left(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
+    preview = dry_run(make_plan(repeats=3), tmp_path, made=["001-here-small", "002-here-small"])
+    assert [step.title.partition(":")[0] for step in preview.steps] == ["run 3/3, round 3"]
+    assert "2 runs are there already, and would not be made again." in preview.notes
+
+
+def test_devices_say_what_they_hold_and_what_to_write(tmp_path: Path) -> None:
+    used = Disk("/dev/x", tmp_path, 2**30, ("ext4",), "/dev/x is mounted on /")
+    assert str(used).endswith("1 GiB  holds ext4\n  not to be used: /dev/x is mounted on /")
+    free = str(Disk("/dev/x", tmp_path, 2**30, (), None)).splitlines()
+    assert free[1:] == [
+        '  in the plan: kind = "device", device = "/dev/x"',
+        "  its data would be destroyed by: fsbench launch PLAN --device /dev/x",
+    ]
+    assert all(disk.holds is None or isinstance(disk.holds, tuple) for disk in disks())
