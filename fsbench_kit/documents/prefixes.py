@@ -59,7 +59,7 @@ _PREFIXES: Final = (
 
 
 # A search for a line break is fast, where ^ is tried at every character; so most logs are soon done with.
-_MAY_HAVE_PREFIXES: Final = re.compile(r"(?:\n[ \t]*+[\w\[>|#/*+.'-][^\n]*){2,}")
+_MAY_HAVE_PREFIXES: Final = re.compile(r"(?:\n[ \t]*+[\w\[>|#/*+.'-][^\n]*+){2,}+")
 
 
 @lru_cache(maxsize=1)
