@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -67,7 +68,7 @@ class _Table:
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     picks: list[Indexes] = field(default_factory=list)
     logs: list[Indexes] = field(default_factory=list)
-    own: dict[str, list[pl.Series | None]] = field(default_factory=lambda: defaultdict(list))
+    own: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
 
     def add(
         self, rows: Sequence[tuple[Any, ...]], logs: Indexes, picks: Indexes | None = None, /, **own: Any
@@ -90,28 +91,31 @@ class _Table:
         self.rows += rows
         self.logs.append(np.repeat(logs, picks.shape[1]))
         for name, values in own.items():
-            self.own[name].append(None if values is None else self._column(name, values))
-
-    def _column(self, name: str, values: Any) -> pl.Series:
-        if isinstance(values, np.ndarray):
-            values = values.ravel().tolist() if values.dtype == object else values.ravel()
-            return pl.Series(name, values, nan_to_null=True).cast(self.schema[name])
-        return pl.Series(name, values, dtype=self.schema[name])
+            self.own[name].append(values.ravel() if isinstance(values, np.ndarray) else values)
 
     def frame(self) -> pl.DataFrame:
         examples = pl.DataFrame(self.rows, schema=self.schema, orient="row")
         if not self.picks:
             return examples.insert_column(0, pl.Series("log", [], pl.Int64))
-        own = [
-            pl.concat(
-                examples[name].gather(picks) if column is None else column
-                for column, picks in zip(columns, self.picks, strict=True)
-            )
-            for name, columns in self.own.items()
-        ]
-        picked = examples[np.concatenate(self.picks)].with_columns(own)
+        picked = examples[np.concatenate(self.picks)].with_columns(
+            self._column(name, examples)
+            for name, parts in self.own.items()
+            if any(part is not None for part in parts)
+        )
         picked.insert_column(0, pl.Series("log", np.concatenate(self.logs), pl.Int64))
         return picked.sort("log", maintain_order=True)
+
+    def _column(self, name: str, examples: pl.DataFrame) -> pl.Series:
+        parts = [
+            examples[name].gather(picks).to_list() if values is None else values
+            for values, picks in zip(self.own[name], self.picks, strict=True)
+        ]
+        if name == "line" or self.schema[name] == pl.Float64:
+            values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # which makes None NaN
+            return pl.Series(name, values, nan_to_null=True).cast(self.schema[name])
+        if all(isinstance(part, np.ndarray) for part in parts):
+            parts = [np.concatenate(parts).tolist()]
+        return pl.Series(name, list(chain.from_iterable(parts)), dtype=self.schema[name])
 
 
 @dataclass

@@ -261,7 +261,9 @@ class Read:
     def _starts(self) -> Indexes:
         """Where the pieces of each log start: its numbers, and what stands between these, in turns."""
         group = self.group
-        between = np.array([[len(piece) for piece in log.kind.split("\0")[:-1]] for log in group.logs])
+        kinds = {log.kind for log in group.logs}
+        of_kinds = {kind: [len(piece) for piece in kind.split("\0")[:-1]] for kind in kinds}
+        between = np.array([of_kinds[log.kind] for log in group.logs])
         all_numbers = np.array([[log.first] for log in group.logs]) + np.arange(between.shape[1])
         starts = np.zeros((len(group.logs), 2 * between.shape[1] + 1), dtype=np.int64)
         starts[:, 2::2] = np.cumsum(between + group.numbers.widths[all_numbers], axis=1)
