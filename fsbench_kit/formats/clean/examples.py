@@ -305,7 +305,7 @@ def _anchors(
     Pieces are numbers and what stands between them, in turns; at `edges` a piece ends, and the next one begins.
     """
     starts = [0, *edges]
-    for offset in set(offsets):
+    for offset in sorted(set(offsets)):
         position = text.position(offset)
         piece = bisect_right(starts, position) - 1
         behind = position - starts[piece]
