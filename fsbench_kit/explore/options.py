@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from fsbench_kit import tables
 from fsbench_kit.analysis import settings
+from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import METRICS, OPERATIONS, setting_kind
 
 if TYPE_CHECKING:
@@ -62,17 +62,13 @@ class Options:
 def choices_of(frame: pl.DataFrame, column: str) -> tuple[Choice, ...]:
     """Return the values of a column, in the order in which people look for them, and the runs that have each."""
     counts = frame.group_by(column).agg(pl.col("run_id").n_unique()).rows()
-    return tuple(Choice(value, runs) for value, runs in sorted(counts, key=lambda row: _place(column, row[0])))
+    known = _ORDERS.get(column) or in_order(str(value) for value, _ in counts)
+    place = {name: number for number, name in enumerate(known)}
+    by_place = sorted(counts, key=lambda row: (row[0] is None, place.get(str(row[0]), len(place)), str(row[0])))
+    return tuple(Choice(value, runs) for value, runs in by_place)
 
 
-_ORDERS: Final[dict[str, list[Value]]] = {"operation": [*OPERATIONS], "metric": [*METRICS]}
-
-
-def _place(column: str, value: Value) -> tuple[object, ...]:
-    order = _ORDERS.get(column, [])
-    place = order.index(value) if value in order else len(order)
-    text = str(value)
-    return value is None, place, float(text) if text.isdecimal() else math.inf, text
+_ORDERS: Final = {"operation": list(OPERATIONS), "metric": list(METRICS)}
 
 
 def keeping(state: State, name: str, choices: Sequence[Choice], said: list[str]) -> State:

@@ -87,7 +87,12 @@ _DECIDED: Final = ("better", "worse")
 
 
 def _names(row: Mapping[str, Any]) -> tuple[str, str]:
-    return one_line(row["level"]), one_line(row["baseline"])
+    """Name the two groups, a bare number by its factor as well: ``iodepth 16``, ``kernel 6.12``."""
+    level, baseline = one_line(row["level"]), one_line(row["baseline"])
+    if not (level[:1].isdigit() and baseline[:1].isdigit()):
+        return level, baseline
+    factor = one_line(row["factor"]).replace("_", " ")
+    return f"{factor} {level}", f"{factor} {baseline}"
 
 
 def _decided(row: Mapping[str, Any]) -> str:
@@ -248,14 +253,14 @@ def summary(comparison: pl.DataFrame) -> list[str]:
     if comparison.is_empty():
         return ["These runs have no two groups to compare."]
     sentences = []
-    for (baseline, level), rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
+    for _, rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
         if rows.height == 1:
             sentences.append(sentence(rows.row(0, named=True)))
             continue
         counts = rows["verdict"].value_counts()
         count = dict(zip(counts["verdict"], counts["count"], strict=True))
         said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
-        groups = f"{one_line(str(level))} against {one_line(str(baseline))}"
+        groups = " against ".join(_names(rows.row(0, named=True)))
         sentences.append(f"{groups}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
     return sentences
 
