@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.analysis.factors import possible_factors
 from fsbench_kit.data.name_proposals import proposed
+from fsbench_kit.data.study import STUDY_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +37,13 @@ def proposals(dataset: fsb.Dataset, factor: str, command: str, paths: Sequence[s
     )
     factors = list(_of_factors(dataset, start))
     names = _of_names(dataset, factor, start, is_last_resort=not factors)
-    return "\n".join([*factors, *names]) or None
+    return "\n".join([*factors, *names] or _of_study(paths)) or None
+
+
+def _of_study(paths: Sequence[str]) -> Iterator[str]:
+    if len(paths) == 1 and Path(paths[0]).is_dir() and not Path(paths[0], STUDY_FILE).exists():
+        yield "Neither they nor the names of their files tell. To write down which is which:"
+        yield f"    {shlex.join(['fsbench', 'init', paths[0]])}"
 
 
 def _of_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:

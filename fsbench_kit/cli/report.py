@@ -70,7 +70,7 @@ def _of_logs(paths: list[str], names: list[str] | None, factor: str | None, base
     spec = spec_of(paths, dataset, names=names or (), factor=factor, baseline=baseline)
     if not any(page.name == "compare" for page in spec.notebook):
         err.print("No filesystem is known that could be compared, so there is no page of a comparison.")
-        err.print(proposals(dataset, FACTOR, "report", paths) or "fsbench init FOLDER says what is unknown.")
+        err.print(proposals(dataset, FACTOR, "report", paths) or "Say in its study.toml which run is which.")
     return spec
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from itertools import combinations
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -35,6 +36,9 @@ _SYSTEM: Final = {
 _OF_FILESYSTEMS: Final = {"mount_options": "rw,noatime", "mkfs_options": "-b 4096", "version": "2.2.3"}
 
 _MOST_STUBS: Final = 3
+_USUAL: Final = ("bandwidth", "iops", "file_rate", "latency", "elapsed")
+"""What articles speak of, the most usual first."""
+
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -84,7 +88,7 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
         "",
         "[study]",
         f"id = {_text(_word(folder.resolve().name))}",
-        f"title = {_text(folder.resolve().name)}",
+        f"title = {_text((claims and runs and _title(folder / runs[0].file)) or folder.resolve().name)}",
         *_of_template(template),
         "",
         "[system]",
@@ -172,10 +176,21 @@ def _seen(folder: Path, runs: Sequence[_Run], place: int) -> _Seen | None:
     before, since = "\n".join(between), between[-1]
     for text, what in ((since, "heading"), (since, "command"), (before, "heading")):
         found = (_HEADING if what == "heading" else _COMMAND).findall(text)
-        for words in reversed([" ".join(_TAG.sub(" ", each).strip("# \n=-").split()) for each in found]):
+        for words in reversed([_words(each) for each in found]):
             if len(set(names := _named(words))) == 1:
                 return _Seen(names[0], f'the {what} "{words[:60]}"')
     return None
+
+
+def _title(page: Path) -> str | None:
+    """Return the first heading of an article."""
+    with page.open("rb") as file:
+        found = _HEADING.search(file.read(2**20).decode("utf-8", "replace"))
+    return None if found is None else _words(found[0])
+
+
+def _words(heading: str) -> str:
+    return " ".join(unescape(_TAG.sub(" ", heading)).strip("# \n=-").split())
 
 
 def _named(text: str) -> list[str]:
@@ -240,7 +255,8 @@ def _stubs(dataset: Dataset, filesystems: Sequence[str]) -> Iterator[str]:
         f"# Metrics: {_line(metrics)}",
         f"# Operations: {_line(operations)}",
     )
-    first = figures.select("metric", "operation").row(0, named=True) if figures.height else {}
+    told = figures.filter(pl.col("metric").is_in(_USUAL), pl.col("value") > 0).select("metric", "operation").rows()
+    metric, operation = min(told, key=lambda row: _USUAL.index(row[0]), default=(_USUAL[0], None))
     pairs = list(combinations(filesystems, 2))[:_MOST_STUBS] or [("xfs", "ext4")]
     for number, (than, of) in enumerate(pairs, 1):
         yield from (
@@ -250,8 +266,8 @@ def _stubs(dataset: Dataset, filesystems: Sequence[str]) -> Iterator[str]:
             f"says = {_text(f'What the article says of {of} and {than}')}",
             'unjudged = "it is not written down yet"',
             '# relation = "ratio"  # or greater, less, equal, percent_more, value, rank, ...',
-            f"# metric = {_text(first.get('metric') or 'bandwidth')}",
-            f"# where = {{ operation = {_text(first.get('operation') or 'write')} }}",
+            f"# metric = {_text(metric)}",
+            f"# where = {{ operation = {_text(operation or 'write')} }}",
             f"# of = {{ filesystem = {_text(of)} }}",
             f"# than = {{ filesystem = {_text(than)} }}",
             '# size = "2"',

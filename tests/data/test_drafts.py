@@ -52,6 +52,8 @@ def test_init_writes_what_names_say_and_what_is_unknown(tmp_path: Path) -> None:
 def test_names_that_are_not_alike_get_a_table_each(tmp_path: Path) -> None:
     names = ("2024-03-01/xfs/a.log", "run_3 (copy).txt", 'say "ext4".log', "xfs-and-ext4.log")
     folder = _logs(tmp_path, *names)
+    with pytest.raises(RequestError, match=re.escape(f"fsbench init {folder}")):
+        _fsbench("compare", folder)
     assert "the filesystem of 2 of 4 runs" in _fsbench("init", folder).output
     study = read_study(folder)
     said = {log.file: log.filesystem for log in study.log}
@@ -79,7 +81,7 @@ def test_init_without_logs_starts_a_project(tmp_path: Path) -> None:
 def _article(published: Path) -> str:
     """Return a page with six logs, three of them under headings that name their filesystem."""
     logs = published / "raid1-hdd-2020"
-    parts = ["<h1>EXT4, XFS and ZFS compared</h1>\n"]
+    parts = ["<h1>EXT4, <b>XFS</b> &amp; ZFS compared</h1>\n"]
     for filesystem in ("zfs", "ext4", "xfs"):
         bonnie, fio = (
             html.escape((logs / f"{name}-{filesystem}.txt").read_text()) for name in ("bonnie", "fio-randrw-128k")
@@ -111,6 +113,7 @@ def test_an_article_alone_becomes_a_study_with_claims_to_fill_in(page: Path) -> 
             ((filesystem, tool) for filesystem in ("zfs", "ext4", "xfs") for tool in ("bonnie++", "fio")), 1
         )
     ]
+    assert read_study(page.parent).study.title == "EXT4, XFS & ZFS compared"
     data = fsb.read(page.parent)
     assert data.runs.sort("start")["filesystem"].to_list() == ["zfs", "zfs", "ext4", "ext4", "xfs", "xfs"]
     assert not {"NO_SUCH_RUN", "UNNAMED_RUN", "BAD_STUDY"} & set(data.diagnostics["code"])
