@@ -83,17 +83,36 @@ class Batch:
 def read_files(files: Sequence[File], executor: Executor | None = None) -> list[Read]:
     """Read files; what keeps one from being read is said in its part. An executor reads many beside each other."""
     alone = executor is None or len(files) < ENOUGH or any(file.open is not None for file in files)
-    number = TOGETHER if alone else max(ENOUGH // 4, min(TOGETHER, len(files) // (2 * (os.cpu_count() or 1))))
-    batches = [files[start : start + number] for start in range(0, len(files), number)]
+    # Of each kind of log some are read one by one before the others are, and so in every batch.
+    share = len(files) if alone else -(-len(files) // (os.cpu_count() or 1))
+    batches = list(_batches(files, min(TOGETHER, share)))
     each = map(read_batch, batches) if executor is None or alone else executor.map(read_batch, batches)
     return [read for some, batch in zip(batches, each, strict=True) for read in batch.files(len(some))]
 
 
-TOGETHER: Final = 1024
+TOGETHER: Final = 4096
 """So many files are read together."""
 
-ENOUGH: Final = 1000
+_BYTES: Final = 2**26
+"""Of larger files fewer, which have so many bytes; what is read of them is several times as large."""
+
+ENOUGH: Final = 3000
 """Fewer files are not handed to an executor: a process takes longer to start than they to be read."""
+
+
+def _batches(files: Sequence[File], most: int) -> Iterator[list[File]]:
+    """Yield the files that are read together."""
+    batch: list[File] = []
+    size = 0
+    for file in files:
+        own = 0 if file.stamp is None else file.stamp.size
+        if batch and (len(batch) == most or size + own > _BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
+        size += own
+    if batch:
+        yield batch
 
 
 def read_batch(files: Sequence[File]) -> Batch:

@@ -1,5 +1,7 @@
 """Logs that are read together say what each says alone, and cost little more than their text."""
 
+import math
+import os
 import pickle
 import random
 import re
@@ -134,6 +136,38 @@ def test_an_executor_reads_the_same(
         beside = fsb.read(logs, executor=started)
     for name, frame in alone.frames.items():
         assert_frame_equal(frame, beside.frames[name])
+
+
+def test_each_processor_reads_its_share_at_one_go(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every batch some logs of each kind are read one by one before the others are."""
+    monkeypatch.setattr(batches, "ENOUGH", 20)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    handed = []
+
+    class Counted(ThreadPoolExecutor):
+        def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
+            handed.append(len(call[1]))
+            return super().submit(*call)
+
+    with Counted(2) as executor:
+        assert fsb.read(logs, executor=executor).runs.height == 24
+    assert len(handed) == 3
+    assert handed[0] == handed[1] == math.ceil(sum(handed) / 3)
+
+
+def test_large_files_are_read_in_smaller_batches(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    largest = max(path.stat().st_size for path in logs.iterdir())
+    monkeypatch.setattr(batches, "_BYTES", 2 * largest)
+    sizes = []
+    read_batch = batches.read_batch
+
+    def seen(files: list[batches.File]) -> batches.Batch:
+        sizes.append(sum(Path(file.path).stat().st_size for file in files))
+        return read_batch(files)
+
+    monkeypatch.setattr(batches, "read_batch", seen)
+    assert fsb.read(logs).runs.height == 24
+    assert max(sizes) <= 2 * largest < sum(sizes)
 
 
 def test_few_files_are_not_handed_to_an_executor(logs: Path) -> None:

@@ -84,9 +84,9 @@ def ingest(
 
     Notes
     -----
-    Files are read in chunks of some hundred. Runs that stand in several of them count once if their bytes are the
-    same; the other rules for runs in several places hold within a chunk, that is, within a study, a folder that is
-    not too large, and files of one name.
+    Files are read in chunks of up to two thousand. Runs that stand in several of them count once if their bytes
+    are the same; the other rules for runs in several places hold within a chunk, that is, within a study, a folder
+    that is not too large, and files of one name.
 
     Examples
     --------

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.log import Log
     from fsbench_kit.data.reading import Seen
 
-FILES: Final = 500
+FILES: Final = 2000
 BYTES: Final = 8_000_000
 """A chunk has no more files and bytes than these, unless they belong together; memory follows them."""
 
