@@ -206,7 +206,56 @@ def machine_state(directory: Path, members: Sequence[Path] = ()) -> dict[str, An
         "disks": _summed([counters for device, counters in devices.items() if device.is_lowest]),
         "asked": _asked(),
         "fetched": _fetched(),
+        "pressure": _pressure(),
     }
+
+
+def machine_facts(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
+    """Return what else decides how fast a machine is, as the kernel words it, and stays as it is during a launch.
+
+    The parameters are those of `storage_settings`.
+    """
+    cpus, memory = Path("/sys/devices/system/cpu"), Path("/proc/sys/vm")
+    information = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    microcode = re.search(r"^microcode\s*: (.+)$", information, re.MULTILINE)
+    group = Path("/sys/fs/cgroup", (_read(Path("/proc/self/cgroup")) or "").rpartition(":")[2].lstrip("/"))
+    known = {
+        "kernel_command_line": _read(Path("/proc/cmdline")),
+        "mitigations": {path.name: _read(path) for path in sorted((cpus / "vulnerabilities").glob("*"))},
+        "microcode": microcode[1] if microcode else None,
+        "smt": _read(cpus / "smt/control"),
+        "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
+        "virtual": bool(re.search(r"^flags\s*:.*\bhypervisor\b", information, re.MULTILINE)),
+        "transparent_hugepage": _read(Path("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "cgroup": {name: _read(group / name) for name in ("memory.max", "memory.high", "cpu.max", "io.max")},
+        "vm": {path.name: _read(path) for path in sorted(memory.glob("dirty_*"))},
+        "devices": {
+            device.name: {
+                "read_ahead_kb": _read(device.disk / "queue/read_ahead_kb"),
+                "nr_requests": _read(device.disk / "queue/nr_requests"),
+                "write_cache": _read(device.disk / "queue/write_cache"),
+                "rotational": _read(device.disk / "queue/rotational"),
+                "firmware": _read(device.disk / "device/firmware_rev"),
+            }
+            for device in devices_under(*(members or [directory]))
+        },
+    }
+    return _told(known)
+
+
+def _told(known: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a machine does not tell."""
+    whole = {key: _told(value) if isinstance(value, dict) else value for key, value in known.items()}
+    return {key: value for key, value in whole.items() if value not in (None, "", {})}
+
+
+def _pressure() -> dict[str, dict[str, int]]:
+    """Return the microseconds for which tasks have waited so far: some of them, and all (the kernel's PSI)."""
+    found: dict[str, dict[str, int]] = {}
+    for path in Path("/proc/pressure").glob("*"):
+        lines = re.findall(r"^(some|full) .*total=(\d+)$", _read(path) or "", re.MULTILINE)
+        found[path.name] = {kind: int(total) for kind, total in lines}
+    return found
 
 
 def quiet(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:

@@ -51,6 +51,8 @@ class RunRecord:
         What became of the target, where that is why the run failed.
     free_at_first
         The free space before the first run on this target.
+    kernel_errors
+        What the kernel said against the run's devices meanwhile.
     """
 
     planned: PlannedRun
@@ -66,6 +68,7 @@ class RunRecord:
     reading: Reading | None = None
     problem: str | None = None
     free_at_first: int | None = None
+    kernel_errors: list[str] = field(default_factory=list)
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
@@ -100,6 +103,8 @@ class RunRecord:
             return self.execution.failure
         if self.problem is not None:
             return self.problem
+        if self.kernel_errors:
+            return f"the kernel reports errors: {'; '.join(dict.fromkeys(self.kernel_errors))}"
         if self.execution is None:
             step = self.steps[-1]
             return f"cannot make the target ready: {' '.join(step.argv)}: {step.output.strip()}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
+from fsbench_kit.launch.kernel_log import KernelLog
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.reading import Reader
 from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, RunRecord, versions
@@ -297,6 +298,8 @@ class Session:
                     record.settings["provision"] = target.text
                 mount = "" if target.node else environment.mount_of(target.directory).line.replace(scratch, "")
                 record.before["mount"] = mount
+                record.before["machine"] = environment.machine_facts(target.directory, target.members)
+                record.before["asked_mount_options"] = planned.target.asked_mount_options
                 if target.node:
                     del record.settings["mount_options"]  # of where the results go
                 context = RunContext(
@@ -347,8 +350,10 @@ class Session:
             # The files that a workload prepares take the same space each time.
             of = record.planned.target.name, record.planned.workload.name
             record.free_at_first = self._free_at_first.setdefault(of, free)
+            log = KernelLog()
             record.execution = run(work.measured, STDOUT, STDERR)
             record.after |= environment.machine_state(target.directory, target.members)
+            record.kernel_errors = log.errors(record.after["devices"])
         for argv in work.after:
             record.cleanup.append(run(argv, CLEANUP, CLEANUP))
 

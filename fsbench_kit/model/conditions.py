@@ -151,6 +151,17 @@ def _not_told_of_sync(run: Surroundings) -> Iterator[str]:
         )
 
 
+@_condition("MOUNT_OPTION_NOT_SHOWN", "note", "The mount does not show an option that was asked for.")
+def _mount_option_not_shown(run: Surroundings) -> Iterator[str]:
+    asked = [word for word in run.before.get("asked_mount_options", "").split(",") if word]
+    shown = {word for field in run.before.get("mount", "").split(" ") for word in field.split(",")}
+    if missing := [word for word in asked if word not in shown]:
+        yield (
+            f"The mount does not show {', '.join(missing)}, which the plan asks for: the filesystem takes it for "
+            "its default, or did not take it."
+        )
+
+
 REACHED: Final = 0.9
 """The share of the bytes that a run asked for which has to reach the device, unless caches had a part in it."""
 

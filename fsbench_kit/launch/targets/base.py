@@ -95,6 +95,11 @@ class BaseTarget(VariedTable, ABC):
         return None
 
     @property
+    def asked_mount_options(self) -> str:
+        """The mount options that the plan names."""
+        return ""
+
+    @property
     def capacity(self) -> int | None:
         """The bytes that it holds, its filesystem's own included; ``None`` where the plan does not decide it."""
         return None

@@ -122,6 +122,11 @@ class FilesystemTarget(BaseTarget):
         return self.filesystem
 
     @property
+    def asked_mount_options(self) -> str:
+        """Those of the plan, which the kernel need not take."""
+        return self.mount_options or ""
+
+    @property
     def programs(self) -> tuple[Program, ...]:
         """mkfs, and what attaches and mounts."""
         return (self._kind.mkfs, *SYSTEM_PROGRAMS.values())
