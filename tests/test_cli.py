@@ -92,7 +92,7 @@ def test_explain_tells_what_each_part_of_several_files_became(published: Path) -
     [
         (["--explain", "--to", "x.csv", "log.txt"], "Give either --explain or --to."),
         (["--explain", "vanished.txt"], "cannot read the file: No such file or directory"),
-        (["--explain", "."], "cannot read the file: Is a directory"),
+        (["--explain", "."], "there is no file in this folder"),
     ],
 )
 def test_a_wrong_request_to_explain(tmp_path: Path, arguments: list[str], sentence: str) -> None:

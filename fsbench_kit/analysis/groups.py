@@ -14,6 +14,7 @@ from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
+from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
@@ -155,9 +156,15 @@ def comparable(
             )
         raise RequestError(
             f"no {factor} is known of these runs",
-            hint="Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
+            hint=_meant(dataset, factor)
+            or "Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
         )
     return measurements.with_columns(_study(measurements))
+
+
+def _meant(dataset: Dataset, factor: str) -> str:
+    known = {*dataset.runs.columns, *dataset.settings["key"]}
+    return "" if factor in known else did_you_mean(factor, known)
 
 
 def _study(measurements: pl.DataFrame) -> pl.Series:
@@ -218,7 +225,8 @@ def groups_of(
         )
     if baseline is not None and baseline not in names:
         raise RequestError(
-            f"{baseline!r} is not a {factor} of these runs", hint=f"Choose one of: {', '.join(names)}."
+            f"{baseline!r} is not a {factor} of these runs",
+            hint=f"Choose one of: {', '.join(names)}. {did_you_mean(baseline, names)}".strip(),
         )
     pairs = _pairs(table, names, baseline, with_what)
     order = table["place"].explode().to_numpy()

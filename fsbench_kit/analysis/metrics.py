@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, METRICS
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ def wanted(metrics: Sequence[str] | None = None) -> pl.Expr:
         chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
     unknown = sorted(set(chosen) - set(METRICS))
     if unknown:
-        raise RequestError(f"{unknown[0]!r} is not a metric", hint=f"Metrics are: {', '.join(sorted(METRICS))}.")
+        raise RequestError(
+            f"{unknown[0]!r} is not a metric",
+            hint=f"{did_you_mean(unknown[0], METRICS)} Metrics are: {', '.join(sorted(METRICS))}.".strip(),
+        )
     neutral = sorted(metric for metric in chosen if METRICS[metric].better is None)
     if neutral:
         better = ", ".join(sorted(metric for metric, word in METRICS.items() if word.better))

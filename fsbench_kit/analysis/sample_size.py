@@ -14,7 +14,7 @@ from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.groups import SIDES, comparable, groups_of
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.data.dataset import UNMEASURED
-from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.errors import RangeError, RequestError
 from fsbench_kit.stats import special
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ def sample_size(
         found = _variation(pilot, factor)
     else:
         given = [cv] if isinstance(cv, int | float) else list(cv or ())
+        wrong = [value for value in given if not value >= 0]
+        if wrong:
+            raise RangeError(f"a CV of {wrong[0]:g} is not 0 or more", hint="Write 0.05 for 5 %.")
         schema = {"cv": pl.Float64, "cv_high": pl.Float64}
         found = pl.DataFrame({"cv": given, "cv_high": given}, schema=schema).with_columns(unit=pl.lit("run"))
     try:

@@ -9,6 +9,7 @@ import polars as pl
 from fsbench_kit.analysis.work import work_of
 from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.model.vocabulary import factor_key
 
 if TYPE_CHECKING:
@@ -294,7 +295,8 @@ def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str
     if name not in (*CELL, factor):
         raise RequestError(
             f"{name!r} does not name cells, so that none can be chosen by it",
-            hint=f"Choose by {', '.join(key for key in CELL if key != factor)}, or by the factor, {factor}.",
+            hint=did_you_mean(name, [*CELL, factor])
+            or f"Choose by {', '.join(key for key in CELL if key != factor)}, or by the factor, {factor}.",
         )
     texts = figures["level" if name == factor else name].cast(pl.String)
     wanted = [None if value is None else str(value) for value in kept]

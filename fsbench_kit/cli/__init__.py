@@ -7,10 +7,14 @@ Each command imports what it uses, and no other: ``fsbench --help`` answers at o
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
+import fsbench_kit as fsb
 from fsbench_kit.cli.audit import audit_command
 from fsbench_kit.cli.compare import compare_command
 from fsbench_kit.cli.console import err
@@ -27,8 +31,45 @@ from fsbench_kit.model.errors import FsbenchError, InputError, RequestError
 
 __all__ = ["app", "main"]
 
+
+class _Commands(TyperGroup):
+    """The commands; an interrupt says what is kept."""
+
+    def invoke(self, ctx: Any) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            command = ctx.invoked_subcommand or ""
+            err.print(f"Interrupted. {_KEPT.get(command, 'Nothing was written; the same command starts again.')}")
+            raise typer.Exit(130) from None
+
+
+_KEPT: Final = {
+    "launch": "The runs that are finished are kept: fsbench launch --resume goes on.",
+    "report": "The pages that are finished are kept: the same command makes the others.",
+    "init": "What was written is kept; start again in an empty folder.",
+}
+
+
+def _version(wanted: bool) -> None:  # as typer calls it
+    if wanted:
+        typer.echo(f"fsbench {fsb.__version__}")
+        raise typer.Exit
+
+
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Read filesystem benchmark logs, compare them with honest intervals, publish re-executable reports."""
+
+
 app = typer.Typer(
-    help="Read filesystem benchmark logs, compare them with honest intervals, publish re-executable reports.",
+    cls=_Commands,
+    callback=_options,
     epilog="\n\n".join(["Exit status", *(f"{status}: {meaning}" for status, meaning in STATUSES.items())]),
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
@@ -58,4 +99,13 @@ def main() -> None:
         sys.exit(2)
     except FsbenchError as error:
         err.print(f"fsbench: {error}")
+        sys.exit(1)
+    except OSError as error:
+        err.print(f"fsbench: {error.filename or 'the system'}: {error.strerror or error}")
+        sys.exit(2)
+    except Exception as error:
+        if os.environ.get("FSBENCH_TRACEBACK"):
+            raise
+        err.print(f"fsbench: a defect of fsbench itself: {type(error).__name__}: {error}")
+        err.print("FSBENCH_TRACEBACK=1 shows where it is; please report it with that.")
         sys.exit(1)

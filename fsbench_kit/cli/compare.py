@@ -12,7 +12,7 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
 from fsbench_kit.cli.gate import JUNIT, Gate
 from fsbench_kit.cli.groups import chosen
-from fsbench_kit.cli.options import Jobs, Names
+from fsbench_kit.cli.options import Assume, Confidence, Jobs, Names, assumed, conditions, words
 from fsbench_kit.cli.options import factor as parse_factor
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable
 from fsbench_kit.cli.saving import check_endings, saved
@@ -83,6 +83,15 @@ def compare_command(
             "the tolerance, else 4 if anything is not comparable, else 3 if anything is undecided.",
         ),
     ] = False,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=A,B,...", help="Compare only these: operation=read, block_size=4k,8k, ..."),
+    ] = None,
+    confidence: Confidence = "95%",  # type: ignore[assignment]  # is parsed
+    include_failed: Annotated[
+        bool, typer.Option("--include-failed", help="Let failed and partial runs take part.")
+    ] = False,
+    assume: Assume = None,
     jobs: Jobs = None,
     tolerance: Annotated[
         float | None,
@@ -102,7 +111,6 @@ def compare_command(
     fsbench compare old/ new/ --gate --tolerance 5% --to gate.md --to gate.xml
     """
     from fsbench_kit import tables
-    from fsbench_kit.cli.proposals import proposals
 
     if tolerance is not None and not gate:
         raise RequestError("--tolerance works only with --gate", hint="Add --gate, or use --margin.")
@@ -112,24 +120,31 @@ def compare_command(
         margin = tolerance if tolerance is not None and tolerance > 1 else _MARGIN
     check_endings(to, *([JUNIT] if gate else []))
     dataset, factor, first, said = chosen(
-        paths, factor=factor, baseline=baseline, labels=labels, names=names, jobs=jobs
+        paths, factor=factor, baseline=baseline, labels=labels, names=names, assume=assumed(assume), jobs=jobs
     )
     pairs: dict[str, Any] = {"all_pairs": all_pairs, "consecutive": consecutive}
+    which: dict[str, Any] = {
+        "metrics": metric,
+        "where": conditions(where),
+        "confidence": confidence,
+        "include_failed": include_failed,
+        **pairs,
+    }
     baseline = baseline if any(pairs.values()) else first
     try:
-        comparison = fsb.compare(dataset, factor, baseline, metrics=metric, margin=margin, **pairs)
+        comparison = fsb.compare(dataset, factor, baseline, margin=margin, **which)
     except RequestError as error:
-        raise RequestError(error.what, hint=proposals(dataset, factor, "compare", paths) or error.hint) from None
+        raise RequestError(error.what, hint=_hint(error, dataset, factor, paths)) from None
     if said is not None:
         out.print(Text(said))
     if comparison.is_empty():
         raise _nothing_in_common(dataset, factor)
     listed = comparison if metric else tables.effects(comparison)
     if rows or columns:
-        shown = [tables.pivot_table(listed, rows=_words(rows), columns=_words(columns))]
+        shown = [tables.pivot_table(listed, rows=words(rows), columns=words(columns))]
     else:
         shown = [tables.comparison_table(each) for _, each in listed.group_by("study", maintain_order=True)]
-    over_cells = fsb.geometric_mean(dataset, factor, baseline, metrics=metric, **pairs)
+    over_cells = fsb.geometric_mean(dataset, factor, baseline, **which)
     over_cells = over_cells.join(listed, on=["metric", "statistic"], how="semi", maintain_order="left")
     if (overall := tables.overall_table(over_cells)).groups[0].rows:
         shown.append(overall)
@@ -153,8 +168,13 @@ def compare_command(
     exit_if_some_input_was_unusable(dataset.diagnostics)
 
 
-def _words(text: str | None) -> list[str] | None:
-    return [word.strip() for word in text.split(",")] if text else None
+def _hint(error: RequestError, dataset: fsb.Dataset, factor: str, paths: list[str]) -> str | None:
+    """Return what to do next: what a word may have meant, or else what names of files would tell."""
+    from fsbench_kit.cli.proposals import proposals
+
+    if error.hint is not None and "Did you mean" in error.hint:
+        return error.hint
+    return proposals(dataset, factor, "compare", paths) or error.hint
 
 
 def _nothing_in_common(dataset: fsb.Dataset, factor: str) -> RequestError:

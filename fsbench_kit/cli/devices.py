@@ -8,7 +8,10 @@ from fsbench_kit.model.errors import needs_extra
 
 
 def devices_command() -> None:
-    """List the block devices: what each holds, who uses it, and what to write to launch on it."""
+    """List the block devices: what each holds, who uses it, and what to write to launch on it.
+
+    fsbench devices
+    """
     with needs_extra("launch", "fsbench devices"):
         from fsbench_kit.launch.disks import disks
 

@@ -20,7 +20,10 @@ def doctor_command(
         bool, typer.Option("--install", help="Install what is missing (on Debian, as root).")
     ] = False,
 ) -> None:
-    """Show what this machine can run, and what is missing."""
+    """Show what this machine can run, and what is missing.
+
+    fsbench doctor
+    """
     with needs_extra("launch", "fsbench doctor"):
         from fsbench_kit.launch import list_capabilities, machine
     from fsbench_kit import tables

@@ -24,7 +24,10 @@ def explore_command(
         int, typer.Option(min=0, max=65535, help="Serve the page here, and open no browser; 0 is any free port.")
     ] = 0,
 ) -> None:
-    """Open a page in the browser to choose what is compared, and see it at once."""
+    """Open a page in the browser to choose what is compared, and see it at once.
+
+    fsbench explore results/
+    """
     with needs_extra("notebooks", "fsbench explore"):
         from fsbench_kit.explore import explore
 

@@ -35,6 +35,7 @@ def chosen(
     baseline: str | None,
     labels: str | None,
     names: list[str] | None,
+    assume: dict[str, str] | None,
     jobs: int | None,
 ) -> Comparable:
     """Read what is to be compared.
@@ -46,25 +47,25 @@ def chosen(
         if factor is not None:
             hint = "With --labels each path is a group; with --factor all runs are one pool."
             raise RequestError("--labels and --factor cannot be combined", hint=hint)
-        groups, unread = _read_readable(_labelled(paths, labels.split(",")), names, jobs)
+        groups, unread = _read_readable(_labelled(paths, labels.split(",")), names, assume, jobs)
         if unread is not None:
             raise unread
         return _as_groups(groups, baseline)
     if factor is not None or len(paths) == 1:
-        return Comparable(read(paths, names, jobs), factor or "filesystem", baseline)
+        return Comparable(read(paths, names, jobs, assume), factor or "filesystem", baseline)
     if "-" in paths:
         why = "what is piped in has no path"
     elif len(paths) > _MOST:
         why = f"there are more than {_MOST} paths; {_QUOTE}"
     else:
-        groups, unread = _read_readable(_labelled(paths, _short(paths)), names, jobs)
+        groups, unread = _read_readable(_labelled(paths, _short(paths)), names, assume, jobs)
         if not _differ_in_filesystem(groups):
             if unread is not None:
                 raise unread
             return _as_groups(groups, baseline)
         why = "the paths have different ones; --labels A,B,... makes each path a group"
     return Comparable(
-        read(paths, names, jobs), "filesystem", baseline, f"All runs are compared by filesystem: {why}."
+        read(paths, names, jobs, assume), "filesystem", baseline, f"All runs are compared by filesystem: {why}."
     )
 
 
@@ -108,13 +109,13 @@ def _short(paths: list[str]) -> list[str]:
 
 
 def _read_readable(
-    paths: dict[str, str], names: list[str] | None, jobs: int | None
+    paths: dict[str, str], names: list[str] | None, assume: dict[str, str] | None, jobs: int | None
 ) -> tuple[dict[str, fsb.Dataset], InputError | None]:
     """Read each path by itself; return also what was wrong with the first that cannot be read."""
     groups, unread = {}, None
     for label, path in paths.items():
         try:
-            groups[label] = read([path], names, jobs)
+            groups[label] = read([path], names, jobs, assume)
         except InputError as error:
             unread = unread or error
     return groups, unread

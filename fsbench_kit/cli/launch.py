@@ -11,7 +11,7 @@ import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
-from fsbench_kit.cli.inputs import found_path
+from fsbench_kit.cli.inputs import found_plan
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError, needs_extra
 
 
@@ -45,7 +45,12 @@ def launch_command(
         typer.Option(help="Confirm that this block device of the plan may be overwritten."),
     ] = None,
 ) -> None:
-    """Run a plan; its results go to raw_results/runs/."""
+    """Run a plan; its results go to raw_results/runs/.
+
+    fsbench launch quick --dry-run
+    fsbench launch plans/quick.toml
+    fsbench launch --resume
+    """
     with needs_extra("launch", "fsbench launch"):
         from fsbench_kit.launch import launch, read_plan, shown
         from fsbench_kit.launch import resume as resume_launch
@@ -61,7 +66,7 @@ def launch_command(
     if check:
         if plan is None or resume:
             raise RequestError("--check needs a plan", hint="fsbench launch --check plans/quick.toml")
-        _check(Path(found_path(plan)))
+        _check(found_plan(plan))
         return
     if resume and (study or replace):
         raise RequestError(
@@ -78,7 +83,7 @@ def launch_command(
             raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
         else:
             result = launch(
-                read_plan(Path(found_path(plan))),
+                read_plan(found_plan(plan)),
                 root=Path.cwd(),
                 study=study,
                 replace=replace,
@@ -116,7 +121,7 @@ def _dry_run(plan: str | None, devices: list[str], *, resume: bool, commands: bo
         study = find_study(Path.cwd() / RUNS, plan)
         preview = dry_run(study.plan, Path.cwd(), devices, made=study.made)
     else:
-        preview = dry_run(read_plan(Path(found_path(str(plan)))), Path.cwd(), devices)
+        preview = dry_run(read_plan(found_plan(str(plan))), Path.cwd(), devices)
     typer.echo(str(preview))
     for step in preview.steps if commands else ():
         typer.echo(f"\n# {step.title}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -23,6 +24,68 @@ Jobs = Annotated[
     int | None,
     typer.Option(min=1, help="Processes that read thousands of logs; by default as many as processors."),
 ]
+
+
+Assume = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="What no log tells and you know: fio_version=3.1, filesystem=xfs; can be repeated.",
+    ),
+]
+
+
+def share(text: str) -> float:
+    """Read a percentage as a share: ``5%``, and ``0.05`` is the same."""
+    number = text.strip()
+    try:
+        return float(number.removesuffix("%")) / 100 if number.endswith("%") else float(number)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a percentage; write 5%") from None
+
+
+Confidence = Annotated[
+    float,
+    typer.Option(parser=share, metavar="PERCENT", help="Of the intervals: 95% or 0.95."),
+]
+
+
+def percentage(text: str) -> float:
+    """Read a percentage as a share, with or without its sign: ``5%`` and ``5`` are the same."""
+    return share(text.strip().removesuffix("%") + "%")
+
+
+def assumed(given: list[str] | None) -> dict[str, str] | None:
+    """Read ``KEY=VALUE`` pairs."""
+    return dict(_pair(text) for text in given) if given else None
+
+
+def conditions(given: list[str] | None) -> dict[str, list[str | int | None]] | None:
+    """Read ``KEY=A,B,...``: what may be sizes as bytes, ``none`` as no value."""
+    return {
+        key: [_value(key, word) for word in words(text) or ()] for key, text in map(_pair, given or ())
+    } or None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not (sign and key and value):
+        raise typer.BadParameter(f"{text!r} is not KEY=VALUE")
+    return key.strip(), value.strip()
+
+
+def _value(key: str, word: str) -> str | int | None:
+    if word.lower() == "none":
+        return None
+    size = re.fullmatch(r"(\d+)([kmgt]?)(i?b)?", word.lower())
+    if key in {"block_size", "file_size"} and size:
+        return int(size[1]) << 10 * "_kmgt".index(size[2] or "_")
+    return word
+
+
+def words(text: str | None) -> list[str] | None:
+    """Read a list with commas."""
+    return [word.strip() for word in text.split(",")] if text else None
 
 
 def factor(text: str) -> float:

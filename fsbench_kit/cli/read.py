@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path, inputs, read
-from fsbench_kit.cli.options import Jobs, Names, Paths
+from fsbench_kit.cli.options import Assume, Jobs, Names, Paths, assumed
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_diagnostics
 from fsbench_kit.model.errors import InputError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 def read_command(
@@ -35,6 +38,7 @@ def read_command(
             "--wide", help="Write a row for each run and operation, its settings and metrics as columns."
         ),
     ] = False,
+    assume: Assume = None,
     jobs: Jobs = None,
 ) -> None:
     """Read logs, show what is in them, and write them as a table on request.
@@ -50,16 +54,16 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
-    if to is not None and (to.is_dir() or not to.suffix) and not wide and "-" not in paths:
+    if to is not None and (to.is_dir() or not to.suffix) and not wide and assume is None and "-" not in paths:
         _ingest(paths, to, names)
         return
     from fsbench_kit import tables
 
-    dataset = read(paths, names, jobs)
+    dataset = read(paths, names, jobs, assumed(assume))
     if to is not None:
         dataset.write(to, wide=wide)
-    out.print(tables.runs_table(dataset))
     print_diagnostics(dataset)
+    out.print(tables.runs_table(dataset))
     if to is not None:
         what = "six frames" if to.is_dir() else "a row for each " + ("run and operation" if wide else "figure")
         err.print(f"Wrote {to}: {what}.")
@@ -77,8 +81,8 @@ def _ingest(paths: list[str], folder: Path, names: list[str] | None) -> None:
     except KeyboardInterrupt:
         err.print(f"Interrupted. The same command goes on where it stopped; until then {folder} is unfinished.")
         raise typer.Exit(130) from None
-    out.print(tables.runs_table(dataset))
     print_diagnostics(dataset)
+    out.print(tables.runs_table(dataset))
     err.print(f"Wrote {folder}: six frames.")
     exit_if_some_input_was_unusable(dataset.diagnostics.select("severity").collect())
 
@@ -89,7 +93,7 @@ def _explain(paths: list[str]) -> None:
     from fsbench_kit.data.files import flattened, name_of, opened
     from fsbench_kit.documents import Content
 
-    for number, item in enumerate(flattened(inputs(paths)), 1):
+    for number, item in enumerate(_files(flattened(inputs(paths))), 1):
         name = str(item) if isinstance(item, Path) else name_of(item, number)
         try:
             with opened(item, may_be_pipe=True) if isinstance(item, Path) else item as file:
@@ -105,3 +109,19 @@ def _explain(paths: list[str]) -> None:
             )
         for line in tables.explanation(name, explain(data, name)):
             typer.echo(line)
+
+
+def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
+    """Return files, and those in folders at any depth that are not hidden."""
+    for item in items:
+        if isinstance(item, Path) and item.is_dir():
+            found = [path for path in sorted(item.rglob("*")) if path.is_file() and not _is_hidden(path, item)]
+            if not found:
+                raise InputError("there is no file in this folder", file=item)
+            yield from found
+        else:
+            yield item
+
+
+def _is_hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -9,6 +9,7 @@ import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
+from fsbench_kit.cli.options import factor, percentage
 from fsbench_kit.cli.saving import To, check_endings, saved
 from fsbench_kit.model.errors import needs_extra
 
@@ -19,11 +20,21 @@ def repeats_command(
     ] = None,
     *,
     cv: Annotated[
-        list[float] | None, typer.Option(help="Or the variation between runs (CV), in percent; can be repeated.")
+        list[str] | None,
+        typer.Option(metavar="PERCENT", help="Or the variation between runs (CV): 5%; can be repeated."),
     ] = None,
-    half_width: Annotated[float, typer.Option(help="Half the width of the interval, in percent.")] = 5,
-    effect: Annotated[float, typer.Option(help="The difference to detect, in percent.")] = 10,
-    margin: Annotated[float, typer.Option(help="The largest ratio that counts as equal.")] = 1.05,
+    half_width: Annotated[
+        float, typer.Option(parser=percentage, metavar="PERCENT", help="Half the width of the interval.")
+    ] = "5%",  # type: ignore[assignment]  # is parsed
+    effect: Annotated[
+        float, typer.Option(parser=percentage, metavar="PERCENT", help="The difference to detect.")
+    ] = "10%",  # type: ignore[assignment]
+    margin: Annotated[
+        float,
+        typer.Option(
+            parser=factor, metavar="PERCENT|RATIO", help="The largest difference that counts as equal: 5% or 1.05."
+        ),
+    ] = "5%",  # type: ignore[assignment]
     to: To = None,
     chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:
@@ -35,13 +46,14 @@ def repeats_command(
     from fsbench_kit import tables
 
     check_endings(to)
-    variation = [value / 100 for value in cv] if cv else None
+    variation = [percentage(value) for value in cv] if cv else None
     pilot = fsb.read(*paths) if paths else None
-    planned = fsb.sample_size(pilot, cv=variation, half_width=half_width / 100, effect=effect / 100, margin=margin)
+    planned = fsb.sample_size(pilot, cv=variation, half_width=half_width, effect=effect, margin=margin)
+    width, difference, equal = map(tables.percent, (half_width, effect, margin - 1))
     table = tables.repeats_table(
         planned,
-        f"Runs in each group for an interval of ±{half_width:g} %, to detect a difference of {effect:g} %,"
-        f" to show equality within a factor of {margin:g} (the last two with a power of 80 %)",
+        f"Runs in each group for an interval of ±{width}, to detect a difference of {difference}, to show equality"
+        f" within {equal} (the last two with a power of 80 %)",
     )
     out.print(table)
     saved(to, planned, table)
@@ -53,4 +65,4 @@ def repeats_command(
         high = planned["cv_high"]
         pairs = bool((planned["unit"] != "run").all())
         curves = widths(variation or [high.quantile(share, "nearest") or 0 for share in (0, 0.5, 1)], pairs=pairs)
-        save(runs_needed(curves, half_width=half_width / 100), chart)
+        save(runs_needed(curves, half_width=half_width), chart)

@@ -34,7 +34,11 @@ def report_command(
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged notebooks too.")] = False,
 ) -> None:
-    """Make the pages of a folder with logs, or those of a project; they open offline."""
+    """Make the pages of a folder with logs, or those of a project; they open offline.
+
+    fsbench report results/
+    fsbench report --to site/
+    """
     with needs_extra("notebooks", "fsbench report"):
         from fsbench_kit.notebooks import shown
         from fsbench_kit.report import report

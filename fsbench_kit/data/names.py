@@ -64,6 +64,19 @@ def with_named(log: Log, named: Named) -> Log:
     return replace(log, **facts, settings=(*log.settings, *named.settings))  # type: ignore[arg-type]
 
 
+def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
+    """Add to a log what its reader assumes and nothing tells; that it is assumed is said beside it."""
+    known = dict(assume)
+    version = known.pop("fio_version", None)
+    named = _named({key: _form(key).read(value) for key, value in known.items()})
+    settings = tuple(replace(setting, origin="assumed") for setting in named.settings)
+    facts = {**named.facts, **({"tool_version": version} if version and isinstance(log, FioLog) else {})}
+    if isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0):
+        yield log_with(log.source, "ASSUMED", f"Assumed: {', '.join(map(' '.join, assume.items()))}.")
+        log = with_named(log, Named(facts, settings))
+    yield log
+
+
 def not_fitting(log: Log, templates: Sequence[NameTemplate]) -> Log:
     """Return what is to be said of a log whose name fits no template."""
     message = f"Its name does not fit {' or '.join(map(str, templates))}, and says nothing of its runs."

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 from fsbench_kit.data.assembly import assemble
@@ -20,7 +21,7 @@ from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.launched import is_launched, log_names, run_facts, with_run_facts
 from fsbench_kit.data.log import FioLog, Log, log_with
-from fsbench_kit.data.names import not_fitting, said_by, templates_of, with_names
+from fsbench_kit.data.names import not_fitting, said_by, templates_of, with_assumed, with_names
 from fsbench_kit.data.study import STUDY_FILE, companions, read_study, table_lines
 from fsbench_kit.data.study_facts import facts_of_runs, with_study
 from fsbench_kit.data.written import is_in_parts, is_written, read_frames
@@ -29,7 +30,7 @@ from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     import polars as pl
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 def read(
     *given: Given,
     names: str | Iterable[str] | None = None,
+    assume: Mapping[str, str] | None = None,
     executor: Executor | None = None,
     cache: bool = True,
 ) -> Dataset:
@@ -58,6 +60,9 @@ def read(
         ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of one's own, which
         become settings. What logs or their study say goes before. Of several templates the first counts that fits.
         Without one, parts such as ``fs=xfs`` are read.
+    assume
+        What no log tells and its reader knows: ``{"fio_version": "3.1"}`` for latency logs of fio that stand
+        alone, columns of runs, or settings. It is marked as assumed, and what anything else says goes before.
     executor
         Reads many files beside each other, such as
         ``ProcessPoolExecutor(mp_context=multiprocessing.get_context("forkserver"))``.
@@ -91,7 +96,7 @@ def read(
     templates = templates_of(names)
     items = list(flattened(*given))
     found = [_found_at(item, number, seen) for number, item in enumerate(items, 1)]
-    dataset = _dataset(items, found, templates, executor, cached=cache and is_on())
+    dataset = _dataset(items, found, templates, executor, assume=assume or {}, cached=cache and is_on())
     if dataset.runs.is_empty():
         raise no_run(dataset.diagnostics)
     return dataset
@@ -114,6 +119,7 @@ def _dataset(
     names: Sequence[NameTemplate],
     executor: Executor | None,
     *,
+    assume: Mapping[str, str] = MappingProxyType({}),
     cached: bool,
 ) -> Dataset:
     """Read the files among what was found at some items; those of a folder are kept together."""
@@ -129,7 +135,7 @@ def _dataset(
     else:
         folders = [place for place, _ in places]
         traces = [trace for each in found for trace in _traces(each)]
-        if None not in traces and not names:
+        if None not in traces and not names and not assume:
             kept = Results(dict.fromkeys(folders), traces)
             if (frames := kept.read()) is not None:
                 return Dataset(*frames)
@@ -140,6 +146,8 @@ def _dataset(
     )
     results = [result for each in found for result in _results(each, logs_read)]
     logs = [log for each in results if isinstance(each, Log) for log in with_names(each, names)]
+    if assume:
+        logs = [assumed for log in logs for assumed in with_assumed(log, assume)]
     written = [each for each in results if isinstance(each, Dataset)]
     dataset = joined([assemble(with_fio_logs(logs)), *written])
     if kept is not None and all(file.stamp == stamp for file, (_, _, stamp) in zip(files, read, strict=True)):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Scope = Literal["all", "group", "job", "client", "thread", "disk"]
 State = Literal["measured", "censored", "missing"]
 Status = Literal["ok", "failed", "partial"]
-Origin = Literal["log", "command", "environment", "study", "name", "stated"]
+Origin = Literal["log", "command", "environment", "study", "name", "stated", "assumed"]
 
 
 class How(NamedTuple):

@@ -296,9 +296,10 @@ def factor_key(factor: str, known: Iterable[str]) -> str:
 STAGES: Final = ("precondition", "warm-up", "measured")
 """What a launched run was for: those before the first round are kept, and not compared."""
 
-ORIGINS: Final = ("log", "command", "environment", "study", "name", "stated")
+ORIGINS: Final = ("log", "command", "environment", "study", "name", "stated", "assumed")
 """Where a setting is known from, the strongest first: the log's own words; the command line that ran; the
-machine's state that a launch recorded; the study's facts; the names of files; what an article states."""
+machine's state that a launch recorded; the study's facts; the names of files; what an article states; what was
+assumed."""
 
 
 FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
@@ -420,6 +421,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "NOT_TEXT": ("error", "The file holds binary data."),
     "UNREADABLE": ("error", "The file cannot be read."),
     "NAME_DOES_NOT_FIT": ("warning", "The name of a file does not fit the template of names."),
+    "ASSUMED": ("note", "What no log tells was given by whoever read them."),
     "UNNAMED_LOG": ("warning", "The study's description does not name the file."),
     "UNNAMED_RUN": (
         "warning",

@@ -143,10 +143,11 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
 
 
 def remarks(dataset: Dataset | LazyDataset) -> Iterator[str]:
-    """Say what kinds of diagnostics there are, the gravest and most frequent first, with an example of each."""
+    """Say what kinds of warnings and errors there are, the gravest and most frequent first, by their first."""
     kinds = (
         dataset.diagnostics.lazy()
-        .group_by("severity", "code")
+        .filter(pl.col("severity") != "note")
+        .group_by("severity", "code", maintain_order=True)
         .agg(
             pl.len().alias("times"),
             pl.col("source").n_unique().alias("files"),
@@ -157,11 +158,11 @@ def remarks(dataset: Dataset | LazyDataset) -> Iterator[str]:
     )
     for kind in kinds.iter_rows(named=True):
         place = kind["source"] if kind["line"] is None else f"{kind['source']}:{kind['line']}"
-        often = f"{counted(kind['times'], 'time')} in {counted(kind['files'], 'file')}"
-        yield f"{kind['severity']}: {kind['code']}, {often}, for example"
-        yield f"    {place}: {kind['message']}"
+        more = kind["times"] - 1
+        others = f"; {more:,} more in {counted(kind['files'], 'file')}" if more else ""
+        yield f"{kind['severity']}: {place}: {kind['message']} [{kind['code']}{others}]"
         if kind["excerpt"]:
-            yield f"        {kind['excerpt']}"
+            yield f"    {kind['excerpt']}"
 
 
 def versions() -> dict[str, str]:

@@ -249,7 +249,7 @@ class _Reader:
             self._say(
                 "UNKNOWN_UNIT",
                 "Nothing tells whether these latencies are in ns (since fio 3.0) or in µs (before): "
-                "give the log to scan_fio_log with fio_version.",
+                "read it with --assume fio_version=3.1, for example.",
             )
             return None
         return kind

@@ -1,0 +1,151 @@
+"""Wrong uses of the command: each has a message that says what to do, the right exit status, and no traceback."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+import fsbench_kit as fsb
+from fsbench_kit import cli
+from tests.command import fsbench
+
+LOG = """\
+# datasize: 4k
+-------------------------
+# {filesystem}
+file_create 1000
+write: {rate}/sec, write/{elapsed} secs, write_sync/0.100 secs
+"""
+
+PATHS = "compare logs"
+WRONG = {
+    # no command, options that there are not
+    "": "Usage",
+    "comapre logs": "No such command",
+    "--versoin": "No such option",
+    "read": "Missing argument",
+    "read logs --tow x.csv": "No such option",
+    "compare": "Missing argument",
+    # paths
+    "read nowhere": "No such file or directory",
+    "read ''": "an empty string is not a path",
+    "read nowhere/*.json": "No such file or directory",
+    "read empty": "There is no log",
+    "read binary": "binary data",
+    "read prose": "No log of",
+    "read /dev/null": "not",
+    "read --explain nowhere": "No such file or directory",
+    "read --explain logs --to x.csv": "Give either --explain or --to",
+    "audit nowhere": "nowhere",
+    "audit empty": "empty",
+    "repeats nowhere": "No such file or directory",
+    "compare nowhere logs": "No such file or directory",
+    # files to write
+    "read logs --to x.xlsx": "ends in .parquet, .csv or .json",
+    "read logs --to /proc/x.csv": "cannot write",
+    "read logs --to /proc/x": "/proc/x",
+    "read logs --wide": "Add --to",
+    "read logs --wide --to folder": "six frames are not one wide table",
+    f"{PATHS} --to x.docx": "ends in",
+    f"{PATHS} --to /proc/x.md": "cannot write",
+    f"{PATHS} --to gate.xml": "ends in",
+    "repeats --cv 5 --to x": "ends in",
+    "repeats --cv 5 --chart x.bmp": "x.bmp",
+    "read logs --to prose/x.csv": "cannot write",
+    # numbers
+    f"{PATHS} --margin 0.95": "write 1.05 for 5 %",
+    f"{PATHS} --margin many": "neither a percentage nor a ratio",
+    f"{PATHS} --margin nan": "is not above 1",
+    f"{PATHS} --tolerance 5%": "Add --gate",
+    f"{PATHS} --gate --tolerance 0.9": "Write 5% or 1.05",
+    f"{PATHS} --confidence 95": "0.95",
+    f"{PATHS} --confidence much": "not a percentage",
+    "repeats --cv much": "not a percentage",
+    "repeats --cv -5": "CV",
+    "repeats": "pilot",
+    "read logs --jobs 0": "greater than or equal to 1",
+    # words
+    f"{PATHS} --factor filesytem": "Did you mean filesystem?",
+    f"{PATHS} --baseline ext5": "Choose one of: ext4, xfs. Did you mean ext4?",
+    f"{PATHS} --metric file_rat": "Did you mean file_rate?",
+    f"{PATHS} --where operatoin=read": "Did you mean operation?",
+    f"{PATHS} --where operation=wirte": "There are: write",
+    f"{PATHS} --where operation": "is not KEY=VALUE",
+    f"{PATHS} --rows colour": "names no part of a comparison",
+    f"{PATHS} --rows operation --columns operation": "cannot stand in rows and in columns",
+    f"{PATHS} --labels a,b": "2 labels were given for 1 path",
+    f"{PATHS} --labels a --factor host": "cannot be combined",
+    f"{PATHS} --names '{{'": "is not a name template",
+    "read logs --assume xfs": "is not KEY=VALUE",
+    # launches and reports
+    "launch": "a plan is missing",
+    "launch quikc --dry-run": "Did you mean quick?",
+    "launch prose --dry-run": "prose",
+    "launch --retry-failed": "--retry-failed needs --resume",
+    "launch --resume nothing": "nothing",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    here = tmp_path_factory.mktemp("wrong")
+    (here / "logs").mkdir()
+    (here / "empty").mkdir()
+    (here / "folder").mkdir()
+    for name, rate in (("ext4", 2000.0), ("xfs", 3000.0)):
+        text = LOG.format(filesystem=name, rate=f"{rate:.3f}", elapsed=f"{1000 / rate:.3f}")
+        (here / "logs" / f"{name}.txt").write_text(text)
+    (here / "binary").write_bytes(b"\0\1\2\3")
+    (here / "prose").write_text("XFS is fast.\n")
+    return here
+
+
+def _words(line: str) -> list[str]:
+    return [word.strip("'") for word in line.split(" ")] if line else []
+
+
+@pytest.mark.parametrize(("line", "sentence"), WRONG.items(), ids=list(WRONG))
+def test_a_wrong_use(folder: Path, line: str, sentence: str) -> None:
+    result = fsbench(*_words(line), cwd=folder)
+    said = " ".join((result.stdout + result.stderr).replace("│", " ").replace("\N{NO-BREAK SPACE}", " ").split())
+    assert result.returncode == 2, said
+    assert sentence in said
+    assert "Traceback" not in said
+    assert "defect" not in said
+
+
+def test_there_are_fifty_of_them() -> None:
+    assert len(WRONG) >= 50
+
+
+def test_what_nobody_foresaw_is_said_without_a_traceback(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    for error, status, said in (
+        (OSError(errno.ENOSPC, "No space left on device", "/full"), 2, "fsbench: /full: No space left on device"),
+        (ZeroDivisionError("by zero"), 1, "a defect of fsbench itself: ZeroDivisionError: by zero"),
+        (KeyboardInterrupt(), 130, "Interrupted."),
+    ):
+
+        def fail(*_: object, error: BaseException = error, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(fsb, "read", fail)
+        result = fsbench("read", "logs", "--jobs", "1", cwd=folder)
+        assert (result.returncode, said in result.stderr) == (status, True), result.stderr
+
+
+def test_an_interrupted_launch_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fsbench_kit.launch.read_plan", interrupted)
+    result = fsbench("launch", "quick", cwd=folder)
+    assert (result.returncode, "fsbench launch --resume goes on" in result.stderr) == (130, True)
+
+
+def test_every_command_has_an_example_in_its_help() -> None:
+    for name in (command.name or "" for command in cli.app.registered_commands):
+        assert f"fsbench {name}" in fsbench(name, "-h").stdout.split("Options")[0].replace("Usage: fsbench", "")
+
+
+def test_the_version() -> None:
+    assert fsbench("--version").stdout == f"fsbench {fsb.__version__}\n"
