@@ -17,6 +17,8 @@ from fsbench_kit.model.units import quantity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from fsbench_kit.formats.clean.groups import Group, Read
     from fsbench_kit.formats.clean.numbers import Floats, Indexes
 
@@ -94,28 +96,31 @@ class _Table:
             self.own[name].append(values.ravel() if isinstance(values, np.ndarray) else values)
 
     def frame(self) -> pl.DataFrame:
+        """Return the rows in the order of the logs."""
         examples = pl.DataFrame(self.rows, schema=self.schema, orient="row")
         if not self.picks:
             return examples.insert_column(0, pl.Series("log", [], pl.Int64))
-        picked = examples[np.concatenate(self.picks)].with_columns(
-            self._column(name, examples)
-            for name, parts in self.own.items()
-            if any(part is not None for part in parts)
-        )
-        picked.insert_column(0, pl.Series("log", np.concatenate(self.logs), pl.Int64))
-        return picked.sort("log", maintain_order=True)
+        logs, picks = np.concatenate(self.logs), np.concatenate(self.picks)
+        order = np.argsort(logs, kind="stable")
+        columns = [
+            self._column(name, examples[name], order)
+            if any(part is not None for part in self.own[name])
+            else examples[name][picks[order]]
+            for name in self.schema
+        ]
+        return pl.DataFrame([pl.Series("log", logs[order]), *columns])
 
-    def _column(self, name: str, examples: pl.DataFrame) -> pl.Series:
+    def _column(self, name: str, of_examples: pl.Series, order: NDArray[np.intp]) -> pl.Series:
         parts = [
-            examples[name].gather(picks).to_list() if values is None else values
+            of_examples[picks].to_list() if values is None else values
             for values, picks in zip(self.own[name], self.picks, strict=True)
         ]
         if name == "line" or self.schema[name] == pl.Float64:
             values = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])  # which makes None NaN
-            return pl.Series(name, values, nan_to_null=True).cast(self.schema[name])
+            return pl.Series(name, values[order], nan_to_null=True).cast(self.schema[name])
         if all(isinstance(part, np.ndarray) for part in parts):
-            parts = [np.concatenate(parts).tolist()]
-        return pl.Series(name, list(chain.from_iterable(parts)), dtype=self.schema[name])
+            return pl.Series(name, np.concatenate(parts)[order].tolist(), dtype=self.schema[name])
+        return pl.Series(name, list(chain.from_iterable(parts)), dtype=self.schema[name])[order]
 
 
 @dataclass
