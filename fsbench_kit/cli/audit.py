@@ -47,6 +47,8 @@ def _study_of(page: Path, folder: Path | None) -> Path | None:
     from fsbench_kit.cli.drafts import write_draft
     from fsbench_kit.data.study import STUDY_FILE
 
+    if page.name == STUDY_FILE:
+        return page.parent
     is_alone = all(
         other.name in (page.name, STUDY_FILE) or other.name.startswith(".") for other in page.parent.iterdir()
     )
