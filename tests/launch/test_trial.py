@@ -65,6 +65,16 @@ def test_dry_run_of_what_is_left(make_plan: Callable[..., Plan], tmp_path: Path)
     assert "2 runs are there already, and would not be made again." in preview.notes
 
 
+def test_caches_that_cannot_be_dropped_are_told(
+    make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "Caches are kept, since dropping them needs root: reads may be answered from memory."
+    assert said not in dry_run(make_plan(drop_caches=True), tmp_path).notes or not tools.is_administrator()
+    monkeypatch.setattr("fsbench_kit.launch.environment._DROP_CACHES", tmp_path / "none")
+    assert said in dry_run(make_plan(drop_caches=True), tmp_path).notes
+    assert said not in dry_run(make_plan(drop_caches=False), tmp_path).notes
+
+
 def test_devices_say_what_they_hold_and_what_to_write(tmp_path: Path) -> None:
     used = Disk("/dev/x", tmp_path, 2**30, ("ext4",), "/dev/x is mounted on /")
     assert str(used).endswith("1 GiB  holds ext4\n  not to be used: /dev/x is mounted on /")
