@@ -78,6 +78,15 @@ def test_all_pairs_are_compared_and_corrected_for_their_number() -> None:
     assert table["verdict"].to_list() == ["inconclusive", "inconclusive", "better"]
 
 
+def test_a_pair_in_two_metrics_is_one_effect_and_another_pair_is_another() -> None:
+    as_bandwidth = FOUR.measurements.with_columns(
+        pl.lit("bandwidth").alias("metric"), pl.lit("B/s").alias("unit"), pl.col("value", "low", "high") * 4096
+    )
+    frames = {**FOUR.frames, "measurements": pl.concat([FOUR.measurements, as_bandwidth])}
+    table = fsb.compare(fsb.Dataset(**frames), "tool_version", all_pairs=True)
+    assert (table.height, table["effect"].n_unique(), table["tested"].unique().to_list()) == (12, 6, [6])
+
+
 def test_all_pairs_of_equals_are_rarely_called_different() -> None:
     names = ["1.1", "1.2", "1.3", "1.4", "1.5"]
     runs = [{"filesystem": "xfs", "tool_version": names[(n + turn) % 5]} for turn in range(6) for n in range(5)]
