@@ -77,13 +77,18 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
 }
 
 
-def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.DataFrame:
+def audit(
+    *paths: str | PathLike[str] | Iterable[str | PathLike[str]], runs: Dataset | None = None
+) -> pl.DataFrame:
     """Check the claims of studies against the studies' own figures.
 
     Parameters
     ----------
     *paths
         Folders of studies, or folders that hold such; patterns for them; or lists of these.
+    runs
+        Other runs to judge the claims on, such as a replication's. A claim about what these do not have stays
+        without an answer, and ``reason`` says what that is.
 
     Returns
     -------
@@ -115,7 +120,7 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     for folder in study_folders(*paths):
         study = read_study(folder)
         if study.claim:
-            answers = _answers(study, read(folder), folder)
+            answers = _answers(study, read(folder) if runs is None else runs, folder, theirs=runs is None)
             rows += [{"study": study.study.id, **answer} for answer in answers]
     if not rows:
         raise RequestError(
@@ -125,7 +130,9 @@ def audit(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> pl.Dat
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
-def _answers(study: StudyDescription, dataset: Dataset, folder: Path) -> Iterable[Mapping[str, object]]:
+def _answers(
+    study: StudyDescription, dataset: Dataset, folder: Path, *, theirs: bool
+) -> Iterable[Mapping[str, object]]:
     @cache
     def known(factor: str) -> Known:
         cells = settings.cells(dataset, factor).with_columns(pl.col("level").alias(factor))
@@ -138,6 +145,9 @@ def _answers(study: StudyDescription, dataset: Dataset, folder: Path) -> Iterabl
                 yield unjudged(claim)
                 continue
             of_factor = known(_factor(claim))
+            if not theirs and (lack := _lack(claim, of_factor.cells)) is not None:
+                yield unjudged(claim.model_copy(update={"unjudged": lack}))
+                continue
             _check_values(claim, of_factor.cells, [*study.filesystems, *dataset.runs["filesystem"].drop_nulls()])
             yield judge(claim, list(RELATIONS[str(claim.relation)].findings(claim, of_factor)), of_factor)
         except RequestError as error:
@@ -203,6 +213,18 @@ def _check_values(claim: ClaimFacts, cells: pl.DataFrame, filesystems: Iterable[
                 raise RequestError(
                     f"no figure of this study has {column} {one!r}", hint=_meant(str(one), map(str, sorted(known)))
                 )
+
+
+def _lack(claim: ClaimFacts, cells: pl.DataFrame) -> str | None:
+    """Say what a claim is about that other runs than its study's do not have."""
+    if claim.relation == "setting":
+        return "It is about how the study was made."
+    for column, value in (*claim.where.items(), *claim.of.items(), *claim.than.items()):
+        known = set(cells[column]) if column in cells.columns else set()
+        for one in value if isinstance(value, list) else [value]:
+            if one not in known:
+                return f"these runs have no figure with {column} {one!r}"
+    return None
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import fsbench_kit as fsb
@@ -690,3 +692,21 @@ def test_studies_without_claims(root: Path, tmp_path: Path) -> None:
         fsb.audit(root / "raw_results" / "recorded")
     with pytest.raises(InputError, match="there is no study"):
         fsb.audit(tmp_path)
+
+
+def test_claims_are_judged_on_other_runs_than_the_studys(published: Path) -> None:
+    """With the names of its filesystems exchanged, the study's own runs say the contrary of its article."""
+    folder = published / "fio-nvme-2021"
+    own = fsb.read(folder)
+    exchanged = pl.col("filesystem").replace({"xfs": "zfs", "zfs": "xfs"})
+    other = replace(own, runs=own.runs.with_columns(exchanged))
+    judged = {
+        name: {row["claim"]: row for row in fsb.audit(folder, runs=runs).iter_rows(named=True)}
+        for name, runs in {"own": own, "other": other, "one": own.filter(pl.col("filesystem") == "xfs")}.items()
+    }
+    slower = next(claim for claim, row in judged["own"].items() if "slower than XFS" in row["says"])
+    assert [judged[name][slower]["direction"] for name in judged] == ["as said", "the contrary", None]
+    assert judged["one"][slower]["verdict"] == "not judged"
+    assert judged["one"][slower]["reason"] == "These runs have no figure with filesystem 'zfs'."
+    of_the_study = {row["reason"] for row in judged["other"].values() if row["direction"] is None}
+    assert "It is about how the study was made." in of_the_study
