@@ -39,6 +39,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     RequestError
         If there are too many rows.
     """
+    found = found.filter(pl.col("finding") != "not run")
     data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
     check_size(data)
     if data.is_empty():

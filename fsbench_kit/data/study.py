@@ -235,7 +235,7 @@ class StudyDescription(_TomlTable):
     study: StudyFacts
     system: dict[str, str] = {}
     filesystems: dict[str, dict[str, str]] = {}
-    workload: dict[str, str | list[str]] = {}
+    workload: dict[str, str | int | list[str]] = {}
     log: tuple[LogFacts, ...] = ()
     claim: tuple[ClaimFacts, ...] = ()
 

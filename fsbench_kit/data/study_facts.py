@@ -18,6 +18,7 @@ from fsbench_kit.formats.commands import command_settings
 from fsbench_kit.formats.provision import provision_settings
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Origin, Setting
+from fsbench_kit.model.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -165,8 +166,8 @@ def _stated(text: str, part: Part | None) -> Iterator[Setting]:
 
 def _workload(study: StudyDescription, tool: str) -> Iterator[Setting]:
     for key, value in study.workload.items():
-        text = value if isinstance(value, str) else " ".join(value)
-        yield Setting(key=f"{tool}.{key}", value=text, origin="study")
+        text = " ".join(value) if isinstance(value, list) else str(value)
+        yield Setting(key=key if key in SETTINGS else f"{tool}.{key}", value=text, origin="study")
 
 
 _FILESYSTEM_WORDS: Final = {"version": "filesystem_version", "tools": "filesystem_tools"}

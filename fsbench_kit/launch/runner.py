@@ -124,7 +124,7 @@ def _launch(request: Request) -> str | None:
     if request.resume and plan != asked:
         what = "cannot resume: this machine no longer has all that the plan names"
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
-    study = LaunchedStudy(runs / request.study, plan)
+    study = LaunchedStudy(runs / request.study, plan, notes)
     with ExitStack() as stack:
         _lock(stack, study, root, request.owner, time.monotonic() + request.wait)
         if not request.resume:

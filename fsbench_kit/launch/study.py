@@ -18,7 +18,7 @@ from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
@@ -30,6 +30,8 @@ DECISION: Final = "rounds.json"
 """How many rounds there are to be, once the plan's rule has decided that."""
 DEVICES: Final = "devices.json"
 """What the launch has made on block devices, and may overwrite when it is resumed."""
+NOTES: Final = "notes.txt"
+"""What the launch said of its plan before it began, such as what it left out and why; a line for each."""
 
 _NEEDED: Final = {"status", "target", "workload", "settings", "environment", "host"}
 """What has to be in a run's record for its study to be resumed."""
@@ -44,6 +46,8 @@ class LaunchedStudy:
         Where it is, or will be.
     plan
         What it consists of.
+    notes
+        What there is to say of that.
 
     Attributes
     ----------
@@ -51,9 +55,10 @@ class LaunchedStudy:
         Run's name -> what it is, in the order in which they are to be made.
     """
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
+    def __init__(self, folder: Path, plan: Plan, notes: Sequence[str] = ()) -> None:
         self.folder = folder
         self.plan = plan
+        self.notes = notes
         planned_runs = schedule(plan)
         digits = max(3, len(str(len(planned_runs))))
         self.planned_runs: dict[str, PlannedRun] = {
@@ -193,6 +198,8 @@ class LaunchedStudy:
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in titles.items()]
         (new / STUDY).write_text("".join(["[study]\n", *lines]), encoding="utf-8")
         (new / PLAN).write_text(plan_text(self.plan), encoding="utf-8")
+        if self.notes:
+            (new / NOTES).write_text("".join(f"{note}\n" for note in self.notes), encoding="utf-8")
         publish(run, new / run.name)
         if self.folder.exists():
             self.folder.rename(scratch / "replaced")
@@ -204,6 +211,14 @@ class LaunchedStudy:
         if place.exists():
             place.rename(scratch / f"replaced-{run.name}")
         publish(run, place)
+
+
+def launch_notes(folder: Path) -> list[str]:
+    """Return what a launch said of its plan before it began; nothing where it said nothing."""
+    try:
+        return (folder / NOTES).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
 
 
 def made_on_devices(folder: Path) -> dict[str, Made]:

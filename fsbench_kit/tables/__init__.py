@@ -41,8 +41,8 @@ if TYPE_CHECKING:
         differences_table,
         replication_finding,
         replication_place,
-        replication_summary,
         replication_table,
+        reproduced_sentence,
     )
     from fsbench_kit.tables.saving import save
     from fsbench_kit.tables.time_series import over_time_table
@@ -93,8 +93,8 @@ __all__ = [
     "repeats_table",
     "replication_finding",
     "replication_place",
-    "replication_summary",
     "replication_table",
+    "reproduced_sentence",
     "runs_table",
     "save",
     "sentence",

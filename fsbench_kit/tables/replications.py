@@ -13,6 +13,8 @@ from fsbench_kit.tables.layout import Column, Group, Table
 from fsbench_kit.tables.messages import NOTHING, marks, one_line, ratio_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fsbench_kit.data.dataset import Dataset
 
 
@@ -30,7 +32,7 @@ def replication_table(found: pl.DataFrame) -> Table:
     notes = [
         [
             *(f"Published: {note}" for note in row["published_notes"]),
-            *(f"Replication: {note}" for note in row["notes"]),
+            *(note if row["ratio"] is None else f"Replication: {note}" for note in row["notes"]),
         ]
         for row in found.iter_rows(named=True)
     ]
@@ -58,7 +60,7 @@ def replication_table(found: pl.DataFrame) -> Table:
                 _with_ends(row["published_ratio"], row["published_low"], row["published_high"]),
                 _with_ends(row["ratio"], row["ci_low"], row["ci_high"]),
                 _ends(row["prediction_low"], row["prediction_high"]) or NOTHING,
-                f"{row['n_baseline']} and {row['n_candidate']}",
+                NOTHING if row["ratio"] is None else f"{row['n_baseline']} and {row['n_candidate']}",
                 _FINDINGS[row["finding"]][0],
                 " ".join(mark_of[note] for note in of_row),
             )
@@ -69,6 +71,27 @@ def replication_table(found: pl.DataFrame) -> Table:
         columns,
         tuple(Group(head, tuple(rows)) for head, rows in groups.items()),
         tuple(one_line(note) for note in footnotes),
+    )
+
+
+def reproduced_sentence(counts: Mapping[str, int]) -> str:
+    """Say what became of published effects: of how many the direction came out again, and of how many the size.
+
+    Parameters
+    ----------
+    counts
+        The row that `fsbench_kit.launch.replicate.reproduced` returned.
+    """
+    run, effects = counts["run"], counts["effects"]
+    if not run:
+        return f"None of {effects} published effects was run again."
+    some = f"Of {effects} published effects, {run}" if run < effects else f"All {effects} published effects"
+    return (
+        f"{some} were run again: {counts['same']} go in the published direction, {counts['opposite']} in the "
+        f"other, {counts['no difference']} show no difference, {counts['open']} are left open, and "
+        f"{counts['not comparable']} cannot be compared. In {counts['size']}, the published size is what one "
+        "more pair of runs would give. This neither confirms nor refutes the study: the machine, the "
+        "versions and the sizes differ."
     )
 
 
@@ -109,8 +132,8 @@ def _setting(key: str, value: str) -> str:
     return humanise(int(value), "B") if key.endswith("_size") and value.isdecimal() else one_line(value)
 
 
-def _with_ends(value: float, low: float | None, high: float | None) -> str:
-    return f"{ratio_text(value)} {_ends(low, high)}".rstrip()
+def _with_ends(value: float | None, low: float | None, high: float | None) -> str:
+    return NOTHING if value is None else f"{ratio_text(value)} {_ends(low, high)}".rstrip()
 
 
 def _ends(low: float | None, high: float | None) -> str:
@@ -136,6 +159,7 @@ _FINDINGS: Final = {
         "lies outside of what one more pair of runs would give, and the replication shows no difference",
     ),
     "no interval": ("no interval", "has no interval to compare with"),
+    "not run": ("not run again", "was not run again"),
 }
 """Where a published ratio lies, as a cell of a table and in a sentence."""
 
@@ -161,28 +185,3 @@ def replication_place(replicated: Dataset, *, here: bool) -> str:
     if here:
         return f"Run on this machine{when}."
     return f"Not run on this machine: recorded{f' on the host {hosts}' if hosts else ''}{when}."
-
-
-def replication_summary(found: pl.DataFrame) -> str:
-    """Say how each published ratio of the first metric compares with the replication."""
-    if found.is_empty():
-        return (
-            f"{NO_RATIO} The replication may have had fewer than two of the study's filesystems, or no run that "
-            "succeeded."
-        )
-    first = found.row(0, named=True)
-    rows = found.filter(metric=first["metric"], statistic=first["statistic"])
-    said = []
-    for row in rows.iter_rows(named=True):
-        what = one_line(", ".join(dict.fromkeys(filter(None, (row["pattern"], row["operation"])))))
-        interval = _ends(row["prediction_low"], row["prediction_high"])
-        said.append(
-            f"{ratio_text(row['published_ratio'])} ({what}) {replication_finding(row['finding'])}"
-            + (f", {interval}" if interval else "")
-        )
-    groups = one_line(f"{first['level']} to {first['baseline']}")
-    metric = metric_text(first["metric"], first["statistic"]).lower()
-    return (
-        f"Published ratios of {groups}, {metric}: {'; '.join(said)}. "
-        "This neither confirms nor refutes them: the machine, the versions and the sizes differ."
-    )

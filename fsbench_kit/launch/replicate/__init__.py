@@ -3,7 +3,7 @@
 ::
 
     published = fsb.read("raw_results/published/sysbench-rhel72")
-    again = replication(published, file_scale=1 / 16, time_scale=1 / 60)
+    again = replication(published, scale="laptop")
     result = launch(again.plan, root=Path.cwd())
     side_by_side(published, fsb.read(result.folder))
 
@@ -11,24 +11,38 @@ What is run is what the logs say ran; where a log is silent it is the command th
 said. A replication on another machine can neither prove a published figure nor refute it: it shows how much of an
 effect is the workload's, and how much is not.
 
-`published` says what a study ran, `plan` makes a plan of it, `here` says whether this machine can run that, and
-`comparison` sets what came of it beside what was published.
+`published` says what a study ran, `targets` on what, `scale` how much smaller it gets; `plan` makes a plan of
+these, `here` says whether this machine can run it, and `comparison` sets what came of it beside what was
+published.
 """
 
 from __future__ import annotations
 
-from fsbench_kit.launch.replicate.comparison import COLUMNS, caveats, differences, side_by_side
-from fsbench_kit.launch.replicate.here import reason_not_to_run, recorded
+from fsbench_kit.launch.replicate.comparison import (
+    COLUMNS,
+    DIRECTIONS,
+    caveats,
+    differences,
+    reproduced,
+    side_by_side,
+)
+from fsbench_kit.launch.replicate.here import left_out, reason_not_to_run, recorded
 from fsbench_kit.launch.replicate.plan import Replication, departures, replication
+from fsbench_kit.launch.replicate.scale import SCALES, Limits
 
 __all__ = [
     "COLUMNS",
+    "DIRECTIONS",
+    "SCALES",
+    "Limits",
     "Replication",
     "caveats",
     "departures",
     "differences",
+    "left_out",
     "reason_not_to_run",
     "recorded",
     "replication",
+    "reproduced",
     "side_by_side",
 ]

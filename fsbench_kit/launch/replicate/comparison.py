@@ -11,7 +11,7 @@ from fsbench_kit.analysis.settings import NOT_KNOWN, effective, known, values_of
 from fsbench_kit.model.vocabulary import SETTINGS, setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fsbench_kit.data.dataset import Dataset
 
@@ -37,6 +37,8 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "confidence": pl.Float64,
     "n_baseline": pl.Int64,
     "n_candidate": pl.Int64,
+    "effect": pl.Int64,
+    "direction": pl.String,
     "finding": pl.String,
     "published_notes": pl.List(pl.String),
     "notes": pl.List(pl.String),
@@ -47,7 +49,12 @@ _SAME: Final = tuple(COLUMNS)[:10]
 
 
 def side_by_side(
-    published: Dataset, replicated: Dataset, baseline: str | None = None, *, metrics: Sequence[str] | None = None
+    published: Dataset,
+    replicated: Dataset,
+    baseline: str | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    left_out: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """Set the ratios of a published study beside those of its replication.
 
@@ -56,18 +63,27 @@ def side_by_side(
     published, replicated
         The runs of both.
     baseline, metrics
-        As in `fsbench_kit.compare`.
+        As in `fsbench_kit.compare`; without a baseline, the study's, or its first filesystem that was run again.
+    left_out
+        Filesystem or tool -> why it was not run again, as `fsbench_kit.launch.replicate.left_out` tells.
 
     Returns
     -------
     pl.DataFrame
-        One row for each cell that both have; the columns are `COLUMNS`. ``published_low`` and ``published_high``
-        are what the rounding of single runs allows, which is no confidence interval. ``ci_low`` and ``ci_high``
-        are of the replication's mean; between ``prediction_low`` and ``prediction_high`` the ratio of one more
-        pair of runs is expected, like the published one. ``finding`` is ``inside`` where the published ratio lies
-        between the latter, and ``inside, as 1`` where the mean's interval includes 1; ``same direction`` where it
-        lies outside and both are on one side of 1, else ``other direction``; ``open`` where it lies outside and
-        the mean's interval includes 1; ``no interval`` where there is none.
+        One row for each published ratio; the columns are `COLUMNS`. ``published_low`` and ``published_high`` are
+        what the rounding of single runs allows, which is no confidence interval. ``ci_low`` and ``ci_high`` are of
+        the replication's mean; between ``prediction_low`` and ``prediction_high`` the ratio of one more pair of
+        runs is expected, like the published one.
+
+        ``direction`` is about the mean, by the verdict of `fsbench_kit.compare`: ``same`` and ``opposite`` where
+        the replication shows a difference, ``no difference`` where it shows that there is none, ``open`` where it
+        shows neither, ``not comparable`` where more than the filesystem may have made it, and ``not run`` where it
+        has no such figure; ``notes`` then say why.
+
+        ``finding`` is about the published figure: ``inside`` where it lies where one more pair is expected, and
+        ``inside, as 1`` where the mean's interval includes 1; ``same direction`` where it lies outside and both
+        are on one side of 1, else ``other direction``; ``open`` where it lies outside and the mean's interval
+        includes 1; ``no interval`` where there is none, and ``not run``.
 
     Notes
     -----
@@ -75,9 +91,21 @@ def side_by_side(
     as that of the mean. Its n is half the number of pairs, or else the inverse of the sum of the inverses of both
     groups' numbers of runs.
     """
-    theirs, again = (compare(data, baseline=baseline, metrics=metrics) for data in (published, replicated))
+    fine = replicated.runs.filter(pl.col("status") == "ok")
+    again_here, ran = set(fine["filesystem"].drop_nulls()), set(fine.select("tool", "filesystem").rows())
+    theirs = compare(published, baseline=baseline, metrics=metrics)
+    if baseline is None and again_here and not again_here & set(theirs["baseline"]):
+        shared = [name for name in published.runs["filesystem"].drop_nulls() if name in again_here]
+        if shared:
+            theirs = compare(published, baseline=shared[0], metrics=metrics)
+    base = None if theirs.is_empty() else theirs["baseline"][0]
+    again = (
+        compare(replicated, baseline=base, metrics=metrics).drop_nulls("ratio")
+        if base in again_here
+        else theirs.clear()
+    )
     both = theirs.drop_nulls("ratio").join(
-        again.drop_nulls("ratio"), on=_SAME, how="inner", nulls_equal=True, maintain_order="left", suffix="_again"
+        again, on=_SAME, how="left", nulls_equal=True, maintain_order="left", suffix="_again"
     )
     pairs = pl.coalesce(
         pl.col("n_pairs_again") / 2, 1 / (1 / pl.col("n_baseline_again") + 1 / pl.col("n_candidate_again"))
@@ -88,7 +116,11 @@ def side_by_side(
     }
     inside = (pl.col("rounding_high") >= predicted["low"]) & (pl.col("rounding_low") <= predicted["high"])
     one = pl.lit(1.0).is_between("ci_low_again", "ci_high_again")
-    direction = (pl.col("ratio") > 1) == (pl.col("ratio_again") > 1)
+    same_side = (pl.col("ratio") > 1) == (pl.col("ratio_again") > 1)
+    not_run = pl.col("ratio_again").is_null()
+    why = pl.struct("tool", "level", "baseline").map_elements(
+        lambda row: [_why(row, ran, left_out or {})], return_dtype=pl.List(pl.String)
+    )
     return both.select(
         *_SAME,
         published_ratio="ratio",
@@ -102,7 +134,21 @@ def side_by_side(
         confidence="confidence_again",
         n_baseline="n_baseline_again",
         n_candidate="n_candidate_again",
-        finding=pl.when(pl.col("ci_low_again").is_null())
+        effect="effect",
+        direction=pl.when(not_run)
+        .then(pl.lit("not run"))
+        .when(pl.col("verdict_again") == "equivalent")
+        .then(pl.lit("no difference"))
+        .when(pl.col("verdict_again") == "not comparable")
+        .then(pl.lit("not comparable"))
+        .when(~pl.col("verdict_again").is_in(("better", "worse")))
+        .then(pl.lit("open"))
+        .when(same_side)
+        .then(pl.lit("same"))
+        .otherwise(pl.lit("opposite")),
+        finding=pl.when(not_run)
+        .then(pl.lit("not run"))
+        .when(pl.col("ci_low_again").is_null())
         .then(pl.lit("no interval"))
         .when(inside & one)
         .then(pl.lit("inside, as 1"))
@@ -110,12 +156,56 @@ def side_by_side(
         .then(pl.lit("inside"))
         .when(one)
         .then(pl.lit("open"))
-        .when(direction)
+        .when(same_side)
         .then(pl.lit("same direction"))
         .otherwise(pl.lit("other direction")),
         published_notes="footnotes",
-        notes="footnotes_again",
+        notes=pl.when(not_run).then(why).otherwise("footnotes_again"),
     ).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+
+
+def _why(row: Mapping[str, str], ran: set[tuple[str, str]], left_out: Mapping[str, str]) -> str:
+    """Say why a published ratio has no counterpart."""
+    for key in (row["baseline"], row["level"], row["tool"]):
+        if key in left_out:
+            return left_out[key]
+    anywhere = {filesystem for _, filesystem in ran}
+    for name in (row["baseline"], row["level"]):
+        if name not in anywhere:
+            return f"{name} was not run again."
+    if {(row["tool"], row["level"]), (row["tool"], row["baseline"])} <= ran:
+        return "The replication has no such figure."
+    return f"Runs of {row['tool']} failed on {row['level']} or {row['baseline']}."
+
+
+def reproduced(found: pl.DataFrame) -> pl.DataFrame:
+    """Count what became of published effects.
+
+    Parameters
+    ----------
+    found
+        What `side_by_side` returned.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row: ``effects``, of which each counts once, however many metrics tell of it; of these ``run`` again;
+        of these those of each of `DIRECTIONS`; and ``size``, how many
+        published ratios lie where one more pair of runs is expected and differ from 1 by the replication too.
+    """
+    effects = found.unique(("effect", "level"), maintain_order=True, keep="first")
+    run = effects.filter(pl.col("direction") != "not run")
+    counted = {name: (pl.col("direction") == name).sum() for name in DIRECTIONS}
+    return run.select(
+        effects=pl.lit(effects.height, pl.UInt32),
+        run=pl.len(),
+        **counted,
+        size=((pl.col("finding") == "inside") & (pl.col("direction") == "same")).sum(),
+    )
+
+
+DIRECTIONS: Final = ("same", "opposite", "no difference", "open", "not comparable")
+"""What a replication can say of the direction of an effect."""
 
 
 def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.dry_runs import dry_run
-from fsbench_kit.launch.replicate.plan import AGAIN
+from fsbench_kit.launch.replicate.plan import AGAIN, replication
+from fsbench_kit.launch.study import launch_notes
 from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.model.errors import LaunchError, RequestError
 
 if TYPE_CHECKING:
+    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.launch.plan import Plan
 
 
@@ -43,6 +46,37 @@ def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
     except LaunchError as error:
         return str(error)
     return None
+
+
+def left_out(published: Dataset, folder: Path) -> dict[str, str]:
+    """Say what a launch left out of a replication, and why.
+
+    Parameters
+    ----------
+    published
+        The study's data.
+    folder
+        The launched replication.
+
+    Returns
+    -------
+    dict
+        Filesystem or tool -> a sentence.
+    """
+    asked = replication(published).plan
+    known_as = {target.name: target.expected_filesystem or target.name for target in asked.target}
+    known_as |= {workload.name: workload.tool for workload in asked.workload}
+    said = {}
+    for line in launch_notes(folder):
+        if (found := _LEFT_OUT.match(line)) is not None and found["name"] in known_as:
+            name = known_as[found["name"]]
+            said[name] = f"{name} was not run: {found['why']}."
+    return said
+
+
+_LEFT_OUT: Final = re.compile(
+    r'(?:Target|Workload) "(?P<name>[^"]+)" is (?:not available|left out): (?P<why>.*?)\.(?: It is left out\.)?$'
+)
 
 
 def recorded(study: str, root: Path) -> Path:

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.plan import Plan
-from fsbench_kit.launch.replicate.published import images, only_stated, settings_of, workloads
+from fsbench_kit.launch.replicate.published import only_stated, workloads
+from fsbench_kit.launch.replicate.scale import Limits, limits_of, shrunk
+from fsbench_kit.launch.replicate.targets import images, target_changes
 from fsbench_kit.launch.workloads import WORKLOADS
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.launch.replicate.published import PlanTable
-    from fsbench_kit.launch.workloads.base import Scale
+    from fsbench_kit.launch.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +44,25 @@ class Replication:
 def replication(
     published: Dataset,
     *,
-    file_scale: float = 1.0,
-    time_scale: float = 1.0,
-    repeats: int = 6,
+    scale: str | Limits = "article",
+    repeats: int | None = None,
     directories: Sequence[str] = (),
     seed: int = 1,
 ) -> Replication:
     """Derive a plan from the runs of a published study. Nothing is looked at but these.
 
+    All filesystems get the same workloads with the same flags, on one machine, in rounds of random order, each run
+    on a filesystem made for it. Filesystems that the machine lacks are left out when the plan is launched.
+
     Parameters
     ----------
     published
         The study's data.
-    file_scale, time_scale
-        The shares of its file sizes and of its run times, above 0 and up to 1.
+    scale
+        ``minutes``, ``laptop`` or ``article`` of `fsbench_kit.launch.replicate.SCALES`; or limits of one's own.
     repeats
-        How often each run is made; the study's own number hardly ever allows an interval.
+        How often each run is made; by default as the scale says. The study's own number hardly ever allows an
+        interval.
     directories
         Where to run. Without any, each of the study's filesystems gets an image of its own, which needs root.
     seed
@@ -66,15 +71,20 @@ def replication(
     Raises
     ------
     RequestError
-        If the data are not of one study, a scale is out of range, or a run cannot be planned from its settings.
+        If the data are not of one study, there is no such scale, or none of the runs can be planned.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> again = replication(fsb.read("raw_results/published/raid1-hdd-2020"), scale="laptop")
+    >>> [workload.name for workload in again.plan.workload]
+    ['bonnie', 'randrw-16k', 'randrw-128k', 'smallfiles-4k', 'smallfiles-128k']
     """
     studies = published.runs["study"].drop_nulls().unique().to_list()
     if len(studies) != 1:
         raise RequestError(f"cannot run {len(studies)} studies again as one", hint="Read the folder of one study.")
-    for name, scale in (("file_scale", file_scale), ("time_scale", time_scale)):
-        if not 0 < scale <= 1:
-            raise RequestError(f"{name} is {scale:g}", hint="A scale is above 0 and at most 1: 0.1 is a tenth.")
-    tables = [_smaller(table, file_scale, time_scale) for table in workloads(published)]
+    limits = limits_of(scale)
+    tables = [shrunk(table, limits) for table in workloads(published).tables]
     made = [WORKLOADS[table["tool"]].model_validate(table) for table in tables]
     if directories:
         targets: list[PlanTable] = [
@@ -85,15 +95,16 @@ def replication(
         space = max(workload.space or 0 for workload in made)
         size = max(_LEAST_IMAGE, 2**20 * math.ceil(space / _FILLED / 2**20))
         targets = [{**image, "size": size} for image in images(published)]
+    seconds = max(max(w.stated_seconds, (w.least_written or 0) / _SLOWEST) for w in made)
     plan = Plan.model_validate(
         {
             "id": f"{studies[0]}{AGAIN}",
-            "title": f"{studies[0]}, run again{' at a smaller scale' if min(file_scale, time_scale) < 1 else ''}",
-            "repeats": repeats,
+            "title": f"{studies[0]}, run again" + ("" if limits == Limits() else " at a smaller scale"),
+            "repeats": repeats or limits.repeats,
             "seed": seed,
-            "timeout": max([_LEAST_TIMEOUT, *(2 * workload.stated_seconds for workload in made)]),
+            "timeout": max(_LEAST_TIMEOUT, 2 * seconds),
             "target": targets,
-            "workload": tables,
+            "workload": [{**table, "optional": True} for table in tables],
         }
     )
     return Replication(studies[0], plan, departures(published, plan))
@@ -104,25 +115,10 @@ _LEAST_IMAGE: Final = 512 * 2**20
 """Below this mkfs takes an image for a small disk, and mkfs.xfs refuses some."""
 _LEAST_TIMEOUT: Final = 300
 """Seconds that a run is given, even where it should be done much earlier."""
+_SLOWEST: Final = 5e6
+"""Bytes a second that the slowest disk writes, which decides when a run without a time has failed."""
 _FILLED: Final = 0.6
 """The share of an image that the files fill at most."""
-
-
-def _smaller(table: PlanTable, file_scale: float, time_scale: float) -> PlanTable:
-    """Return a workload of smaller files, each of one unit or more, and of fewer whole seconds."""
-    scale = _scale(table)
-    unit = math.prod(table[key] for key in scale.whole)
-    smaller = {scale.size: max(unit, math.floor(table[scale.size] * file_scale / unit) * unit)}
-    if scale.time in table:
-        smaller[scale.time] = max(1, round(table[scale.time] * time_scale))
-    return table | smaller
-
-
-def _scale(table: PlanTable) -> Scale:
-    scale = WORKLOADS[table["tool"]].scale
-    if scale is None:
-        raise RequestError(f"runs of {table['tool']} cannot be run again from their logs yet")
-    return scale
 
 
 def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
@@ -135,23 +131,38 @@ def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
     plan
         One that `replication` derived from it, at any scale; also as a launch of it wrote it down.
     """
-    study = {table["name"]: table for table in workloads(published)}
-    said: dict[str, None] = {}
+    ran = workloads(published)
+    study = {table["name"]: table for table in ran.tables}
+    said = dict.fromkeys((*ran.repaired, *ran.left_out))
+    smaller: dict[str, list[str]] = {}
     for workload in plan.workload:
-        then = study.get(workload.name, {})
-        now = workload.model_dump()
-        scale = _scale(now)
-        size, time = scale.size, scale.time
-        if size in then and now[size] != then[size]:
-            said[f"{scale.of}: {humanise(now[size], 'B')} instead of {humanise(then[size], 'B')}."] = None
-        if time in then and now[time] != then[time]:
-            said[f"Each run: {now[time]:g} s instead of {then[time]:g} s."] = None
+        for sentence in _smaller(workload, study.get(workload.name, {})):
+            smaller.setdefault(sentence, []).append(workload.name)
+    for sentence, of in smaller.items():
+        of_all = len(of) == len(plan.workload)
+        said[sentence if of_all else f"{', '.join(of)}: {sentence[0].lower()}{sentence[1:]}"] = None
     if stated := only_stated(published):
         names = ", ".join(key.replace("_", " ") for key in stated)
         said[f"Known only from the command in the article, and not from its logs: {names}."] = None
     sizes = dict.fromkeys(getattr(target, "size", None) for target in plan.target)
     for image in filter(None, sizes):
         said[f"Each filesystem is on an image of {humanise(image, 'B')}, made afresh for each run."] = None
-        if any("mount_options" in values for values in settings_of(published).values()):
-            said["Each is mounted with default options, and not with those of the study."] = None
+        said |= dict.fromkeys(target_changes(published, plan))
     return tuple(said)
+
+
+def _smaller(workload: Workload, then: PlanTable) -> Iterator[str]:
+    """Say how much smaller a workload is than in the study."""
+    if workload.scale is None or not then:
+        return
+    now, scale = workload.model_dump(), workload.scale
+    for key, amount in scale.amounts.items():
+        if key in then and now[key] != then[key]:
+            new, old = (
+                humanise(value, "B") if amount.in_bytes else f"{value:,}" for value in (now[key], then[key])
+            )
+            yield f"{amount.of}: {new} instead of {old}."
+    if scale.time in then and now[scale.time] != then[scale.time]:
+        yield f"Each run: {now[scale.time]:g} s instead of {then[scale.time]:g} s."
+    if scale.loops is not None and now[scale.loops] and not then.get(scale.loops):
+        yield "Runs go on for all of their time, over files that would be done sooner."

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from fsbench_kit.analysis.settings import effective
+from fsbench_kit.launch.schema import short_size
 from fsbench_kit.launch.workloads import WORKLOADS
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import SETTINGS, setting_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from fsbench_kit.data.dataset import Dataset
 
@@ -23,65 +25,101 @@ def settings_of(dataset: Dataset) -> dict[str, dict[str, str]]:
     """Return the settings of each run, the strongest origin of each."""
     known: dict[str, dict[str, str]] = {run: {} for run in dataset.runs["run_id"]}
     for run, key, value in effective(dataset.settings).select("run_id", "key", "value").rows():
-        known[run][key] = value
+        known.setdefault(run, {})[key] = value
     return known
 
 
-def workloads(published: Dataset) -> list[PlanTable]:
-    """Return what the study ran, each once and named by its pattern, with a number where several have it.
+@dataclass(frozen=True, slots=True)
+class Workloads:
+    """What a study ran.
+
+    Attributes
+    ----------
+    tables
+        Tables of a plan, each workload once.
+    repaired
+        A sentence for each way in which the study did not treat its filesystems alike, and these tables do.
+    left_out
+        A sentence for each kind of run that no plan can be made of.
+    """
+
+    tables: tuple[PlanTable, ...]
+    repaired: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def workloads(published: Dataset) -> Workloads:
+    """Return what a study ran: each workload once, and the same for all filesystems.
+
+    A workload is named by its pattern or tool; where several have that name, by what sets them apart.
 
     Raises
     ------
     RequestError
-        If a run is of a tool whose runs cannot be planned from their settings, or a setting is not known.
+        If not one of its runs can be planned.
     """
-    tables: list[PlanTable] = []
     known = settings_of(published)
-    for run, tool in published.runs.select("run_id", "tool").rows():
-        if tool not in _REPEATABLE:
-            what = f"cannot run {tool} again from its logs yet"
-            raise RequestError(what, hint=f"This works for: {', '.join(_REPEATABLE)}.")
-        table = WORKLOADS[tool].table_from(known[run])
-        if table not in tables:
-            tables.append(table)
-    times = Counter(table["name"] for table in tables)
-    seen: Counter[str] = Counter()
+    operations = dict(
+        published.measurements.group_by("run_id").agg(published.measurements["operation"].unique()).iter_rows()
+    )
+    ran: dict[str, tuple[PlanTable, list[str]]] = {}
+    left_out: dict[str, None] = {}
+    for run, tool, filesystem in published.runs.select("run_id", "tool", "filesystem").rows():
+        if tool not in WORKLOADS or WORKLOADS[tool].scale is None:
+            left_out[f"Runs of {tool} cannot be planned from their logs."] = None
+            continue
+        try:
+            table = WORKLOADS[tool].table_from(known[run], operations.get(run, ()))
+        except RequestError as error:
+            left_out[f"A run of {tool} cannot be made again: {error.what}."] = None
+            continue
+        ran.setdefault(repr(table), (table, []))[1].append(filesystem or "?")
+    if not ran:
+        raise RequestError("none of these runs can be made again", hint=" ".join(left_out) or None)
+    tables, repaired = _alike(ran.values())
+    return Workloads(tuple(_named(tables)), tuple(repaired), tuple(left_out))
+
+
+def _alike(ran: Iterable[tuple[PlanTable, list[str]]]) -> tuple[list[PlanTable], list[str]]:
+    """Make one workload of those that differ in flags, and ran on different filesystems: the more usual one."""
+    groups: dict[str, list[tuple[PlanTable, list[str]]]] = {}
+    for table, filesystems in ran:
+        work = {key: value for key, value in table.items() if not isinstance(value, bool)}
+        groups.setdefault(repr(work), []).append((table, filesystems))
+    tables, repaired = [], []
+    for group in groups.values():
+        usual, _ = max(group, key=lambda one: len(set(one[1])))
+        often = Counter(name for _, filesystems in group for name in set(filesystems))
+        if len(group) == 1 or max(often.values()) > 1:  # the study itself compares the flags
+            tables += [table for table, _ in group]
+            continue
+        tables.append(usual)
+        for table, filesystems in group:
+            for key in table.keys() | usual.keys():
+                if (then := table.get(key, False)) != (now := usual.get(key, False)):
+                    names = ", ".join(dict.fromkeys(filesystems))
+                    repaired.append(
+                        f"The study ran {table['name']} on {names} with {key} = {str(then).lower()}; "
+                        f"here all filesystems have {key} = {str(now).lower()}."
+                    )
+    return tables, repaired
+
+
+def _named(tables: list[PlanTable]) -> list[PlanTable]:
+    """Tell workloads of one name apart: by the size that sets them apart, else by a number."""
+    named = []
     for table in tables:
-        name = table["name"]
-        seen[name] += 1
-        if times[name] > 1:
-            table["name"] = f"{name}-{seen[name]}"
-    return tables
-
-
-_REPEATABLE: Final = [tool for tool, workload in WORKLOADS.items() if workload.scale is not None]
-"""The tools whose runs can be planned from their settings."""
+        same = [other for other in tables if other["name"] == table["name"]]
+        apart = str(same.index(table) + 1)
+        for key in ("bs", "size", "file_block_size", "record_size"):
+            if len({other.get(key) for other in same}) == len(same) and key in table:
+                apart = short_size(table[key])
+                break
+        named.append(table | {"name": f"{table['name']}-{apart}"} if len(same) > 1 else table)
+    return named
 
 
 def only_stated(published: Dataset) -> list[str]:
     """Return the settings of the workload that nobody but the article tells."""
     known = effective(published.settings).filter(origin="stated")
     return [key for key in known["key"].unique().sort() if setting_kind(key) == "workload" and key in SETTINGS]
-
-
-def images(published: Dataset) -> Iterator[PlanTable]:
-    """Yield a target without its size for each filesystem, with the study's own options where they are known."""
-    known = settings_of(published)
-    for (filesystem,), runs in published.runs.drop_nulls("filesystem").group_by("filesystem", maintain_order=True):
-        if filesystem != "zfs":
-            yield {"kind": "loop", "name": filesystem, "filesystem": filesystem}
-            continue
-        values = known[runs["run_id"][0]]
-        options = {
-            kind: [
-                f"{key.removeprefix(f'{prefix}.')}={value}"
-                for key, value in values.items()
-                if key.startswith(f"{prefix}.") and key.partition(".")[2] not in _PLACES
-            ]
-            for kind, prefix in (("pool_options", "zpool"), ("dataset_options", "zfs"))
-        }
-        yield {"kind": "zfs", "name": filesystem, **options}
-
-
-_PLACES: Final = frozenset({"mountpoint", "canmount", "altroot"})
-"""Options of pools and datasets that say where these lie, which is for the launch to say."""

@@ -14,7 +14,7 @@ from fsbench_kit.launch.tools import Program
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from fsbench_kit.launch.plan_errors import PlanError
@@ -53,25 +53,41 @@ Argv = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """A key whose value may be made smaller.
+
+    Attributes
+    ----------
+    of
+        What has that size or number, as a sentence begins.
+    in_bytes
+        Whether it is a size, and not a number of things.
+    whole
+        The keys and numbers of whose product it has to be a multiple; keys that a table lacks do not count.
+    """
+
+    of: str
+    in_bytes: bool = True
+    whole: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """Which keys make a workload smaller.
 
     Attributes
     ----------
-    size
-        The key for a size.
-    of
-        What has that size, as a sentence begins.
-    whole
-        The keys whose product it has to be a multiple of.
+    amounts
+        Key -> what it is. All are made smaller by one factor.
     time
-        The key for a time.
+        The key for the seconds that it runs.
+    loops
+        The key that makes it go on for its time, however small its files are.
     """
 
-    size: str
-    of: str
-    whole: tuple[str, ...]
-    time: str
+    amounts: Mapping[str, Amount]
+    time: str | None = None
+    loops: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +182,15 @@ class BaseWorkload(VariedTable, ABC):
         return None
 
     @classmethod
-    def table_from(cls, settings: Mapping[str, str]) -> dict[str, Any]:
+    def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
         """Return the table of a plan that makes a run with these settings again; for tools with a `scale`.
 
         Parameters
         ----------
         settings
             What is known of the run, by the words of `fsbench_kit.model.vocabulary.SETTINGS`.
+        operations
+            Those of which the run has figures.
 
         Raises
         ------

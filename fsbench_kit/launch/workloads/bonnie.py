@@ -19,15 +19,18 @@ Standard output has the table and the CSV line, which are the same run in two fo
 from __future__ import annotations
 
 import os
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from fsbench_kit.launch.plan_errors import MissingKeyError
 from fsbench_kit.launch.schema import Count, Size, Truth, as_bytes
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import RunContext, Work
+from fsbench_kit.launch.workloads.base import Amount, RunContext, Scale, Work, where_known
 from fsbench_kit.launch.workloads.options import OptionsWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 _MIB: Final = 2**20
 _UNIT: Final = 1024  # bonnie++ counts files in multiples of this
@@ -71,6 +74,7 @@ class Bonnie(OptionsWorkload):
         "-Z": "it reads another file",
         "-g": "the run keeps its user",
     }
+    scale: ClassVar = Scale(amounts={"size": Amount(of="The file", whole=(_MIB,))})
 
     tool: Literal["bonnie++"]
     size: WholeMebibytes | None = None
@@ -97,6 +101,23 @@ class Bonnie(OptionsWorkload):
         """Return it with a small file, and without the look at the memory."""
         small = {"size": self.size and min(self.size, 16 * _MIB), "files": self.files and _UNIT, "ram_size": 0}
         return self.model_copy(update=small)
+
+    @classmethod
+    def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
+        """Return the table of a run's settings; that it should not look at the memory is added."""
+        return {
+            "tool": "bonnie++",
+            "name": "bonnie",
+            "ram_size": 0,
+            "fast": "write_char" not in operations,
+            **where_known(
+                settings,
+                ("size", "file_size", int),
+                ("chunk_size", "block_size", int),
+                ("files", "files", int),
+                ("concurrency", "threads", int),
+            ),
+        }
 
     def work(self, context: RunContext) -> Work:
         """Return the command line."""

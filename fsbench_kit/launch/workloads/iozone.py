@@ -21,15 +21,27 @@ compressed and are the same in every run: a filesystem that compresses or dedupl
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
+from fsbench_kit.formats.iozone.tables import TESTS
 from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import RunContext, Work
+from fsbench_kit.launch.workloads.base import (
+    Amount,
+    RunContext,
+    Scale,
+    Work,
+    required,
+    truth,
+    where_known,
+)
 from fsbench_kit.launch.workloads.options import OptionsWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 _NUMBERS: Final = {
     "write": 0,
@@ -57,6 +69,8 @@ _NEEDED: Final[dict[str, tuple[str, ...]]] = {
     "single": ("file_size", "record_size"),
     "throughput": ("processes", "file_size", "record_size"),
 }
+_LEAST_RECORD: Final = 4 * 2**10
+_LARGEST_RECORD: Final = 16 * 2**20
 _RANGE: Final = ("minimum_file_size", "maximum_file_size", "minimum_record_size", "maximum_record_size")
 _POSSIBLE: Final[dict[str, tuple[str, ...]]] = {**_NEEDED, "auto": _RANGE}
 _SHORT: Final = 2**20
@@ -80,6 +94,8 @@ class Iozone(OptionsWorkload):
         Whether fsync and close count as part of a write: ``-e``, ``-c``.
     excel_report
         Whether the figures are printed a second time (``-R``).
+    cpu_use
+        Whether the processor's time is told beside each figure (``-+u``).
     """
 
     # Not free software as Debian sees it: those who want it enable it.
@@ -94,6 +110,13 @@ class Iozone(OptionsWorkload):
         "-v": "it makes no run",
         "-+m": "it runs on other machines",
     }
+    scale: ClassVar = Scale(
+        amounts={
+            "file_size": Amount(of="The file of each process", whole=("record_size",)),
+            "minimum_file_size": Amount(of="The smallest file", whole=("maximum_record_size",)),
+            "maximum_file_size": Amount(of="The largest file", whole=("maximum_record_size",)),
+        }
+    )
 
     tool: Literal["iozone"]
     mode: Annotated[
@@ -124,6 +147,7 @@ class Iozone(OptionsWorkload):
     include_flush: Truth = False
     include_close: Truth = False
     excel_report: Truth = False
+    cpu_use: Truth = False
 
     @model_validator(mode="after")
     def _fits_its_mode(self) -> Iozone:
@@ -152,6 +176,34 @@ class Iozone(OptionsWorkload):
         sizes = {"file_size": self.file_size, "maximum_file_size": self.maximum_file_size}
         return self.model_copy(update={key: size and min(size, least) for key, size in sizes.items()})
 
+    @classmethod
+    def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
+        """Return the table of a run's settings, with the tests of which it has figures."""
+        automatic = settings.get("iozone.-a") == "true"
+        required(settings, *(("iozone.-g",) if automatic else ("file_size", "block_size")))
+        sizes = (
+            ("minimum_file_size", "iozone.-n", int),
+            ("maximum_file_size", "iozone.-g", int),
+            ("minimum_record_size", "iozone.-y", int),
+            ("maximum_record_size", "iozone.-q", int),
+        )
+        one = (("file_size", "file_size", int), ("record_size", "block_size", int), ("processes", "threads", int))
+        return {
+            "tool": "iozone",
+            "name": "iozone",
+            "mode": "auto" if automatic else "throughput" if "threads" in settings else "single",
+            "tests": [test for test, number in _NUMBERS.items() if set(TESTS[number]) & set(operations)],
+            **where_known(
+                settings,
+                *(sizes if automatic else one),
+                ("direct", "direct", truth),
+                ("synchronous", "sync", truth),
+                ("include_flush", "iozone.-e", truth),
+                ("include_close", "iozone.-c", truth),
+                ("cpu_use", "iozone.-+u", truth),
+            ),
+        }
+
     def work(self, context: RunContext) -> Work:
         """Return the command line. iozone's data and offsets are always the same, so a seed has no use."""
         argv = ["iozone", *(["-a"] if self.mode == "auto" else [])]
@@ -174,6 +226,7 @@ class Iozone(OptionsWorkload):
             "-e": self.include_flush,
             "-c": self.include_close,
             "-R": self.excel_report,
+            "-+u": self.cpu_use,
         }
         argv += [flag for flag, on in flags.items() if on]
         files = [str(context.directory / f"iozone.{number}") for number in range(self.processes or 1)]
@@ -188,8 +241,10 @@ class Iozone(OptionsWorkload):
 
     @property
     def least_written(self) -> int:
-        """Each file is written and rewritten."""
-        return 2 * self.space
+        """Each file is written and rewritten, with each size of records."""
+        least, most = self.minimum_record_size or _LEAST_RECORD, self.maximum_record_size or _LARGEST_RECORD
+        record_sizes = (most // least).bit_length() if self.mode == "auto" else 1
+        return 2 * self.space * record_sizes
 
 
 def _kib(size: int | None) -> int | None:

@@ -25,12 +25,20 @@ from pydantic import Field, model_validator
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import RunContext, Scale, Work, required, truth, where_known
+from fsbench_kit.launch.workloads.base import (
+    Amount,
+    RunContext,
+    Scale,
+    Work,
+    required,
+    truth,
+    where_known,
+)
 from fsbench_kit.launch.workloads.options import OptionsWorkload
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 Mode = Literal["seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"]
 
@@ -49,7 +57,8 @@ class Sysbench(OptionsWorkload):
 
     programs: ClassVar = (Program("sysbench", "sysbench", install=True),)
     scale: ClassVar = Scale(
-        size="file_total_size", of="All files together", whole=("file_num", "file_block_size"), time="time"
+        amounts={"file_total_size": Amount(of="All files together", whole=("file_num", "file_block_size"))},
+        time="time",
     )
 
     helps: ClassVar = (("sysbench", "fileio", "help"), ("sysbench", "--help"))
@@ -133,8 +142,9 @@ class Sysbench(OptionsWorkload):
         return self
 
     @classmethod
-    def table_from(cls, settings: Mapping[str, str]) -> dict[str, Any]:
+    def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
         """Return the table of a run's settings."""
+        del operations  # which follow from the pattern
         pattern, total, files, block, seconds = required(
             settings, "pattern", "total_size", "files", "block_size", "time_limit"
         )

@@ -18,19 +18,30 @@ away, and put into the log after the run. So a directory's log has eight tasks.
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import model_validator
 
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Compressibility, Count, Size
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work, one_word
+from fsbench_kit.launch.workloads.base import (
+    Amount,
+    BaseWorkload,
+    RunContext,
+    Scale,
+    Work,
+    one_word,
+    required,
+    where_known,
+)
 from fsbench_kit.launch.workloads.filetree.__main__ import HEADER, PROGRAMS, Usage, sizes
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fsbench_kit.launch.targets import Step
 
@@ -49,6 +60,8 @@ class Filetree(BaseWorkload):
         How many the tree has.
     smallest, largest
         Between these the sizes of its files are log-uniform.
+    total
+        The size of all of them together: then more of them are small, or large, than that.
     compressibility
         The share of the data that can be compressed away, in percent.
     """
@@ -56,6 +69,14 @@ class Filetree(BaseWorkload):
     programs: ClassVar = tuple(Program(name, "findutils" if name == "find" else "coreutils") for name in PROGRAMS)
     keeps_finished_steps: ClassVar = True
     logs: ClassVar = ("filetree.csv",)
+    scale: ClassVar = Scale(
+        amounts={
+            "large_file": Amount(of="The large file"),
+            "files": Amount(of="Files in the tree", in_bytes=False),
+            "directories": Amount(of="Directories in the tree", in_bytes=False),
+            "total": Amount(of="All files of the tree"),
+        }
+    )
 
     tool: Literal["filetree"]
     large_file: Size
@@ -63,6 +84,7 @@ class Filetree(BaseWorkload):
     directories: Count
     smallest: Size
     largest: Size
+    total: Size | None = None
     compressibility: Compressibility = 0
 
     @model_validator(mode="after")
@@ -70,12 +92,30 @@ class Filetree(BaseWorkload):
         if self.smallest > self.largest:
             what = '"smallest" is larger than "largest"'
             raise PlanError(what, Place(key="smallest"), hint="Write the smaller size for smallest.")
+        least, most = self.files * self.smallest, self.files * self.largest
+        if self.total is not None and not least <= self.total <= most:
+            what = (
+                f"{self.files} files of these sizes have {humanise(least, 'B')} to {humanise(most, 'B')} together"
+            )
+            raise PlanError(what, Place(key="total"), hint="Write a total between these, or none.")
         return self
+
+    @classmethod
+    def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
+        """Return the table of a run's settings."""
+        del operations  # which are always the same
+        keys = {"files": "files"} | {
+            key: f"filetree.{key}" for key in ("large_file", "directories", "smallest", "largest")
+        }
+        values = zip(keys, map(int, required(settings, *keys.values())), strict=True)
+        table = {"tool": "filetree", "name": "filetree", **dict(values)}
+        return table | where_known(settings, ("total", "filetree.total", int))
 
     def work(self, context: RunContext) -> Work:
         """Make what is copied beside the target, then do the tasks."""
         keys = ("large_file", "files", "directories", "smallest", "largest", "compressibility")
         shape = [f"--{key.replace('_', '-')}={getattr(self, key)}" for key in keys]
+        shape += [f"--total={self.total}"] if self.total is not None else []
         program = (sys.executable, str(_PROGRAM))
         source = f"--source={context.beside}"
         target = [f"--directory={context.directory}", f"--filesystem={one_word(context.filesystem)}"]
@@ -124,9 +164,9 @@ class Filetree(BaseWorkload):
         """The bytes that a tree takes, in whole blocks, with one for the name and inode of each file."""
         return sum((-(-length // _BLOCK) + 1) * _BLOCK for length in self._lengths) + self.directories * _BLOCK
 
-    @property
+    @cached_property
     def _lengths(self) -> list[int]:
-        return sizes(self.files, self.smallest, self.largest)
+        return sizes(self.files, self.smallest, self.largest, self.total)
 
 
 def _rows(task: str, steps: Sequence[Step], filesystem: str) -> Iterator[str]:

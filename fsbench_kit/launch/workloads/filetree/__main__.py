@@ -12,9 +12,10 @@ every filesystem and in every version: else one filesystem would copy data, and 
 What is copied is read once before, so that it comes from the page cache where it fits in there, and the target is
 measured, not what it is copied from. Listing and searching come right after the copies, which the cache may hold.
 
-The sizes of the tree's files are log-uniform: the quantiles of that distribution at (i + 1/2)/n, so that every
-seed has as many bytes. The seed decides which file has which size, where it lies, how the directories are nested,
-and the data: random bytes, but for the share of zeros that is asked for, which lie together in each 4 KiB.
+The sizes of the tree's files are log-uniform, or where their total is given, a power law between the same ends
+with that total: the quantiles of the distribution at (i + 1/2)/n, so that every seed has as many bytes. The seed
+decides which file has which size, where it lies, how the directories are nested, and the data: random bytes, but
+for the share of zeros that is asked for, which lie together in each 4 KiB.
 
 Leaves nothing on the target but what a task that failed has left. Needs Python and these programs: launches run
 this file by its path, so that importing the kit is no part of a run.
@@ -40,6 +41,8 @@ PROGRAMS: Final = ("cp", "find", "ls", "rm", "sync")
 
 _BLOCK: Final = 4096
 _CHUNK: Final = 256 * _BLOCK
+_STEEPEST: Final = 20.0
+"""All files but a few are as small, or as large, as can be."""
 _LARGE: Final = "large"
 _TREE: Final = "tree"
 _NULL: Final = ((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),)
@@ -62,13 +65,34 @@ class Usage(NamedTuple):
         yield f"{task},{filesystem},major_page_faults,{self.major_faults},,,count,"
 
 
-def sizes(files: int, smallest: int, largest: int) -> list[int]:
+def sizes(files: int, smallest: int, largest: int, total: int | None = None) -> list[int]:
     """Return the sizes of a tree's files, the smallest first.
 
     >>> sizes(3, 1000, 1000000)
     [3162, 31623, 316228]
+    >>> sum(sizes(1000, 1000, 1000000, total=50_000_000)) // 1_000_000
+    50
     """
-    return [round(smallest * (largest / smallest) ** ((number + 0.5) / files)) for number in range(files)]
+    if total is None:
+        return _power_law(files, smallest, largest, 0.0)
+    less, more = _STEEPEST, -_STEEPEST  # the steeper, the more files are small
+    for _ in range(60):
+        middle = (less + more) / 2
+        if sum(_power_law(files, smallest, largest, middle)) > total:
+            more = middle
+        else:
+            less = middle
+    return _power_law(files, smallest, largest, less)
+
+
+def _power_law(files: int, smallest: int, largest: int, steepness: float) -> list[int]:
+    """Return quantiles of the density x^-(1 + steepness); without steepness, that is log-uniform."""
+    places = [(number + 0.5) / files for number in range(files)]
+    ratio = largest / smallest
+    if abs(steepness) < 1e-9:
+        return [round(smallest * ratio**place) for place in places]
+    end = ratio**-steepness
+    return [round(smallest * (1 + place * (end - 1)) ** (-1 / steepness)) for place in places]
 
 
 def file_name(number: int) -> str:
@@ -179,13 +203,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         step.add_argument("--directories", type=int, required=True, help="directories in it")
         step.add_argument("--smallest", type=int, required=True, help="size of its smallest files")
         step.add_argument("--largest", type=int, required=True, help="size of its largest files")
+        step.add_argument(
+            "--total", type=int, help="size of all its files; without it, their sizes are log-uniform"
+        )
         step.add_argument("--compressibility", type=int, required=True, help="zeros in every 4 KiB, in percent")
     source.add_argument("--seed", type=int, required=True, help="decides the tree and the data")
     tasks.add_argument("--directory", type=Path, required=True, help="directory on the filesystem under test")
     tasks.add_argument("--filesystem", required=True, help="its name, for the log")
     tasks.add_argument("--device-size", type=int, help="bytes of its device")
     options = parser.parse_args(arguments)
-    lengths = sizes(options.files, options.smallest, options.largest)
+    lengths = sizes(options.files, options.smallest, options.largest, options.total)
     try:
         if options.step == "source":
             make_source(

@@ -34,13 +34,22 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Milliseconds, Truth, as_bytes, short_size
 from fsbench_kit.launch.tools import Program
-from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Scale, Work, required, truth, where_known
+from fsbench_kit.launch.workloads.base import (
+    Amount,
+    BaseWorkload,
+    RunContext,
+    Scale,
+    Work,
+    required,
+    truth,
+    where_known,
+)
 from fsbench_kit.launch.workloads.fio import jobs
 from fsbench_kit.launch.workloads.fio.approval import complaint, option, whole_part
 from fsbench_kit.launch.workloads.fio.safety import FILE_ENGINES, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 _TRIMS: Final = ("trim", "randtrim", "trimwrite", "randtrimwrite")
 """Patterns for devices alone: fio discards nothing in a file."""
@@ -127,7 +136,9 @@ class Fio(BaseWorkload):
 
     programs: ClassVar = (Program("fio", "fio", install=True),)
     logs: ClassVar = ("fio.json",)
-    scale: ClassVar = Scale(size="size", of="The file of each job", whole=("bs",), time="runtime")
+    scale: ClassVar = Scale(
+        amounts={"size": Amount(of="The file of each job", whole=("bs",))}, time="runtime", loops="time_based"
+    )
 
     tool: Literal["fio"]
     job_file: (
@@ -274,8 +285,9 @@ class Fio(BaseWorkload):
         return PlanError(f"fio does not accept {where}: {complaints[0]}", Place(key="job_file"), hint=hint)
 
     @classmethod
-    def table_from(cls, settings: Mapping[str, str]) -> dict[str, Any]:
+    def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
         """Return the table of a run's settings."""
+        del operations  # which follow from the pattern
         pattern, size, block = required(settings, "pattern", "file_size", "block_size")
         grouped = {"options": {"group_reporting": True}} if settings.get("grouped") == "true" else {}
         return {

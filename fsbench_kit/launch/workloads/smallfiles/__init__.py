@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import model_validator
 
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import Compressibility, Count, Size, short_size
 from fsbench_kit.launch.tools import Program, not_installed
-from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work, one_word
+from fsbench_kit.launch.workloads.base import (
+    Amount,
+    BaseWorkload,
+    RunContext,
+    Scale,
+    Work,
+    one_word,
+    required,
+    where_known,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 _COMPILER: Final = Program("cc", "gcc, libc6-dev")
 _BLOCK: Final = 4096
@@ -34,6 +46,7 @@ class Smallfiles(BaseWorkload):
     """
 
     keeps_finished_steps: ClassVar = True
+    scale: ClassVar = Scale(amounts={"files": Amount(of="Small files", in_bytes=False)})
 
     tool: Literal["smallfiles"]
     files: Count
@@ -47,6 +60,14 @@ class Smallfiles(BaseWorkload):
             what = f"{self.threads} threads cannot share {self.files} files"
             raise PlanError(what, Place(key="threads"), hint="Plan fewer threads, or more files.")
         return self
+
+    @classmethod
+    def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
+        """Return the table of a run's settings."""
+        del operations  # which are always the same
+        files, size = required(settings, "files", "block_size")
+        table = {"tool": "smallfiles", "name": "smallfiles", "files": int(files), "size": int(size)}
+        return table | where_known(settings, ("threads", "threads", int))
 
     @classmethod
     def remark(cls) -> str | None:

@@ -1,0 +1,105 @@
+"""What a replication runs on: an image for each of a study's filesystems, made and mounted as the study says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.launch.replicate.published import PlanTable, settings_of
+from fsbench_kit.launch.targets.filesystems import FILESYSTEMS, FilesystemTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.launch.plan import Plan
+
+
+def images(published: Dataset) -> list[PlanTable]:
+    """Return a target for each filesystem of a study, with the study's own options as far as they can be had.
+
+    They have no sizes yet. Those that this machine lacks are left out when they are launched.
+    """
+    tables: list[PlanTable] = []
+    for filesystem, stated in _stated(published):
+        if filesystem == "zfs":
+            tables.append(_zfs(stated))
+        elif filesystem in FILESYSTEMS:
+            table = {"kind": "loop", "name": filesystem, "filesystem": filesystem, "optional": True}
+            options = stated.get("mount_options", "").split(",")
+            if kept := [option for option in options if _is_passed_on(option, filesystem, options)]:
+                table["mount_options"] = ",".join(kept)
+            if words := [word for word in stated.get("mkfs_options", "").split() if word not in _FORCE]:
+                table["mkfs_options"] = words
+            tables.append(table)
+    return tables
+
+
+def target_changes(published: Dataset, plan: Plan) -> Iterator[str]:
+    """Say what a study states of its filesystems and a plan's targets do not have."""
+    targets = {target.expected_filesystem: target for target in plan.target}
+    for filesystem, stated in _stated(published):
+        if "raid" in stated:
+            yield "Each filesystem is on one image, and not on a RAID as in the study."
+        if "log_device" in stated:
+            yield f"{filesystem} has no log device of its own, as it had in the study."
+        if filesystem != "zfs" and filesystem not in FILESYSTEMS:
+            yield f"{filesystem} is left out: no launch can make it."
+        if isinstance(target := targets.get(filesystem), FilesystemTarget):
+            options = stated.get("mount_options", "").split(",")
+            given = (target.mount_options or "").split(",")
+            missing = (option for option in options if option not in given and not _is_implied(option, given))
+            without = [option for option in missing if option.partition("=")[0] not in _PLAIN]
+            if without:
+                yield f"{filesystem} is mounted without {', '.join(without)}, which the study states."
+
+
+def _stated(published: Dataset) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield each filesystem with the settings of its first run."""
+    known = settings_of(published)
+    for (name,), runs in published.runs.drop_nulls("filesystem").group_by("filesystem", maintain_order=True):
+        yield str(name), known[runs["run_id"][0]]
+
+
+_FORCE: Final = ("-f", "-F")
+"""Options of mkfs that every launch gives."""
+
+_VFS: Final = frozenset(
+    {"noatime", "nodiratime", "relatime", "strictatime", "lazytime", "sync", "dirsync", "async"}
+)
+_OWN: Final = {
+    "btrfs": ("ssd", "nossd", "ssd_spread", "nodatacow", "nodatasum", "compress"),
+    "ext3": ("data",),
+    "ext4": ("data", "delalloc", "nodelalloc", "dioread_nolock"),
+    "xfs": ("logbsize", "largeio", "swalloc"),
+}
+"""Options of a filesystem's own that today's kernels take. Barriers are not among them: xfs has them always."""
+_PLAIN: Final = frozenset({"", "rw", "defaults", "seclabel", "attr2", "inode64", "noquota", "inode32"})
+"""What a mount shows or takes and that asks for nothing."""
+
+
+def _is_passed_on(option: str, filesystem: str, options: Sequence[str]) -> bool:
+    key = option.partition("=")[0]
+    return (key in _VFS or key in _OWN.get(filesystem, ())) and not _is_implied(option, options)
+
+
+def _is_implied(option: str, options: Sequence[str]) -> bool:
+    return option == "nodiratime" and "noatime" in options
+
+
+def _zfs(stated: Mapping[str, str]) -> PlanTable:
+    def options(prefix: str) -> Iterator[str]:
+        for key, value in stated.items():
+            if key.startswith(f"{prefix}.") and (option := key.partition(".")[2]) not in _NOT_OPTIONS:
+                yield f"{option}={value}"
+
+    return {
+        "kind": "zfs",
+        "name": "zfs",
+        "optional": True,
+        "pool_options": list(options("zpool")),
+        "dataset_options": list(options("zfs")),
+    }
+
+
+_NOT_OPTIONS: Final = frozenset({"mountpoint", "canmount", "altroot", "layout"})
+"""Where a pool and its datasets lie, and on which disks, which is for the launch to say."""
