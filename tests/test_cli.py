@@ -359,3 +359,16 @@ def test_repeats_needs_something_to_plan_from() -> None:
     result = _fsbench("repeats")
     assert result.returncode == 2
     assert "Give one of the two." in result.stderr
+
+
+def test_a_study_to_run_again_says_first_how_that_departs_from_it(tmp_path: Path) -> None:
+    result = _fsbench("replicate", "fio-nvme-2021", "--directory", ".", "--dry-run", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "The file of each job: 8 MiB instead of 10 GiB." in result.stdout
+    assert "Each run: 10 s instead of 300 s." in result.stdout
+    assert not any(tmp_path.iterdir())
+    wrong = _fsbench("replicate", "fio-nvme-2021", "--scale", "hours", cwd=tmp_path)
+    assert (wrong.returncode, wrong.stderr) == (
+        2,
+        "fsbench: there is no scale 'hours'\nScales: minutes, laptop, article.\n",
+    )

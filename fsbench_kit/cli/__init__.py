@@ -26,6 +26,7 @@ from fsbench_kit.cli.init import init_command
 from fsbench_kit.cli.launch import launch_command
 from fsbench_kit.cli.read import read_command
 from fsbench_kit.cli.repeats import repeats_command
+from fsbench_kit.cli.replicate import replicate_command
 from fsbench_kit.cli.report import report_command
 from fsbench_kit.model.errors import FsbenchError, InputError, RequestError
 
@@ -86,6 +87,7 @@ app.command("explore")(explore_command)
 app.command("repeats")(repeats_command)
 app.command("audit")(audit_command)
 app.command("launch")(launch_command)
+app.command("replicate")(replicate_command)
 app.command("init")(init_command)
 app.command("report")(report_command)
 

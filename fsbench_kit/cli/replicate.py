@@ -1,0 +1,73 @@
+"""``fsbench replicate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import fsbench_kit as fsb
+from fsbench_kit.cli.console import err, out
+from fsbench_kit.cli.inputs import found_path
+from fsbench_kit.model.errors import LaunchError, needs_extra
+
+
+def replicate_command(
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY", help="The folder of a study, or the name of one of the kit's own.")
+    ],
+    *,
+    scale: Annotated[
+        str, typer.Option(help="How much of the study's sizes and times: minutes, laptop or article.")
+    ] = "laptop",
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="How often each run is made; by default as the scale says.")
+    ] = None,
+    directory: Annotated[
+        list[str] | None,
+        typer.Option(help="Run in this directory, without root; once for each filesystem to compare."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--study", help="A name for the results; by default the study's and the time.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace earlier results of that name.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run and how that departs from the study.")
+    ] = False,
+) -> None:
+    """Run a published study again, and hold its figures against your own."""
+    with needs_extra("launch", "fsbench replicate"):
+        from fsbench_kit.launch import dry_run as preview_of
+        from fsbench_kit.launch import launch, shown
+        from fsbench_kit.launch.replicate import caveats, left_out, replication, reproduced, side_by_side
+    from fsbench_kit import tables
+
+    published = fsb.read(_folder(study))
+    again = replication(published, scale=scale, repeats=repeats, directories=directory or ())
+    out.print(f"{again.study}, run again. What differs from the study:", style="bold")
+    for change in again.changes:
+        out.print(f"  {change}")
+    if dry_run:
+        preview = preview_of(again.plan, Path.cwd())
+        for sentence in (*preview.notes, *preview.estimates):
+            out.print(sentence)
+        return
+    with shown(out) as progress:
+        result = launch(again.plan, root=Path.cwd(), study=name, replace=replace, progress=progress)
+    replicated = fsb.read(result.folder)
+    found = side_by_side(published, replicated, left_out=left_out(published, result.folder))
+    out.print(tables.replication_table(found))
+    for sentence in (tables.reproduced_sentence(reproduced(found).row(0, named=True)), *caveats(replicated)):
+        out.print(sentence)
+    out.print(f"The runs are in {result.folder}")
+    for run, failure in result.failures.items():
+        err.print(f"{run}: {failure}")
+    if result.stopped:
+        raise LaunchError(result.stopped)
+
+
+def _folder(study: str) -> Path | str:
+    """Return a study's folder, which for one of the kit's own is found by its name."""
+    own = found_path(f"raw_results/published/{study}")
+    return own if isinstance(own, Path) or Path(own).is_dir() else found_path(study)
