@@ -104,9 +104,8 @@ def side_by_side(
         if base in again_here
         else theirs.clear()
     )
-    both = theirs.drop_nulls("ratio").join(
-        again, on=_SAME, how="left", nulls_equal=True, maintain_order="left", suffix="_again"
-    )
+    with_ratio = theirs.drop_nulls("ratio").partition_by("tool", maintain_order=True)
+    both = pl.concat([_joined(rows, again) for rows in with_ratio or [theirs.clear()]])
     pairs = pl.coalesce(
         pl.col("n_pairs_again") / 2, 1 / (1 / pl.col("n_baseline_again") + 1 / pl.col("n_candidate_again"))
     )
@@ -162,6 +161,13 @@ def side_by_side(
         published_notes="footnotes",
         notes=pl.when(not_run).then(why).otherwise("footnotes_again"),
     ).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+
+
+def _joined(theirs: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
+    """Set rows of one tool beside those of the same cell; what the study nowhere tells is no part of the cell."""
+    untold = [name for name in ("block_size", "threads") if theirs[name].null_count() == theirs.height]
+    blank = again.with_columns(pl.lit(None, again.schema[name]).alias(name) for name in untold)
+    return theirs.join(blank, on=_SAME, how="left", nulls_equal=True, maintain_order="left", suffix="_again")
 
 
 def _why(row: Mapping[str, str], ran: set[tuple[str, str]], left_out: Mapping[str, str]) -> str:
