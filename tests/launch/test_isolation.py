@@ -168,12 +168,12 @@ class TestLoopImages:
         assert scratch_folders(tmp_path) == []
         runs = [record(run) for run in result.runs]
         assert {run["filesystem"] for run in runs} == {"zfs"}
-        members = "mirror FOLDER/image-1 FOLDER/image-2" if mirror else "FOLDER/image-1"
+        members = "mirror /dev/loopN /dev/loopM" if mirror else "/dev/loopN"
         created = f"zpool create -o cachefile=none -o ashift=12 -O atime=off -m FOLDER/mount POOL {members}"
         assert {run["settings"]["provision"].splitlines()[-1] for run in runs} == {created}
         assert {run["settings"].get("raid") for run in runs} == {"zpool mirror" if mirror else None}
         number = "2 x " if mirror else ""
-        assert all(run["settings"]["device"].startswith(f"{number}image on ") for run in runs)
+        assert all(run["settings"]["device"].startswith(f"{number}loop image ") for run in runs)
         assert all(run["environment"]["before"]["devices"] for run in runs)
 
     def test_pool_that_cannot_be_made(self, tmp_path: Path, make_plan: Callable[..., Plan]) -> None:

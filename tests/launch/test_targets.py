@@ -133,7 +133,8 @@ def test_commands_of_a_mirror_by_md() -> None:
 def test_commands_of_a_pool() -> None:
     assert made_by(kind="zfs", size=1000, pool_options=["ashift=12"], dataset_options=["atime=off"]) == (
         "fallocate --length 1000 image-1\n"
-        "zpool create -o cachefile=none -o ashift=12 -O atime=off -m FOLDER/mount POOL FOLDER/image-1"
+        "losetup --find --show image-1\nlosetup --detach /dev/loopN\nlosetup --direct-io=on /dev/loopN\n"
+        "zpool create -o cachefile=none -o ashift=12 -O atime=off -m FOLDER/mount POOL /dev/loopN"
     )
     assert made_by(kind="zfs", devices=["/dev/a", "/dev/b"], mirror=True) == (
         "wipefs --all /dev/a\nwipefs --all /dev/b\n"

@@ -7,7 +7,7 @@ import re
 from abc import ABC
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.targets.steps import Command, Ready
 
+
+NO_LOOP_DEVICES: Final = "the kernel has no loop devices here (/dev/loop-control is missing)"
 
 _Allocation = Literal["unwritten", "written", "sparse"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
-from fsbench_kit.launch.targets.images import ImagesTarget, direct_io_command, image_commands
+from fsbench_kit.launch.targets.images import NO_LOOP_DEVICES, ImagesTarget, direct_io_command, image_commands
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, unmount
 from fsbench_kit.launch.tools import has_loop_devices
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _IMAGE: Final = "image"
 _LOOP: Final = "/dev/loopN"
-NO_LOOP_DEVICES: Final = "the kernel has no loop devices here (/dev/loop-control is missing)"
 
 
 class LoopTarget(FilesystemTarget, ImagesTarget):

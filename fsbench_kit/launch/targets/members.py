@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field, model_validator
 
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.targets.device import DevicePath, Signature
-from fsbench_kit.launch.targets.images import ImagesTarget, image_commands
+from fsbench_kit.launch.targets.images import NO_LOOP_DEVICES, ImagesTarget, attach_commands, image_commands
 from fsbench_kit.launch.targets.steps import clear_command
+from fsbench_kit.launch.tools import has_loop_devices
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Self
 
     from fsbench_kit.launch.targets.steps import Command
@@ -25,6 +27,9 @@ DevicePaths = Annotated[
         examples=[["/dev/disk/by-id/nvme-One", "/dev/disk/by-id/nvme-Other"]],
     ),
 ]
+
+
+_LOOPS: Final = ("/dev/loopN", "/dev/loopM")
 
 
 class MembersTarget(ImagesTarget, ABC):
@@ -64,6 +69,27 @@ class MembersTarget(ImagesTarget, ABC):
     def images(self) -> tuple[str, ...]:
         """The names of the images in the target's folder."""
         return () if self.devices else tuple(f"image-{number}" for number in range(1, self.member_count + 1))
+
+    @property
+    def loops(self) -> dict[str, str]:
+        """The images, and the loop devices to be attached to them."""
+        return dict(zip(self.images, _LOOPS, strict=False))
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The block devices of which it is made, loop devices among them."""
+        return self.devices or tuple(self.loops.values())
+
+    @property
+    def attach_commands(self) -> tuple[Command, ...]:
+        """Attach loop devices to the images."""
+        return tuple(command for pair in self.loops.items() for command in attach_commands(*pair))
+
+    def problem(self, root: Path) -> str | None:
+        """Look for loop devices where they are needed."""
+        if not self.devices and not has_loop_devices():
+            return NO_LOOP_DEVICES
+        return super().problem(root)
 
     @property
     def member_commands(self) -> tuple[Command, ...]:

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch.targets.filesystems import FilesystemTarget
-from fsbench_kit.launch.targets.images import attach_commands, attached
-from fsbench_kit.launch.targets.loop import NO_LOOP_DEVICES
+from fsbench_kit.launch.targets.images import attached
 from fsbench_kit.launch.targets.members import MembersTarget
 from fsbench_kit.launch.targets.steps import UMOUNT, Commands, Ready, launch_name, unmount
-from fsbench_kit.launch.tools import MDADM, has_loop_devices, has_md
+from fsbench_kit.launch.tools import MDADM, has_md
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.tools import Program
 
 _NAME_LENGTH: Final = 32  # of an array
-_LOOPS: Final = ("/dev/loopN", "/dev/loopM")
 _ARRAY: Final = "/dev/mdN"
 _NAME: Final = "ARRAY"
 
@@ -40,13 +38,11 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
         return 2
 
     def problem(self, root: Path) -> str | None:
-        """Look for md or loop devices where these are needed, and what members and filesystem need."""
+        """Look for md where it is needed, and what members and filesystem need."""
         if not self._of_btrfs and not has_md():
             return (
                 f"the kernel has no md, which a mirror with {self.filesystem} on it needs (btrfs and ZFS do not)"
             )
-        if not self.devices and not has_loop_devices():
-            return NO_LOOP_DEVICES
         return super().problem(root)
 
     @property
@@ -59,41 +55,31 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
         return self.filesystem == "btrfs"
 
     @property
-    def _loops(self) -> dict[str, str]:
-        """The images, and the loop devices to be attached to them."""
-        return dict(zip(self.images, _LOOPS, strict=True)) if self.images else {}
-
-    @property
     def commands(self) -> Commands:
         """Make members and join them, format and mount the mirror."""
-        attach = (command for pair in self._loops.items() for command in attach_commands(*pair))
         array = () if self._of_btrfs else (self._create,)
         return Commands(
-            make=(*self.member_commands, *attach, *array, *self._format),
+            make=(*self.member_commands, *self.attach_commands, *array, *self._format),
             directory="mount",
             remove=(UMOUNT, *(() if self._of_btrfs else self._stop)),
         )
 
     @property
-    def _members(self) -> tuple[str, ...]:
-        return self.devices or tuple(self._loops.values())
-
-    @property
     def _format(self) -> tuple[Command, Command]:
         if self._of_btrfs:
-            members = tuple(f"device={member}" for member in self._members)
-            return self.format_commands(*self._members, mkfs=("-d", "raid1", "-m", "raid1"), mount=members)
+            members = tuple(f"device={member}" for member in self.members)
+            return self.format_commands(*self.members, mkfs=("-d", "raid1", "-m", "raid1"), mount=members)
         return self.format_commands(_ARRAY)
 
     @property
     def _create(self) -> Command:
         # Without --assume-clean, one member would be copied to the other behind the runs.
         words = ("--run", "--level=1", "--metadata=1.2", "--raid-devices=2", "--homehost=any", "--assume-clean")
-        return ("mdadm", "--create", _ARRAY, *words, f"--name={_NAME}", *self._members)
+        return ("mdadm", "--create", _ARRAY, *words, f"--name={_NAME}", *self.members)
 
     @property
     def _stop(self) -> tuple[Command, Command]:
-        return ("mdadm", "--stop", _ARRAY), ("mdadm", "--zero-superblock", *self._members)
+        return ("mdadm", "--stop", _ARRAY), ("mdadm", "--zero-superblock", *self.members)
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
@@ -110,7 +96,7 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
         with made.overwriting(self.signature):
             made.run(folder, *self.member_commands)
             with (
-                attached(made, folder, self._loops),
+                attached(made, folder, self.loops),
                 nullcontext() if self._of_btrfs else self._array(made, folder),
             ):
                 made.run(folder, *self._format)

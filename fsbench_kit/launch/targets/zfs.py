@@ -21,6 +21,7 @@ from pydantic import AfterValidator, Field
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.schema import Truth
+from fsbench_kit.launch.targets.images import attached
 from fsbench_kit.launch.targets.members import MembersTarget
 from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError, launch_name, run_step
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, ZFS, ZFS_FUSE, ZPOOL, program_environment
@@ -117,7 +118,11 @@ class ZfsTarget(MembersTarget):
     @property
     def commands(self) -> Commands:
         """Make members, and of them a pool, which mounts its dataset."""
-        return Commands(make=(*self.member_commands, self._create), directory="mount", remove=(_UNMOUNT, _DESTROY))
+        return Commands(
+            make=(*self.member_commands, *self.attach_commands, self._create),
+            directory="mount",
+            remove=(_UNMOUNT, _DESTROY),
+        )
 
     @property
     def _create(self) -> Command:
@@ -137,12 +142,8 @@ class ZfsTarget(MembersTarget):
             f"{_FOLDER}/mount",
             _POOL,
             *layout,
-            *self._members,
+            *self.members,
         )
-
-    @property
-    def _members(self) -> tuple[str, ...]:
-        return self.devices or tuple(f"{_FOLDER}/{image}" for image in self.images)
 
     @contextmanager
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
@@ -157,8 +158,11 @@ class ZfsTarget(MembersTarget):
         )
         with made.overwriting(self.signature):
             made.run(folder, *self.member_commands)
-            made.members = tuple(Path(made.meant(member)) for member in self._members)
-            with _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached:
+            with (
+                attached(made, folder, self.loops),
+                _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached,
+            ):
+                made.members = tuple(Path(made.meant(member)) for member in self.members)
                 with reached():
                     made.settings["filesystem_version"] = _version(folder)
                     made.run(folder, self._create)
