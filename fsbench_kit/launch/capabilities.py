@@ -16,6 +16,7 @@ from fsbench_kit.launch.targets.filesystems import FILESYSTEMS
 from fsbench_kit.launch.tools import (
     SYSTEM_PROGRAMS,
     ZFS_FUSE,
+    check_system,
     has_loop_devices,
     has_md,
     is_administrator,
@@ -78,7 +79,13 @@ def machine(root: Path) -> Machine:
     ----------
     root
         The project's root, where the free space is measured.
+
+    Raises
+    ------
+    LaunchError
+        If this is not Linux.
     """
+    check_system()
     known = dict.fromkeys(
         [
             *(program for workload in WORKLOADS.values() for program in workload.programs),

@@ -12,7 +12,7 @@ from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.session import BESIDE, DEVICE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.study import LaunchedStudy
-from fsbench_kit.launch.tools import isolation_problem
+from fsbench_kit.launch.tools import check_system, isolation_problem
 from fsbench_kit.launch.workloads import Argv, RunContext
 from fsbench_kit.model.units import humanise
 
@@ -89,6 +89,7 @@ def dry_run(plan: Plan, root: Path, devices: Collection[str] = (), *, made: Coll
     LaunchError
         If the launch could not start: the same as it would itself.
     """
+    check_system()
     named = {name for target in (*plan.target, *plan.otherwise) for name in target.block_devices}
     consent = Consent.to({*named, *devices})
     chosen, notes = resolve_plan(plan, root, isolation_problem=isolation_problem(), consent=consent)

@@ -27,7 +27,7 @@ from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.runner import Request
 from fsbench_kit.launch.study import find_study
 from fsbench_kit.launch.targets import RUNS
-from fsbench_kit.launch.tools import ISOLATION, isolation_problem, program_environment
+from fsbench_kit.launch.tools import ISOLATION, check_system, isolation_problem, program_environment
 from fsbench_kit.model.errors import LaunchError, RequestError
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ def _run(
     retry_failed: bool = False,
     wait: float = 0,
 ) -> LaunchResult:
+    check_system()
     problem = isolation_problem()
     request = Request(
         plan=plan,

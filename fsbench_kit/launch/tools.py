@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.model.errors import LaunchError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -25,6 +27,22 @@ ISOLATION: Final = (
     *("--pid", "--fork", "--kill-child", "--mount-proc"),
 )
 """Runs a command with mounts and processes of its own, which the kernel takes away when the command ends."""
+
+
+def check_system() -> None:
+    """Refuse to go on where nothing can be launched.
+
+    Raises
+    ------
+    LaunchError
+        If this is not Linux: there are no loop devices, no ``/proc``, and other caches.
+    """
+    system = platform.system()
+    if system != "Linux":
+        raise LaunchError(
+            f"benchmarks are launched on Linux, and this is {system}: it has no loop devices and no /proc",
+            hint="Launch on a Linux machine and copy its raw_results/runs/ here: all else works.",
+        )
 
 
 def search_path() -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+import fsbench_kit as fsb
+from fsbench_kit.cli import app
 from fsbench_kit.launch import Capability, capabilities, list_capabilities
+from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,3 +89,19 @@ def test_without_rights_there_are_directories(
         assert here[name].remedy == "launch as root; a directory needs no rights"
     # Root alone would not help.
     assert here["xfs in an image"].problem == "the kernel has no xfs"
+
+
+@pytest.mark.parametrize(
+    "command", [["doctor"], ["launch", "first-steps.toml"], ["launch", "first-steps.toml", "--dry-run"]]
+)
+def test_another_system_says_what_it_lacks_and_reads_all_the_same(
+    command: list[str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    monkeypatch.chdir(shutil.copytree(root / "plans", tmp_path / "plans"))
+    result = CliRunner().invoke(app, command)
+    assert isinstance(result.exception, LaunchError)
+    assert "launched on Linux, and this is Darwin" in str(result.exception)
+    assert "copy its raw_results/runs/ here" in str(result.exception)
+    assert not (tmp_path / "plans" / "raw_results").exists()
+    assert fsb.read(root / "raw_results" / "published" / "sysbench-rhel72").runs.height
