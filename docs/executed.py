@@ -75,13 +75,13 @@ class Python(Executed):
             return [*shown, self._chart(value)]
         return [*shown, *self.output(repr(value))]
 
-    def _chart(self, chart: Any) -> nodes.image:
+    def _chart(self, chart: Any) -> nodes.container:
         folder = Path(self.env.srcdir, CHARTS)
         folder.mkdir(exist_ok=True)
         name = f"{self.env.docname.replace('/', '-')}-{self.lineno}.svg"
         save(chart, folder / name)
         text = chart.to_dict().get("description", "")
-        return nodes.image(uri=f"/{CHARTS}/{name}", alt=text, classes=["chart"])
+        return nodes.container("", nodes.image(uri=f"/{CHARTS}/{name}", alt=text), classes=["chart"])
 
 
 def evaluated(code: str, names: dict[str, Any]) -> Any:
