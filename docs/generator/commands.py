@@ -41,11 +41,12 @@ def exit_statuses() -> str:
 
 
 def _text(text: str) -> str:
-    """Return what a help says as Markdown: what is set apart for a terminal as it stands."""
-    blocks = inspect.cleandoc(text).split("\n\n")
+    """Return what a help says as Markdown: its examples as code."""
+    blocks = inspect.cleandoc(text).replace("\b\n", "").split("\n\n")
     return "\n\n".join(
-        f"```text\n{block.removeprefix(chr(8)).strip(chr(10))}\n```" if block.startswith("\b") else block
+        f"```sh\n{block}\n```" if all(line.startswith("fsbench ") for line in block.splitlines()) else block
         for block in blocks
+        if block
     )
 
 
