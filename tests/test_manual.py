@@ -28,23 +28,8 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^( *)```\{?(\w+)\}?[^\n]*\n((?: *:[\w-]+:[^\n]*\n)*)(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 OF_THE_SYSTEM = {
-    "cat",
-    "cd",
-    "conda",
-    "cp",
-    "docker",
-    "echo",
-    "grep",
-    "head",
-    "jupyter",
-    "ls",
-    "mkdir",
-    "papermill",
-    "pip",
-    "pre-commit",
-    "python",
-    "python3",
-    "sed",
+    *("cat", "cd", "cp", "echo", "grep", "head", "ls", "mkdir", "sed"),
+    *("conda", "docker", "jupyter", "papermill", "pip", "pre-commit", "python", "python3"),
 }
 
 
@@ -103,6 +88,8 @@ def test_commands_are_known() -> None:
     group: Any = typer.main.get_command(app)
     seen = 0
     for page, (program, *words) in commands():
+        if page == "commands.md":
+            continue  # made of what the commands say of themselves
         name = program.rpartition("/")[2]
         if name == "fsbench":
             command = group.commands[words[0]]
