@@ -322,7 +322,7 @@ def test_every_engine_that_is_allowed_is_one_of_fios() -> None:
 DANGERS = {
     "a device": ("filename=/dev/sda", "a path could lead away from the target"),
     "a device behind a file": ("filename=one:/dev/sda", "a path could lead away from the target"),
-    "a device in a variable": ("filename=${DEVICE}", "the value of a variable would not be recorded"),
+    "a device in a variable": ("filename=$DEVICE", "the value of a variable would not be recorded"),
     "a path upwards": ("filename=../../precious", "a path could lead away from the target"),
     "a path in a format": ("filename_format=/dev/$jobname", "a path could lead away from the target"),
     "a log elsewhere": ("write_bw_log=/etc/log", "a path could lead away from the target"),
