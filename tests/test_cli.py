@@ -154,7 +154,7 @@ def test_doctor_names_programs_filesystems_and_space() -> None:
         assert word in result.stdout
 
 
-def test_doctor_installs_what_the_readme_promises(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_installs_what_the_manual_names(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine of root's that has a package manager, the usual filesystems, and no program at all."""
     ran = []
 
@@ -171,10 +171,10 @@ def test_doctor_installs_what_the_readme_promises(root: Path, monkeypatch: pytes
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr("subprocess.run", run)
     cli.doctor_command(install=True)
-    promised = re.search(r"installs them from the\s+distribution \((.*?)\)", (root / "README.md").read_text())
+    promised = re.search(r"`apt install (.*?)`", (root / "docs" / "install.md").read_text())
     assert promised is not None
     assert ran[-1][:2] == ["apt-get", "install"]
-    assert {word for word in ran[-1][2:] if word[0] != "-"} == set(promised[1].split(", "))
+    assert {word for word in ran[-1][2:] if word[0] != "-"} == set(promised[1].split())
 
 
 def test_help_of_the_installed_command_lists_the_commands() -> None:

@@ -36,7 +36,12 @@ def replicate_command(
         bool, typer.Option("--dry-run", help="Say what would be run and how that departs from the study.")
     ] = False,
 ) -> None:
-    """Run a published study again, and hold its figures against your own."""
+    """Run a published study again, and hold its figures against your own.
+
+    fsbench replicate iozone-ssd-2015 --dry-run
+
+    fsbench replicate fio-nvme-2021 --scale minutes
+    """
     with needs_extra("launch", "fsbench replicate"):
         from fsbench_kit.launch import dry_run as preview_of
         from fsbench_kit.launch import launch, shown

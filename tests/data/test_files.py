@@ -52,10 +52,14 @@ def test_what_is_no_regular_file_is_named_and_not_opened(logs: Path, tmp_path: P
     assert result.returncode == 0, result.stderr
     assert "2 runs, 6 figures" in result.stdout
     assert [line for line in result.stderr.splitlines() if "SKIPPED" in line] == [
-        f"warning: {logs}/broken: It is a link to nothing, and was not opened. [SKIPPED]",
-        f"warning: {logs}/device: It is a character device, and was not opened. [SKIPPED]",
-        f"warning: {logs}/fifo_bw.1.log: It is a FIFO, and was not opened. [SKIPPED]",
-        f"warning: {logs}/socket: It is a socket, and was not opened. [SKIPPED]",
+        f"warning: {logs}/broken: It is a link to nothing, and was not opened. [SKIPPED; 3 more in 4 files]"
+    ]
+    said = fsb.read(tmp_path / "frames").diagnostics.filter(code="SKIPPED").select("source", "message").rows()
+    assert said == [
+        (f"{logs}/broken", "It is a link to nothing, and was not opened."),
+        (f"{logs}/device", "It is a character device, and was not opened."),
+        (f"{logs}/fifo_bw.1.log", "It is a FIFO, and was not opened."),
+        (f"{logs}/socket", "It is a socket, and was not opened."),
     ]
 
 

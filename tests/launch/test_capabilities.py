@@ -24,7 +24,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[
     monkeypatch.setattr("fsbench_kit.launch.targets.filesystems.kernel_filesystems", lambda: ("ext4",))
     for module in ("capabilities", "targets.mirror"):
         monkeypatch.setattr(f"fsbench_kit.launch.{module}.has_md", lambda: False)
-    for module in ("capabilities", "targets.loop", "targets.mirror"):
+    for module in ("capabilities", "targets.loop", "targets.members"):
         monkeypatch.setattr(f"fsbench_kit.launch.{module}.has_loop_devices", lambda: True)
     monkeypatch.setattr(capabilities, "block_devices", lambda: ("/dev/empty",))
     monkeypatch.setattr(capabilities, "device_problem", lambda _: None)

@@ -250,6 +250,8 @@ class _Kind:
         )
 
 
+_LARGEST: Final = 2**63 - 1
+"""Larger sizes are kept by no frame, which the reading of a single log says."""
 _MANY: Final = 4
 """So many reports are checked faster as columns than one by one."""
 
@@ -264,6 +266,18 @@ class _Collected:
         is_odd = self._sheet.is_odd()
         for number, (kind, log) in enumerate(zip(self._kinds, self._sheet.logs, strict=True)):
             is_odd[number] |= kind.is_odd(log.numbers)
+        sizes = [max((size for size in place if isinstance(size, int)), default=0) for place in self._sheet.places]
+        is_too_large = np.array([size > _LARGEST for size in sizes], np.bool_)
+        for figures in (self._sheet.rows, self._sheet.distributions):
+            is_odd[figures.log[is_too_large[figures.place]]] = True
+        self._places = pl.DataFrame(
+            [
+                [None] * len(place) if large else place
+                for place, large in zip(self._sheet.places, is_too_large, strict=True)
+            ],
+            schema=_PLACE,
+            orient="row",
+        )
         self._kept = np.flatnonzero(~is_odd)
         self._is_kept = ~is_odd
         self.left = [self._documents[number].at for number in np.flatnonzero(is_odd).tolist()]
@@ -325,14 +339,13 @@ class _Collected:
     def _measurements(self) -> pl.DataFrame:
         rows, sheet = self._sheet.rows, self._sheet
         rows = rows.of(np.flatnonzero(self._is_kept[rows.log]))
-        places = pl.DataFrame(sheet.places, schema=_PLACE, orient="row")
         whats = pl.DataFrame(
             [[getattr(each, name) for name in _WHAT] for each in sheet.whats], schema=_WHAT, orient="row"
         )
         return pl.DataFrame(
             [
                 pl.Series("log", self._at[rows.log]),
-                *places[rows.place],
+                *self._places[rows.place],
                 *whats[rows.what],
                 *(pl.Series(name, getattr(rows, name), nan_to_null=True) for name in ("value", "low", "high")),
                 pl.Series("samples", rows.samples).replace(-1, None),
@@ -344,12 +357,11 @@ class _Collected:
     def _distributions(self) -> pl.DataFrame:
         known, sheet = self._sheet.distributions, self._sheet
         kept = np.flatnonzero(self._is_kept[known.log])
-        places = pl.DataFrame(sheet.places, schema=_PLACE, orient="row")
         metrics = pl.Series("metric", sheet.metrics, dtype=pl.String)
         return pl.DataFrame(
             [
                 pl.Series("log", self._at[known.log[kept]]),
-                *places.select("operation", "scope", "part")[known.place[kept]],
+                *self._places.select("operation", "scope", "part")[known.place[kept]],
                 metrics.gather(known.metric[kept]),
                 *(
                     pl.Series(name, getattr(known, name)[kept], nan_to_null=True)
