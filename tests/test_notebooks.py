@@ -30,7 +30,7 @@ from rich.console import Console
 import fsbench_kit as fsb
 from fsbench_kit import notebooks
 from fsbench_kit.model.errors import ReportError, RequestError
-from fsbench_kit.notebooks import Job, Manifest, check_parameters, execution, jobs, read_parameters, shown
+from fsbench_kit.notebooks import Job, Manifest, check_parameters, jobs, read_parameters, shown, sockets
 from fsbench_kit.notebooks.progress import Event
 from fsbench_kit.report import read_spec
 
@@ -746,7 +746,7 @@ def test_another_output_is_noticed(tmp_path: Path) -> None:
     text = (STRICT / "compare.ipynb").read_text()
     for said, changed in [
         ('finding": "xfs against', 'finding": "zfs against'),  # cell 1
-        ("  0.54 [0.48", "  0.54 [0.47"),  # a table, cell 2
+        ("63.8  0.54 [0.48", "63.8  0.54 [0.47"),  # a table, cell 2
         ('"ratio": "0.67', '"ratio": "0.68'),  # a chart, cell 3
     ]:
         assert text.count(said) == 1
@@ -758,7 +758,7 @@ def test_another_output_is_noticed(tmp_path: Path) -> None:
 
 
 def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execution, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(sockets, "_parent", lambda: tmp_path)
     ended = subprocess.Popen(["true"])
     ended.wait()
     swept, *kept = (
@@ -766,5 +766,16 @@ def test_sockets_of_killed_reports_are_swept(tmp_path: Path, monkeypatch: pytest
     )
     for folder in (swept, *kept):
         folder.mkdir()
-    execution._sweep_sockets()
+    with sockets.kernel_sockets() as made:
+        assert Path(made["ip"]).parent in tmp_path.iterdir()
     assert sorted(tmp_path.iterdir()) == sorted(kept)
+
+
+def test_a_long_path_for_temporary_files_is_none_for_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    with sockets.kernel_sockets() as made, socket.socket(socket.AF_UNIX) as kernel:
+        kernel.bind(f"{made['ip']}-1")

@@ -14,6 +14,7 @@ from voila.app import Voila  # type: ignore[import-untyped]
 
 from fsbench_kit.data.project import found
 from fsbench_kit.notebooks import check_parameters
+from fsbench_kit.notebooks.sockets import kernel_sockets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,13 +51,13 @@ def explore(
         "where": {},
     }
     check_parameters(notebook, given)
-    with TemporaryDirectory(prefix="fsbench-explore-") as folder:
+    with TemporaryDirectory(prefix="fsbench-explore-") as folder, kernel_sockets() as sockets:
         own = Path(folder, notebook.name)
         nbformat.write(parameterize_notebook(load_notebook_node(str(notebook)), given), own)  # type: ignore[no-untyped-call]
-        Voila.launch_instance([str(own)], config=Config(_settings(Path(folder), port)))
+        Voila.launch_instance([str(own)], config=Config(_settings(sockets, port)))
 
 
-def _settings(folder: Path, port: int) -> dict[str, dict[str, Any]]:
+def _settings(sockets: dict[str, Any], port: int) -> dict[str, dict[str, Any]]:
     return {
         "Voila": {
             "ip": "127.0.0.1",
@@ -70,6 +71,5 @@ def _settings(folder: Path, port: int) -> dict[str, dict[str, Any]]:
             },
             **({"port": port, "open_browser": False} if port else {}),
         },
-        # The kernel is spoken to over files that only this user can open.
-        "KernelManager": {"transport": "ipc", "ip": str(folder / "kernel")},
+        "KernelManager": sockets,
     }

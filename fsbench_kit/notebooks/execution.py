@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 import nbformat
 import papermill
-import psutil
 import tenacity
 from jupyter_client.kernelspec import NoSuchKernel
 from traitlets.config import Config
@@ -21,11 +15,12 @@ from fsbench_kit.model.errors import ReportError
 from fsbench_kit.notebooks.display import DRAWN_LATER, draw
 from fsbench_kit.notebooks.files import load
 from fsbench_kit.notebooks.jobs import Manifest, basis, made_by
+from fsbench_kit.notebooks.sockets import kernel_sockets
 
 if TYPE_CHECKING:
-    from fsbench_kit.notebooks.jobs import Basis, Job
+    from pathlib import Path
 
-_SOCKETS: Final = "fsbench-kernel-"  # followed by the process that made the folder
+    from fsbench_kit.notebooks.jobs import Basis, Job
 
 
 def run(job: Job, root: Path) -> Manifest:
@@ -64,8 +59,7 @@ def _did_not_start(error: BaseException) -> bool:
 )
 def _execute(job: Job, root: Path) -> None:
     """Have papermill run the notebook. Where it fails, what it wrote is where failed notebooks are."""
-    _sweep_sockets()
-    with TemporaryDirectory(prefix=f"{_SOCKETS}{os.getpid()}-") as sockets:
+    with kernel_sockets() as sockets:
         papermill.execute_notebook(
             job.source(root),
             job.failed,
@@ -74,10 +68,9 @@ def _execute(job: Job, root: Path) -> None:
             progress_bar=False,
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
-            # The kernel is spoken to over files that only this user can open, not over ports of the machine.
-            # Its last word would be that it was interrupted, which is how it is ended.
+            # The kernel's last word would be that it was interrupted, which is how it is ended.
             config=Config(
-                KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"},
+                KernelManager=sockets,
                 # What draws charts takes a second to start, and is started once in this process.
                 NotebookClient={
                     "kernel_manager_class": "fsbench_kit.notebooks.forked_kernels.ForkedKernelManager",
@@ -85,15 +78,6 @@ def _execute(job: Job, root: Path) -> None:
                 },
             ),
         )
-
-
-def _sweep_sockets() -> None:
-    """Remove the folders for sockets of reports that were killed."""
-    for folder in Path(gettempdir()).glob(f"{_SOCKETS}*-*"):
-        owner = folder.name.removeprefix(_SOCKETS).partition("-")[0]
-        with suppress(OSError):  # another one's, or just removed
-            if owner.isdecimal() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.geteuid():
-                shutil.rmtree(folder)
 
 
 def _complete(executed: Path, job: Job) -> None:

@@ -316,11 +316,14 @@ def test_device_has_to_be_named_twice(
 ) -> None:
     plan = make_plan(target=[on(disk)])
     with pytest.raises(LaunchError) as raised:
-        dry_run(plan, tmp_path, devices)
+        launch(plan, root=tmp_path, devices=devices)
     assert str(raised.value).startswith(
         f'Target "disk" is not available: all data on {disk} would be destroyed; '
         f"to confirm, name it again: --device {disk}."
     )
+    assert set(Path(disk).read_bytes()) == {0}
+    if not devices:
+        assert any(f"--device {disk}" in note for note in dry_run(plan, tmp_path, devices).notes)
 
 
 def test_disk_that_takes_the_place_of_the_one_that_was_named(
