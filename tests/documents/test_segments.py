@@ -54,7 +54,8 @@ def _values(dataset: Dataset, metric: str, *, primary: bool) -> list[float]:
     "formats", [",".join(order) for n in (2, 3) for order in permutations(("normal", "json+", "terse"), n)]
 )
 def test_a_run_in_several_formats_is_one(formats: str, tmp_path: Path) -> None:
-    log = _fio(tmp_path, "--name=seq", "--rw=write", "--bs=64k", f"--output-format={formats}")
+    # Without sync, a write takes microseconds: two digits, which could agree by chance.
+    log = _fio(tmp_path, "--name=seq", "--rw=write", "--bs=64k", "--sync=1", f"--output-format={formats}")
     dataset = _read(tmp_path, log)
     (run,) = dataset.runs.rows(named=True)
     assert (run["tool"], run["tool_version"], run["status"]) == ("fio", "3.33", "ok")
