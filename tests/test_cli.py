@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -218,6 +219,23 @@ def test_launch_goes_on(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "2 of 2 runs are in" in result.stdout
     assert (last / "run.json").is_file()
+
+
+def test_results_go_where_they_are_to_go_and_are_resumed_there(tmp_path: Path) -> None:
+    plan = 'id = "test"\nrepeats = 1\ndrop_caches = false\n[[target]]\nkind = "directory"\ndirectory = "."\n'
+    (tmp_path / "plan.toml").write_text(f'{plan}[[workload]]\ntool = "smallfiles"\nfiles = 5\nsize = "4k"\n')
+    to = ("--to", "my results")
+    assert _fsbench("launch", "plan.toml", "--study", "first", *to, cwd=tmp_path).returncode == 0
+    (run,) = (tmp_path / "my results" / "first").glob("0*")
+    assert {path.name for path in tmp_path.iterdir()} == {"plan.toml", "my results"}
+    for again in (("--resume", *to), ("--resume", "first", *to), ("--resume", "my results/first")):
+        shutil.rmtree(run)
+        preview = _fsbench("launch", "--dry-run", *again, cwd=tmp_path)
+        assert ("1 runs in 1 round" in preview.stdout, preview.returncode) == (True, 0), preview.stderr
+        result = _fsbench("launch", *again, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        assert (run / "run.json").is_file()
+    assert not (tmp_path / "raw_results").exists()
 
 
 def test_audit_says_why(published: Path) -> None:

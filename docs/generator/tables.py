@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 import types
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -61,9 +61,13 @@ def _keys(model: type[BaseModel]) -> str:
     rows = (
         (f"`{key}`", said.get(key, ""), _allowed(field), _default(field, said.get(key, "")))
         for key, field in model.model_fields.items()
-        if key not in ("kind", "tool") or not _is_tag(field)
+        if key not in _OF_LAUNCHES and (key not in ("kind", "tool") or not _is_tag(field))
     )
     return table(("key", "what it says", "what it may be", "without it"), rows)
+
+
+_OF_LAUNCHES: Final = ("varied",)
+"""Keys that only the launch itself writes."""
 
 
 def _allowed(field: FieldInfo) -> str:

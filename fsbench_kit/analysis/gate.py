@@ -6,14 +6,18 @@ from typing import Final, Literal
 
 import polars as pl
 
+from fsbench_kit.analysis.metrics import OF_EFFECT, PLACE
+
 Outcome = Literal["passes", "worse", "not comparable", "undecided"]
 
 OBSTACLES: Final[tuple[Outcome, ...]] = ("worse", "not comparable", "undecided")
 """What keeps a comparison from passing, the gravest first."""
 
+_GRAVITY: Final = {outcome: place for place, outcome in enumerate((*OBSTACLES, "passes"))}
+
 
 def gate(comparison: pl.DataFrame, tolerance: float) -> pl.DataFrame:
-    """Return a comparison with the ``outcome`` of each row, those that lose most first.
+    """Return the ``outcome`` of each effect of a comparison, those that lose most first.
 
     Parameters
     ----------
@@ -25,7 +29,8 @@ def gate(comparison: pl.DataFrame, tolerance: float) -> pl.DataFrame:
     Notes
     -----
     A row passes that is better or equivalent, or worse by no more than the tolerance. So does one of which it is
-    open whether it is worse, where its interval excludes that it is so by more than the tolerance.
+    open whether it is worse, where its interval excludes that it is so by more than the tolerance. Of an effect in
+    several metrics, such as bandwidth and IOPS of a job, the row with the gravest outcome stands for all.
     """
     higher, tested = pl.col("better") == "higher", pl.col("p_adjusted").is_not_null()
     gain = pl.when(higher).then("ratio").otherwise(1 / pl.col("ratio"))
@@ -40,6 +45,9 @@ def gate(comparison: pl.DataFrame, tolerance: float) -> pl.DataFrame:
         (verdict == "not comparable", "not comparable"),
     ]
     outcome = pl.coalesce(*(pl.when(holds).then(pl.lit(word)) for holds, word in outcomes), pl.lit("undecided"))
-    return comparison.with_columns(outcome=outcome).sort(
-        pl.coalesce(gain, bound), nulls_last=True, maintain_order=True
+    return (
+        comparison.with_columns(outcome=outcome)
+        .sort(pl.col("outcome").replace_strict(_GRAVITY), PLACE, maintain_order=True)
+        .unique(OF_EFFECT, keep="first", maintain_order=True)
+        .sort(pl.coalesce(gain, bound), nulls_last=True, maintain_order=True)
     )

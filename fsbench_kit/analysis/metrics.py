@@ -50,6 +50,9 @@ QUESTION: Final = (
 )
 """What a row asks of its cell; rows that ask the same are one effect in several metrics."""
 
+OF_EFFECT: Final = ("effect", "study", "level", "baseline")
+"""The columns that rows of a comparison have in common where they are one effect in several metrics."""
+
 _ORDER: Final = dict.fromkeys((*_PACE, *_LATENCY))
 PLACE: Final = pl.col("metric").replace_strict(list(_ORDER), range(len(_ORDER)), default=len(_ORDER))
 """Which of several metrics stands for an effect: the first."""

@@ -47,7 +47,6 @@ class _Commands(TyperGroup):
 
 
 _KEPT: Final = {
-    "launch": "The runs that are finished are kept: fsbench launch --resume goes on.",
     "report": "The pages that are finished are kept: the same command makes the others.",
     "init": "What was written is kept; start again in an empty folder.",
 }

@@ -16,8 +16,8 @@ from fsbench_kit.model.errors import RequestError
 def audit_command(paths: Paths, to: To = None) -> None:
     """Check what articles claim against the figures that they print.
 
-    A page that has no study gets one, to write down what it claims: beside it where it stands alone, else in a
-    folder of its name, or in that which --to names.
+    A page without a study.toml gets one, with stubs for its claims: beside the page if no other file is there,
+    else in a folder named after the page, or in the folder that --to names.
 
     fsbench audit raw_results/published
     fsbench audit article.html

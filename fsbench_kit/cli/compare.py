@@ -24,13 +24,15 @@ def compare_command(
         list[str],
         typer.Argument(
             metavar="PATH...",
-            help="Logs, studies, folders of them, or patterns in quotes; - for what is piped in. "
-            "Two or more are groups to set side by side, the first being the baseline.",
+            help="Logs, studies, folders of them, or patterns in quotes; - reads standard input. "
+            "Two or more paths are groups, and the first is the baseline.",
         ),
     ],
     factor: Annotated[
         str | None,
-        typer.Option(help="Compare all runs as one pool, by filesystem, host, or the key of a setting."),
+        typer.Option(
+            help="Pool all runs, and compare them by this: filesystem, host, or a setting such as iodepth."
+        ),
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
@@ -50,13 +52,11 @@ def compare_command(
     ] = None,
     labels: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="Make each path a group, under one of these labels: old,new."),
+        typer.Option(metavar="A,B,...", help="Make each path a group, and call the groups: old,new."),
     ] = None,
     over: Annotated[
         str | None,
-        typer.Option(
-            help="Summarise over hosts, studies or another fact of runs, and say what a further one gives."
-        ),
+        typer.Option(help="Summarise over hosts, studies or another property of runs, and predict the next one."),
     ] = None,
     names: Names = None,
     margin: Annotated[
@@ -71,8 +71,8 @@ def compare_command(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Write a .csv, .json or .parquet file with all that is known, or .md or .tex with the tables; "
-            "with --gate, .md and .xml (JUnit) say what it found. Can be repeated.",
+            help="Write all columns to a .csv, .json or .parquet file, or the tables shown to .md or .tex; "
+            "with --gate, .md and .xml (JUnit) have its result. Can be repeated.",
         ),
     ] = None,
     gate: Annotated[
@@ -85,11 +85,11 @@ def compare_command(
     ] = False,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=A,B,...", help="Compare only these: operation=read, block_size=4k,8k, ..."),
+        typer.Option(metavar="KEY=A,B,...", help="Compare only these rows: operation=read, block_size=4k,8k, ..."),
     ] = None,
     confidence: Confidence = "95%",  # type: ignore[assignment]  # is parsed
     include_failed: Annotated[
-        bool, typer.Option("--include-failed", help="Let failed and partial runs take part.")
+        bool, typer.Option("--include-failed", help="Include failed and partial runs.")
     ] = False,
     assume: Assume = None,
     jobs: Jobs = None,
@@ -98,7 +98,7 @@ def compare_command(
         typer.Option(
             parser=parse_factor,
             metavar="PERCENT|RATIO",
-            help="By how much a figure may be worse and still pass the gate: 5% or 1.05; by default the margin.",
+            help="How much worse a figure may be and still pass the gate: 5% or 1.05; by default the margin.",
         ),
     ] = None,
 ) -> None:

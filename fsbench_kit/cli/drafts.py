@@ -29,5 +29,5 @@ def write_draft(folder: Path, dataset: fsb.Dataset, *, names: str | None = None,
     read_study(folder)
     err.print(f"Wrote {path}.")
     if draft.unknown:
-        err.print(f"Still unknown: {'; '.join(draft.unknown)}. Write there what you know.")
+        err.print(f"Still unknown: {'; '.join(draft.unknown)}. Fill in what you know.")
     return draft

@@ -21,7 +21,10 @@ def explore_command(
     ] = ("filesystem"),
     baseline: Annotated[str, typer.Option(help="The level that others are compared with at first.")] = "",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Serve the page here, and open no browser; 0 is any free port.")
+        int,
+        typer.Option(
+            min=0, max=65535, help="Serve the page on this port, and open no browser; 0 picks a free port."
+        ),
     ] = 0,
 ) -> None:
     """Open a page in the browser to choose what is compared, and see it at once.

@@ -5,19 +5,19 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import fsbench_kit as fsb
-from fsbench_kit.cli.console import out
+from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_plan
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError, needs_extra
 
 
 def launch_command(
     plan: Annotated[
-        str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name of a study.")
+        str | None, typer.Argument(help="The plan, a TOML file; with --resume, the name or the folder of a study.")
     ] = None,
     study: Annotated[
         str | None, typer.Option(help="A name for the study; by default the plan's id and the time.")
@@ -31,12 +31,13 @@ def launch_command(
         bool, typer.Option("--retry-failed", help="With --resume, repeat the runs that failed.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run, how often and in which order, and run nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run, how often and in which order, and run nothing.")
     ] = False,
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Try each workload for a moment on each target, in images, and keep nothing."
+            "--check",
+            help="Try each workload briefly on each target, with images in place of devices, and keep nothing.",
         ),
     ] = False,
     commands: Annotated[bool, typer.Option("--commands", help="With --dry-run, print every command too.")] = False,
@@ -44,29 +45,36 @@ def launch_command(
         list[str] | None,
         typer.Option(help="Confirm that this block device of the plan may be overwritten."),
     ] = None,
+    to: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="Where the results go, in a folder named after the study; --resume looks there."
+        ),
+    ] = Path("raw_results/runs"),
 ) -> None:
-    """Run a plan; its results go to raw_results/runs/.
+    """Run a plan, and keep the logs and a record of each run.
 
     fsbench launch quick --dry-run
-    fsbench launch plans/quick.toml
-    fsbench launch --resume
+    fsbench launch plans/quick.toml --to results/
+    fsbench launch --resume --to results/
     """
     with needs_extra("launch", "fsbench launch"):
         from fsbench_kit.launch import launch, read_plan, shown
         from fsbench_kit.launch import resume as resume_launch
+        from fsbench_kit.launch.targets import Folders
 
     devices = device or []
     if dry_run:
         if plan is None and not resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _dry_run(plan, devices, resume=resume, commands=commands)
+        _dry_run(plan, to, devices, resume=resume, commands=commands)
         return
     if commands:
         raise RequestError("--commands needs --dry-run", hint="fsbench launch --dry-run --commands PLAN")
     if check:
         if plan is None or resume:
             raise RequestError("--check needs a plan", hint="fsbench launch --check plans/quick.toml")
-        _check(found_plan(plan))
+        _check(found_plan(plan), to)
         return
     if resume and (study or replace):
         raise RequestError(
@@ -74,22 +82,21 @@ def launch_command(
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
-    with shown(out) as progress:
-        if resume:
-            result = resume_launch(
-                plan, root=Path.cwd(), retry_failed=retry_failed, devices=devices, progress=progress
-            )
-        elif plan is None:
-            raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
-        else:
-            result = launch(
-                read_plan(found_plan(plan)),
-                root=Path.cwd(),
-                study=study,
-                replace=replace,
-                devices=devices,
-                progress=progress,
-            )
+    name, folder = _resumed(plan, to) if resume else (plan, to)
+    where: dict[str, Any] = {"root": Path.cwd(), "to": folder, "devices": devices}
+    try:
+        with shown(out) as progress:
+            if resume:
+                result = resume_launch(name, **where, retry_failed=retry_failed, progress=progress)
+            elif name is None:
+                raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
+            else:
+                plan_to_run = read_plan(found_plan(name))
+                result = launch(plan_to_run, **where, study=study, replace=replace, progress=progress)
+    except KeyboardInterrupt:
+        again = Folders(Path.cwd(), folder).command_to_resume()
+        err.print(f"Interrupted. The finished runs are kept. To resume: {again}")
+        raise typer.Exit(130) from None
     from fsbench_kit.analysis.steady_state import sentence, steady_state
 
     out.print(f"{result.done + len(result.runs)} of {result.planned} runs are in {result.folder}")
@@ -101,11 +108,21 @@ def launch_command(
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
 
-def _check(plan: Path) -> None:
+def _resumed(study: str | None, to: Path) -> tuple[str | None, Path]:
+    """Return the name of a study to resume, and where it is: a study's folder says both."""
+    from fsbench_kit.launch.study import PLAN
+
+    if study is None or not Path(study, PLAN).is_file():
+        return study, to
+    folder = Path(study).resolve()
+    return folder.name, folder.parent
+
+
+def _check(plan: Path, to: Path) -> None:
     from fsbench_kit.launch import read_plan, shown, try_plan
 
     with shown(out) as progress:
-        trial = try_plan(read_plan(plan), Path.cwd(), progress)
+        trial = try_plan(read_plan(plan), Path.cwd(), progress, to=to)
     for sentence in (*trial.notes, *trial.estimates):
         typer.echo(sentence)
     if trial.failures:
@@ -113,15 +130,15 @@ def _check(plan: Path) -> None:
     typer.echo(f"All {trial.tried} combinations of a target and a workload work.")
 
 
-def _dry_run(plan: str | None, devices: list[str], *, resume: bool, commands: bool) -> None:
+def _dry_run(plan: str | None, to: Path, devices: list[str], *, resume: bool, commands: bool) -> None:
     from fsbench_kit.launch import dry_run, find_study, read_plan
-    from fsbench_kit.launch.targets import RUNS
 
     if resume:
-        study = find_study(Path.cwd() / RUNS, plan)
-        preview = dry_run(study.plan, Path.cwd(), devices, made=study.made)
+        name, folder = _resumed(plan, to)
+        study = find_study(folder, name)
+        preview = dry_run(study.plan, Path.cwd(), devices, to=folder, made=study.made)
     else:
-        preview = dry_run(read_plan(found_plan(str(plan))), Path.cwd(), devices)
+        preview = dry_run(read_plan(found_plan(str(plan))), Path.cwd(), devices, to=to)
     typer.echo(str(preview))
     for step in preview.steps if commands else ():
         typer.echo(f"\n# {step.title}")

@@ -9,20 +9,20 @@ import typer
 
 Paths = Annotated[
     list[str],
-    typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them; - for what is piped in."),
+    typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them; - reads standard input."),
 ]
 
 Names = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TEMPLATE",
-        help="What the names of files mean, such as '{filesystem}_run{round}.json'; with slashes, folders too. "
-        "Of several the first counts that fits.",
+        help="What file names mean, such as '{filesystem}_run{round}.json'; with slashes, folder names too. "
+        "Can be repeated; the first template that fits a name counts.",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, help="Processes that read thousands of logs; by default as many as processors."),
+    typer.Option(min=1, help="How many processes read the logs; by default one for each processor."),
 ]
 
 
@@ -30,7 +30,7 @@ Assume = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="What no log tells and you know: fio_version=3.1, filesystem=xfs; can be repeated.",
+        help="Something that you know and the logs do not say: fio_version=3.1, filesystem=xfs. Can be repeated.",
     ),
 ]
 
@@ -46,7 +46,7 @@ def share(text: str) -> float:
 
 Confidence = Annotated[
     float,
-    typer.Option(parser=share, metavar="PERCENT", help="Of the intervals: 95% or 0.95."),
+    typer.Option(parser=share, metavar="PERCENT", help="The confidence level of the intervals: 95% or 0.95."),
 ]
 
 

@@ -42,7 +42,7 @@ def proposals(dataset: fsb.Dataset, factor: str, command: str, paths: Sequence[s
 
 def _of_study(paths: Sequence[str]) -> Iterator[str]:
     if len(paths) == 1 and Path(paths[0]).is_dir() and not Path(paths[0], STUDY_FILE).exists():
-        yield "Neither they nor the names of their files tell. To write down which is which:"
+        yield "Neither the logs nor their names say which run is which. To write it down:"
         yield f"    {shlex.join(['fsbench', 'init', paths[0]])}"
 
 
@@ -59,9 +59,9 @@ def _of_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: 
     keys = found.examples[0][1]
     if factor not in keys and not is_last_resort:
         return
-    yield "The names of the files may tell more. By the template below they would mean:"
+    yield "The names of the files may say more. By the template below they would mean:"
     for name, said in found.examples:
         yield f"    {name}: {', '.join(f'{key} {value}' for key, value in said.items())}"
     by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"
-    yield "If so:" if not by else "If so, with a word of your own for each key that has none:"
+    yield "If that is right:" if not by else "If that is right, with words of your own for name1, name2, ...:"
     yield f"    {start} --names {shlex.quote(found.template)}{by}"

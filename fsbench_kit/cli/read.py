@@ -23,14 +23,14 @@ def read_command(
     to: Annotated[
         Path | None,
         typer.Option(
-            help="Write a .parquet, .csv or .json file with one flat table, or a folder with six frames; "
-            "a folder takes any number of logs, and what was interrupted goes on."
+            help="Write one flat table to a .parquet, .csv or .json file, or six frames to a folder; a folder "
+            "takes any number of logs, and continues where an earlier call was interrupted."
         ),
     ] = None,
     *,
     names: Names = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show line by line what became of the files.")
+        bool, typer.Option("--explain", help="Show how each line of the files was understood.")
     ] = False,
     wide: Annotated[
         bool,
@@ -79,7 +79,7 @@ def _ingest(paths: list[str], folder: Path, names: list[str] | None) -> None:
         with shown(err) as progress:
             dataset = fsb.ingest(map(found_path, paths), to=folder, names=names, progress=progress)
     except KeyboardInterrupt:
-        err.print(f"Interrupted. The same command goes on where it stopped; until then {folder} is unfinished.")
+        err.print(f"Interrupted. The same command continues where it stopped; until then {folder} is unfinished.")
         raise typer.Exit(130) from None
     print_diagnostics(dataset)
     out.print(tables.runs_table(dataset))

@@ -25,7 +25,7 @@ def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset) -> None:
         shown += not line.startswith(" ")
     others = dataset.diagnostics.lazy().select(pl.len()).collect().item() - shown
     if others:
-        err.print(f"There are {others} remarks besides; fsbench read PATH --to FOLDER writes all of them.")
+        err.print(f"{tables.counted(others, 'more remark')}; fsbench read PATH --to FOLDER writes all of them.")
 
 
 def exit_if_some_input_was_unusable(diagnostics: pl.DataFrame) -> None:

@@ -19,14 +19,14 @@ def replicate_command(
     ],
     *,
     scale: Annotated[
-        str, typer.Option(help="How much of the study's sizes and times: minutes, laptop or article.")
+        str, typer.Option(help="How large its files are and how long its runs: minutes, laptop or article.")
     ] = "laptop",
     repeats: Annotated[
         int | None, typer.Option(min=1, help="How often each run is made; by default as the scale says.")
     ] = None,
     directory: Annotated[
         list[str] | None,
-        typer.Option(help="Run in this directory, without root; once for each filesystem to compare."),
+        typer.Option(help="Run in this directory, without root. Repeat it for each filesystem to compare."),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--study", help="A name for the results; by default the study's and the time.")
@@ -36,7 +36,7 @@ def replicate_command(
         bool, typer.Option("--dry-run", help="Say what would be run and how that departs from the study.")
     ] = False,
 ) -> None:
-    """Run a published study again, and hold its figures against your own.
+    """Run a published study again on this machine, and compare its figures with yours.
 
     fsbench replicate iozone-ssd-2015 --dry-run
 

@@ -18,8 +18,8 @@ To = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="FILE",
-        help="Write a .csv, .json or .parquet file with all that is known, or .md or .tex with the table; "
-        "can be repeated.",
+        help="Write all columns to a .csv, .json or .parquet file, or the table shown to .md or .tex. "
+        "Can be repeated.",
     ),
 ]
 

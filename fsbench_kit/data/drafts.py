@@ -19,7 +19,7 @@ from fsbench_kit.data.name_proposals import FILESYSTEM, Proposal, proposed
 from fsbench_kit.data.names import NameTemplate, plain_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from fsbench_kit.data.dataset import Dataset
 
@@ -83,8 +83,8 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
     )
     missing = [key for key in _SYSTEM if not _is_known(dataset, key)]
     lines = [
-        "# What is known of these runs besides their logs. Lines that begin with # wait for you: take the # away.",
-        "# docs/study.md says what else can stand here.",
+        "# What is known about these runs besides their logs. To fill in a line that begins with #, remove the #.",
+        "# docs/study.md has all other keys.",
         "",
         "[study]",
         f"id = {_text(_word(folder.resolve().name))}",
@@ -100,8 +100,12 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
             f"[filesystems.{name if _BARE.fullmatch(name) else _text(name)}]",
             *(f'# {key} = ""  # such as {of}' for key, of in _OF_FILESYSTEMS.items()),
         ]
-    is_apart = template is None
-    lines += _of_logs(runs, seen) if is_apart else []
+    apart = {
+        run.file
+        for run, said, name in zip(runs, seen, of_names, strict=True)
+        if template is None or (said and not name)
+    }
+    lines += _of_logs(runs, seen, apart)
     lines += _stubs(dataset, filesystems) if claims else []
     unsaid = sum(
         not (run.filesystem or said or name) for run, said, name in zip(runs, seen, of_names, strict=True)
@@ -161,12 +165,14 @@ _COMMAND: Final = re.compile(r"^.*\b(?:mkfs|mount|fio|bonnie|sysbench|iozone|zpo
 
 
 def _seen(folder: Path, runs: Sequence[_Run], place: int) -> _Seen | None:
-    """Return the one filesystem that a run's name, or else the text above it, names."""
+    """Return the one filesystem that a run's name, its label, or else the text above it names."""
     run = runs[place]
     if run.filesystem is not None:
         return None
     if len(names := _named(run.file)) == 1:
-        return _Seen(names[-1], "its name")
+        return _Seen(names[0], "its name")
+    if run.host is not None and len(names := _named(run.host)) == 1:
+        return _Seen(names[0], f'the label "{run.host}"')
     with (folder / run.file).open("rb") as file:
         data = file.read(run.start)
     others = [other for other in runs[:place] if other.file == run.file]
@@ -231,8 +237,10 @@ def _of_template(template: Proposal | None) -> Iterator[str]:
     yield f"names = {_text(template.template)}"
 
 
-def _of_logs(runs: Sequence[_Run], seen: Sequence[_Seen | None]) -> Iterator[str]:
+def _of_logs(runs: Sequence[_Run], seen: Sequence[_Seen | None], files: Container[str]) -> Iterator[str]:
     for run, said in zip(runs, seen, strict=True):
+        if run.file not in files:
+            continue
         if run.number == 1:
             yield from ("", "[[log]]", f"file = {_text(run.file)}", f"tool = {_text(run.tool)}")
         if run.of > 1:

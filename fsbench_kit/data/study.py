@@ -60,10 +60,14 @@ class StudyFacts(_TomlTable):
 
     Attributes
     ----------
-    id, title
-        What the study is called in tables and on pages; the id is one word.
-    language, year
-        Of the article that published it.
+    id
+        A short name for the study, in tables and files.
+    title
+        What the study is called on pages.
+    language
+        The language of the article that published it.
+    year
+        The year in which it was published.
     published_runs
         How many runs each published figure comes from.
     averaged_over
@@ -71,8 +75,7 @@ class StudyFacts(_TomlTable):
     transcribed
         Whether the figures were taken from prose, so that there is no log.
     names
-        What the names of its files mean, from its folder on: a template, or several of which the first counts that
-        fits.
+        What the names of its files mean, from its folder on: a template, or several; the first that fits counts.
     """
 
     id: Name
@@ -96,14 +99,20 @@ class RunKnowledge(_TomlTable):
 
     Attributes
     ----------
-    tool_version, filesystem, host
-        What the log does not say.
+    tool_version
+        The version of the tool.
+    filesystem
+        The filesystem it ran on.
+    host
+        The machine it ran on.
     round
         In which pass over all filesystems the run was made, counted from 1; runs of one round are pairs.
     command
         The command that ran.
-    stated_command, stated_command_file
-        The command that an article says ran: itself, or the file that holds it.
+    stated_command
+        The command that an article says ran.
+    stated_command_file
+        Or the file that holds that command.
     settings
         Settings by name.
     """
@@ -169,21 +178,29 @@ class ClaimFacts(_TomlTable):
     ----------
     id
         A name for the claim.
-    says, place
-        The sentence in our words, and where in the article it stands.
+    says
+        The sentence, in your own words.
+    place
+        Where it stands in the article.
     relation
         What it says of figures or of runs: a name that ``fsbench_kit.claims`` knows.
     unjudged
         Or else why nothing here can tell whether it is so.
-    metric, statistic
-        Of which figures.
+    metric
+        The metric it speaks of.
+    statistic
+        The statistic of that metric, such as ``mean`` or ``p99``.
     where
         In which cells: columns of the measurements, and ``pattern``. A list stands for each of its values.
-    of, than
-        Whose figures; without `than`, those of every other filesystem.
-    over, groups
-        Whether a list in `where`, or in `of` and `than`, means each of its values, or their sum or mean; in
-        `where` also the ratio of the first to the second.
+    of
+        The runs it speaks of.
+    than
+        The runs they are compared with; without it, those of every other filesystem.
+    over
+        What a list in `where` means: each of its values, their sum or mean, or the ratio of the first to the
+        second.
+    groups
+        What a list in `of` or `than` means: each of its values, or their sum or mean.
     size
         The stated size as the article gives it, with its unit: ``2``, ``20 MB/s``, ``about 85 %``, ``5 to 15``.
     band

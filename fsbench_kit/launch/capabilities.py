@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.devices import block_devices, device_problem
-from fsbench_kit.launch.targets import DirectoryTarget, LoopTarget, MirrorTarget, ZfsTarget
+from fsbench_kit.launch.targets import DirectoryTarget, Folders, LoopTarget, MirrorTarget, ZfsTarget
 from fsbench_kit.launch.targets.filesystems import FILESYSTEMS
 from fsbench_kit.launch.tools import (
     SYSTEM_PROGRAMS,
@@ -135,7 +135,7 @@ def list_capabilities(root: Path) -> Iterator[Capability]:
     isolation = isolation_problem()
     rights = _OTHER_CONTAINER if is_administrator() else _ROOT
     for name, target in _targets():
-        if problem := target.problem(root):
+        if problem := target.problem(Folders(root)):
             yield Capability("target", name, problem, _remedy(target))
         else:
             barred = isolation if target.isolated else None

@@ -12,6 +12,7 @@ from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.session import BESIDE, DEVICE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.study import LaunchedStudy
+from fsbench_kit.launch.targets import RUNS, Folders
 from fsbench_kit.launch.tools import check_system, isolation_problem
 from fsbench_kit.launch.workloads import Argv, RunContext
 from fsbench_kit.model.units import humanise
@@ -74,12 +75,14 @@ class DryRun:
         return "\n".join([*self.notes, *self.grid, self.order, *self.estimates])
 
 
-def dry_run(plan: Plan, root: Path, devices: Collection[str] = (), *, made: Collection[str] = ()) -> DryRun:
+def dry_run(
+    plan: Plan, root: Path, devices: Collection[str] = (), *, to: Path = RUNS, made: Collection[str] = ()
+) -> DryRun:
     """Say what a launch of a plan would do on this machine. Nothing is written, made or mounted.
 
     Parameters
     ----------
-    plan, root, devices
+    plan, root, devices, to
         Those of `fsbench_kit.launch.launch`. Devices need not be named here.
     made
         The names of runs that are there already, where a study would be resumed.
@@ -90,9 +93,10 @@ def dry_run(plan: Plan, root: Path, devices: Collection[str] = (), *, made: Coll
         If the launch could not start: the same as it would itself.
     """
     check_system()
+    folders = Folders(root, to)
     named = {name for target in (*plan.target, *plan.otherwise) for name in target.block_devices}
     consent = Consent.to({*named, *devices})
-    chosen, notes = resolve_plan(plan, root, isolation_problem=isolation_problem(), consent=consent)
+    chosen, notes = resolve_plan(plan, folders, isolation_problem=isolation_problem(), consent=consent)
     asked = sorted({name for target in chosen.target for name in target.block_devices} - set(devices))
     kept = caches_problem() if any(map(chosen.drops_caches, chosen.workload)) else None
     notes = (
@@ -104,7 +108,7 @@ def dry_run(plan: Plan, root: Path, devices: Collection[str] = (), *, made: Coll
         notes=tuple(filter(None, (caution(min(map(chosen.repeats_of, chosen.workload))), kept, *notes))),
         grid=tuple(_grid(chosen)),
         order=_order(chosen),
-        steps=tuple(_steps(chosen, root, made)),
+        steps=tuple(_steps(chosen, folders, made)),
         estimates=tuple(_estimates(chosen)),
     )
 
@@ -145,8 +149,8 @@ def _count(runs: Sequence[PlannedRun], stage: str) -> int:
     return sum(run.stage == stage.replace(" ", "-") for run in runs)
 
 
-def _steps(plan: Plan, root: Path, made: Collection[str]) -> Iterator[DryRunStep]:
-    runs = LaunchedStudy(root, plan).planned_runs
+def _steps(plan: Plan, folders: Folders, made: Collection[str]) -> Iterator[DryRunStep]:
+    runs = LaunchedStudy(folders.results, plan).planned_runs
     ready: dict[str, Target] = {}
     for order, (name, run) in enumerate(runs.items(), 1):
         if name in made:
@@ -159,8 +163,8 @@ def _steps(plan: Plan, root: Path, made: Collection[str]) -> Iterator[DryRunStep
             ready[target.name] = target
         stage = run.stage if run.round is None else f"round {run.round}"
         yield DryRunStep(
-            f"run {order}/{len(runs)}, {stage}: {run.workload.name} on {target.name}, in {target.place(root)}",
-            (*rest, *make, *_work(plan, run, root), *remove),
+            f"run {order}/{len(runs)}, {stage}: {run.workload.name} on {target.name}, in {target.place(folders)}",
+            (*rest, *make, *_work(plan, run, folders), *remove),
         )
     remove = tuple(command for target in reversed(ready.values()) for command in target.commands.remove)
     if remove:
@@ -175,8 +179,8 @@ def _settling(plan: Plan, run: PlannedRun) -> Iterator[Argv]:
         yield _DROP_CACHES
 
 
-def _work(plan: Plan, run: PlannedRun, root: Path) -> Iterator[Argv]:
-    filesystem = run.target.expected_filesystem or mount_of(run.target.place(root)).filesystem
+def _work(plan: Plan, run: PlannedRun, folders: Folders) -> Iterator[Argv]:
+    filesystem = run.target.expected_filesystem or mount_of(run.target.place(folders)).filesystem
     device = DEVICE if run.target.is_raw else None
     context = RunContext(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=run.seed, device=device)
     work = run.workload.work(context)

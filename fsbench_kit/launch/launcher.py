@@ -26,7 +26,7 @@ from fsbench_kit.launch.locks import Owner
 from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.runner import Request
 from fsbench_kit.launch.study import find_study
-from fsbench_kit.launch.targets import RUNS
+from fsbench_kit.launch.targets import RUNS, Folders
 from fsbench_kit.launch.tools import ISOLATION, check_system, isolation_problem, program_environment
 from fsbench_kit.model.errors import LaunchError, RequestError
 
@@ -80,13 +80,14 @@ def launch(
     plan: Plan,
     *,
     root: Path,
+    to: Path = RUNS,
     study: str | None = None,
     replace: bool = False,
     devices: Sequence[str] = (),
     wait: float = 0,
     progress: Callable[[Event], None] | None = None,
 ) -> LaunchResult:
-    """Make the runs of a plan, and write each to ``<root>/raw_results/runs/<study>/``.
+    """Make the runs of a plan, and write each to ``<to>/<study>/``.
 
     The runs are made by a process of its own, where possible with mounts and processes of its own, so that nothing
     of them outlives it. Interrupting this call ends that process; runs that were finished stay.
@@ -96,7 +97,9 @@ def launch(
     plan
         What to run.
     root
-        The project's root.
+        Where the relative directories of the plan begin.
+    to
+        The folder for the study, relative to `root` or absolute.
     study
         The study's name. Without one, it is the plan's `id` and the time, so that launching a plan twice makes two
         studies.
@@ -123,13 +126,14 @@ def launch(
         raise RequestError(what, hint='Use letters, digits, ".", "_" and "-", and begin with a letter or digit.')
     if not root.is_dir():
         raise RequestError("this is not a directory", file=root, hint="Name the project's root.")
-    return _run(plan, root, name, progress, devices=devices, replace=replace, wait=wait)
+    return _run(plan, Folders(root, to), name, progress, devices=devices, replace=replace, wait=wait)
 
 
 def resume(
     study: str | None = None,
     *,
     root: Path,
+    to: Path = RUNS,
     retry_failed: bool = False,
     devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
@@ -144,8 +148,8 @@ def resume(
     study
         Its name; without one, the study that got a run last of those that are unfinished, or that have runs which
         are to be made again.
-    root
-        The project's root.
+    root, to
+        As for `launch`.
     retry_failed
         Whether runs that failed are made again, and replaced. Otherwise they stay as they are.
     devices
@@ -163,13 +167,14 @@ def resume(
         If the launch cannot start, as with `launch`; or if the plan no longer leads to the runs that are there, or
         the machine no longer has all that the plan names.
     """
-    found = find_study(root / RUNS, study, retry_failed=retry_failed)
-    return _run(found.plan, root, found.name, progress, devices=devices, resume=True, retry_failed=retry_failed)
+    folders = Folders(root, to)
+    found = find_study(folders.results, study, retry_failed=retry_failed)
+    return _run(found.plan, folders, found.name, progress, devices=devices, resume=True, retry_failed=retry_failed)
 
 
 def _run(
     plan: Plan,
-    root: Path,
+    folders: Folders,
     study: str,
     progress: Callable[[Event], None] | None,
     *,
@@ -183,7 +188,7 @@ def _run(
     problem = isolation_problem()
     request = Request(
         plan=plan,
-        root=root.resolve(),
+        folders=folders._replace(root=folders.root.resolve()),
         study=study,
         replace=replace,
         resume=resume,

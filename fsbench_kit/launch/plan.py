@@ -59,7 +59,15 @@ IMAGE_SHARE: Final = 0.75
 
 
 class Budget(PlanTable):
-    """What a launch may use up. A run that has begun is finished."""
+    """What a launch may use up. A run that has begun is finished.
+
+    Attributes
+    ----------
+    seconds
+        No run starts once this time has passed.
+    bytes
+        No run starts once so much has been written.
+    """
 
     seconds: Seconds | None = None
     bytes: Size | None = None
@@ -87,8 +95,10 @@ class Plan(PlanTable):
 
     Attributes
     ----------
-    id, title
-        Names of the study. Without a title, that is its id.
+    id
+        The name of the study: with the time, also that of its folder.
+    title
+        The name of the study on pages; without it, its id.
     repeats
         How often each workload runs on each target. One run of each is a round; runs of one round are a block.
     until
@@ -114,9 +124,12 @@ class Plan(PlanTable):
     trim
         Whether, before each run, the device beneath is told what its filesystem does not use. Where the plan does
         not say, that is done for filesystems that the launch made, unless a device is preconditioned.
-    target, otherwise, workload
-        What to run, and on what. `otherwise` replaces all of `target` where one of these is not available. Each
-        list in them is varied: `fsbench_kit.launch.matrix` makes a table of each combination.
+    target
+        What to run on.
+    otherwise
+        What to run on instead, where a target is not available that is not optional.
+    workload
+        What to run.
     exclude
         What is not run: the combinations of a target and a workload that have all of the values named here.
     precondition

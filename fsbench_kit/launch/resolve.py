@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from fsbench_kit.launch.consent import Consent
-from fsbench_kit.launch.targets import RUNS, DirectoryTarget
+from fsbench_kit.launch.targets import DirectoryTarget
 from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.model.errors import LaunchError
 from fsbench_kit.model.units import humanise
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
-    from fsbench_kit.launch.targets import Target
+    from fsbench_kit.launch.targets import Folders, Target
 
 
 def resolve_plan(
-    plan: Plan, root: Path, *, isolation_problem: str | None, consent: Consent | None = None
+    plan: Plan, folders: Folders, *, isolation_problem: str | None, consent: Consent | None = None
 ) -> tuple[Plan, tuple[str, ...]]:
     """Return the plan with the targets and workloads that are available, and a sentence for each change.
 
@@ -29,8 +29,8 @@ def resolve_plan(
     ----------
     plan
         As it was written.
-    root
-        The project's root.
+    folders
+        Where the launch works.
     isolation_problem
         Why there is no mount namespace, or ``None`` where there is one.
     consent
@@ -42,7 +42,7 @@ def resolve_plan(
         If a target is not available and nothing replaces it, or there is too little space.
     """
     consent = consent or Consent()
-    here = _Here(root, isolation_problem, consent)
+    here = _Here(folders, isolation_problem, consent)
     targets, notes = plan.target, []
     problems = here.problems(targets)
     if problems.needed and plan.otherwise:
@@ -75,7 +75,7 @@ def resolve_plan(
     if not workloads:
         raise LaunchError("no workload is left", hint="\n".join(notes))
 
-    apart = _distinct(targets, root)
+    apart = _distinct(targets, folders)
     notes += [
         f'Target "{t.name}" is left out: an earlier target is on the same filesystem.'
         for t in targets
@@ -102,7 +102,7 @@ def resolve_plan(
     chosen = plan.model_copy(update={"target": tuple(adapted), "otherwise": (), "exclude": exclude, **kept})
     if not any(map(chosen.workloads, chosen.target)):
         raise LaunchError("no run is left", hint="\n".join(notes))
-    _refuse_too_little_space(chosen, root)
+    _refuse_too_little_space(chosen, folders)
     return chosen, tuple(notes)
 
 
@@ -118,7 +118,7 @@ class _Problems:
 class _Here:
     """What targets are held against."""
 
-    root: Path
+    folders: Folders
     isolation_problem: str | None
     consent: Consent
 
@@ -139,15 +139,15 @@ class _Here:
         for one, other in combinations(target.block_devices, 2):
             if self.consent.are_one(one, other):
                 return f"{one} and {other} are the same device"
-        return target.problem(self.root)
+        return target.problem(self.folders)
 
 
-def _distinct(targets: tuple[Target, ...], root: Path) -> tuple[Target, ...]:
+def _distinct(targets: tuple[Target, ...], folders: Folders) -> tuple[Target, ...]:
     kept: list[Target] = []
     seen = set()
     for target in targets:
         if isinstance(target, DirectoryTarget):
-            filesystem = target.place(root).stat().st_dev
+            filesystem = target.place(folders).stat().st_dev
             if target.distinct and filesystem in seen:
                 continue
             seen.add(filesystem)
@@ -171,13 +171,13 @@ def _refuse_shared_devices(plan: Plan, targets: tuple[Target, ...], consent: Con
                 raise LaunchError(what, hint=hint)
 
 
-def _refuse_too_little_space(plan: Plan, root: Path) -> None:
+def _refuse_too_little_space(plan: Plan, folders: Folders) -> None:
     workloads = (*plan.precondition, *plan.workload)
     largest = max(workload.space or 0 for workload in workloads)
-    results = _existing((root / RUNS).resolve())
+    results = _existing(folders.results)
     beside = max(workload.space_beside for workload in workloads)
     for target in plan.target:
-        place, need = _existing(target.place(root)), target.space_needed(largest)
+        place, need = _existing(target.place(folders)), target.space_needed(largest)
         besides = ""
         if beside and place.stat().st_dev == results.stat().st_dev:
             need, besides = need + beside, ", including what is copied to it"

@@ -31,7 +31,7 @@ from fsbench_kit.launch.scratch import scratch
 from fsbench_kit.launch.session import Session
 from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.study import LaunchedStudy, made_on_devices
-from fsbench_kit.launch.targets import RUNS
+from fsbench_kit.launch.targets import Folders
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Request(BaseModel):
 
     Attributes
     ----------
-    root
-        The project's root.
+    folders
+        Where the launch works.
     study
         The study's name.
     replace
@@ -64,7 +64,7 @@ class Request(BaseModel):
     """
 
     plan: Plan
-    root: Path
+    folders: Folders
     study: str
     replace: bool
     resume: bool
@@ -88,7 +88,7 @@ def main() -> int:
         _tell(Refused(error.what, str(error.file) if error.file else None, error.hint))
         return 1
     except OSError as error:  # the disk for the results is full, or gone
-        hint = f"Finished runs are kept. Fix this, then run: fsbench launch --resume {request.study}"
+        hint = f"Finished runs are kept. Fix this, then run: {request.folders.command_to_resume(request.study)}"
         _tell(Refused(f"cannot continue the launch: {error.strerror}", error.filename, hint))
         return 1
     return 0
@@ -109,31 +109,32 @@ def _tell(event: Event) -> None:
 
 def _launch(request: Request) -> str | None:
     """Do the launch, and return why it ended before its plan was done, if it did."""
-    asked, root = request.plan, request.root
-    runs = (root / RUNS).resolve()
+    asked, folders = request.plan, request.folders
+    runs = folders.results
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LaunchError(f"cannot make the folder for results: {error.strerror}", file=runs) from None
+        hint = "Name another one: fsbench launch --to FOLDER"
+        raise LaunchError(f"cannot make the folder for results: {error.strerror}", file=runs, hint=hint) from None
     consent = Consent(
         request.devices,
         processes=Path(f"/proc/self/fd/{sys.argv[1]}"),
         made=made_on_devices(runs / request.study) if request.resume else {},
     )
-    plan, notes = resolve_plan(asked, root, isolation_problem=request.isolation_problem, consent=consent)
+    plan, notes = resolve_plan(asked, folders, isolation_problem=request.isolation_problem, consent=consent)
     if request.resume and plan != asked:
         what = "cannot resume: this machine no longer has all that the plan names"
         raise LaunchError(what, file=runs / request.study, hint="\n".join(notes))
     study = LaunchedStudy(runs / request.study, plan, notes)
     with ExitStack() as stack:
-        _lock(stack, study, root, request.owner, time.monotonic() + request.wait)
+        _lock(stack, study, folders, request.owner, time.monotonic() + request.wait)
         if not request.resume:
             study.refuse_to_overwrite(replace=request.replace)
-        places = dict.fromkeys([runs, *(target.place(root) for target in plan.target)])
+        places = dict.fromkeys([runs, *(target.place(folders) for target in plan.target)])
         scratches = {place: stack.enter_context(scratch(place, mark=os.environ[MARK])) for place in places}
         for name in {name for target in plan.target for name in target.block_devices}:
             stack.enter_context(consent.held(name))
-        session = Session(study, root, scratches, _tell, consent)
+        session = Session(study, folders, scratches, _tell, consent)
         if request.resume:
             session.resume(retry_failed=request.retry_failed)
         _tell(Planned(study.name, str(study.folder), len(study.planned_runs), done=len(session.made)))
@@ -143,10 +144,10 @@ def _launch(request: Request) -> str | None:
         return session.make_runs()
 
 
-def _lock(stack: ExitStack, study: LaunchedStudy, root: Path, owner: Owner, deadline: float) -> None:
+def _lock(stack: ExitStack, study: LaunchedStudy, folders: Folders, owner: Owner, deadline: float) -> None:
     """Lock the study, and all devices to which its runs write."""
     paths = {
-        path for target in study.plan.target for path in (target.place(root), *map(Path, target.block_devices))
+        path for target in study.plan.target for path in (target.place(folders), *map(Path, target.block_devices))
     }
     devices = {name for path in paths for name in device_names(path)}
     # In one order, so that no two launches wait for each other.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.execution import Execution
     from fsbench_kit.launch.schedule import PlannedRun
     from fsbench_kit.launch.study import LaunchedStudy
-    from fsbench_kit.launch.targets import Ready, Target
+    from fsbench_kit.launch.targets import Folders, Ready, Target
     from fsbench_kit.launch.workloads import Argv, Work
 
 _ROOM: Final = 2**20  # bytes
@@ -56,8 +56,8 @@ class Session:
 
     Attributes
     ----------
-    root
-        The project's root.
+    folders
+        Where it works.
     scratches
         Place -> the scratch folder there. One place is the parent of the study's folder.
     tell
@@ -73,7 +73,7 @@ class Session:
     """
 
     study: LaunchedStudy
-    root: Path
+    folders: Folders
     scratches: Mapping[Path, Path]
     tell: Callable[[Event], None]
     consent: Consent
@@ -134,7 +134,7 @@ class Session:
             self._keep_made()
 
     def _scratch_of(self, target: Target) -> Path:
-        return self.scratches[target.place(self.root)]
+        return self.scratches[target.place(self.folders)]
 
     def _make_runs(self, provision: Provision) -> str | None:
         start = time.monotonic()
@@ -209,7 +209,8 @@ class Session:
             raise LaunchError(
                 f"the disk for the results is full: only {humanise(free, 'B')} is free",
                 file=self.scratch.parent,
-                hint=f"Finished runs are kept. Free space, then run: fsbench launch --resume {self.study.name}",
+                hint="Finished runs are kept. Free space, then run: "
+                + self.folders.command_to_resume(self.study.name),
             )
 
     def _used_up(self, elapsed: float) -> str | None:
@@ -264,7 +265,7 @@ class Session:
             if kind is not None and last[-_ENOUGH:] == [kind] * _ENOUGH:
                 self._stop_reason = (
                     f"{_ENOUGH} {runs} in a row failed for the same reason, so the launch was stopped: {failure}\n"
-                    f"Fix that, then run: fsbench launch --resume --retry-failed {self.study.name}"
+                    f"Fix that, then run: {self.folders.command_to_resume('--retry-failed', self.study.name)}"
                 )
                 return
 

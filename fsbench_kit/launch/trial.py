@@ -57,7 +57,7 @@ class Trial:
     estimates: tuple[str, ...]
 
 
-def try_plan(plan: Plan, root: Path, progress: Callable[[Event], None] | None = None) -> Trial:
+def try_plan(plan: Plan, root: Path, progress: Callable[[Event], None] | None = None, *, to: Path = RUNS) -> Trial:
     """Try each workload of a plan on each of its targets. Block devices are not touched: images stand for them.
 
     Raises
@@ -94,10 +94,10 @@ def try_plan(plan: Plan, root: Path, progress: Callable[[Event], None] | None = 
 
     study = f"trial-{uuid.uuid4().hex}"
     try:
-        result = launch(small, root=root, study=study, progress=tell)
+        result = launch(small, root=root, to=to, study=study, progress=tell)
         records = [json.loads((run / RECORD).read_text(encoding="utf-8")) for run in result.runs]
     finally:
-        shutil.rmtree(root / RUNS / study, ignore_errors=True)
+        shutil.rmtree(root / to / study, ignore_errors=True)
     failures = tuple(
         f"{record['workload']} on {record['target']}: {why}"
         for run, record in zip(result.runs, records, strict=True)

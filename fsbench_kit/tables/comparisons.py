@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from fsbench_kit.analysis.metrics import PLACE
+from fsbench_kit.analysis.metrics import OF_EFFECT, PLACE
 from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import METRICS
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOT_SHOWN: Final = "~"
 """Stands for a verdict where these runs show neither a difference nor equality."""
 
-_NOT_SHOWN_MEANS: Final = f"{NOT_SHOWN}  These runs show neither a difference nor that there is none."
+_NOT_SHOWN_MEANS: Final = f"{NOT_SHOWN}  These runs show neither a difference nor equality."
 
 Row = dict[str, Any]
 
@@ -101,11 +101,10 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
 
 def effects(comparison: pl.DataFrame) -> pl.DataFrame:
     """Return one row of those that answer one question in several metrics, such as bandwidth and IOPS of a job."""
-    of_effect = ("effect", "study", "level", "baseline")
     return (
         comparison.with_row_index("place")
         .sort(PLACE, maintain_order=True)
-        .unique(of_effect, keep="first", maintain_order=True)
+        .unique(OF_EFFECT, keep="first", maintain_order=True)
         .sort("place")
         .drop("place")
     )
@@ -118,6 +117,11 @@ def overall_table(found: pl.DataFrame) -> Table:
     ----------
     found
         What `fsbench_kit.geometric_mean` returned.
+
+    Notes
+    -----
+    A study, tool or pair of groups that is the same in all rows stands in the caption, and columns that say
+    nothing are left out.
     """
     rows = found.filter((pl.col("cells") > 1) | (pl.col("cells_dropped") > 0))
     footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
@@ -145,10 +149,24 @@ def overall_table(found: pl.DataFrame) -> Table:
         yield _range_text(row["prediction_low"], row["prediction_high"])
         yield " ".join(mark_of[note] for note in row["footnotes"])
 
+    if rows.is_empty():
+        return Table("No metric has several cells.", columns, (Group(None, ()),))
+    of_columns = list(zip(*map(tuple, map(cells, rows.iter_rows(named=True))), strict=True))
+    of_all = {
+        column.head: shown[0]
+        for column, shown in zip(columns, of_columns, strict=True)
+        if column.head in ("study", "tool", "groups") and len(set(shown)) == 1
+    }
+    kept = [
+        (column, shown)
+        for column, shown in zip(columns, of_columns, strict=True)
+        if column.head not in of_all and not {*shown} <= {NOTHING, "0", ""}
+    ]
+    same = ", ".join(name for name in of_all.values() if name != NOTHING)
     return Table(
-        "Over the cells that both groups have" if rows.height else "No metric has several cells.",
-        columns,
-        (Group(None, tuple(tuple(cells(row)) for row in rows.iter_rows(named=True))),),
+        "Over the cells that both groups have" + (f" ({same})" if same else ""),
+        tuple(column for column, _ in kept),
+        (Group(None, tuple(zip(*(shown for _, shown in kept), strict=True))),),
         tuple(one_line(note) for note in footnotes),
     )
 

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
+import fsbench_kit as fsb
 from fsbench_kit.cli.exits import STATUSES
 from tests.command import fsbench
 
@@ -62,6 +63,14 @@ def test_a_gate_writes_junit_by_the_rules_of_its_schema(published: Path, tmp_pat
         assert len(errors) == int(suite.get("errors", "")) > 0
         assert all({"type", "message"} == set(error.attrib) for error in errors)
     assert "comparisons are not comparable" in (tmp_path / "gate.md").read_text()
+
+
+def test_a_gate_counts_bandwidth_and_iops_of_a_job_once(root: Path, tmp_path: Path) -> None:
+    study = root / "raw_results" / "recorded" / "ext4-xfs-loop-2026"
+    fsbench("compare", study, "--gate", "--to", tmp_path / "gate.xml", "--to", tmp_path / "all.md")
+    tests = ET.parse(tmp_path / "gate.xml").getroot().findall(".//testcase")  # noqa: S314
+    comparison = fsb.compare(fsb.read(study))
+    assert len(tests) == comparison["effect"].n_unique() < comparison.height
 
 
 def test_junit_without_a_gate_is_refused(published: Path, tmp_path: Path) -> None:

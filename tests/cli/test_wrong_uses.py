@@ -138,8 +138,11 @@ def test_an_interrupted_launch_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr("fsbench_kit.launch.read_plan", interrupted)
-    result = fsbench("launch", "quick", cwd=folder)
-    assert (result.returncode, "fsbench launch --resume goes on" in result.stderr) == (130, True)
+    result = fsbench("launch", "quick", "--to", "my results", cwd=folder)
+    assert (result.returncode, "To resume: fsbench launch --resume --to 'my results'" in result.stderr) == (
+        130,
+        True,
+    )
 
 
 def test_every_command_has_an_example_in_its_help() -> None:

@@ -64,6 +64,15 @@ def test_names_that_are_not_alike_get_a_table_each(tmp_path: Path) -> None:
     assert data.diagnostics.is_empty()
 
 
+def test_a_label_that_names_a_filesystem_is_proposed(tmp_path: Path, root: Path) -> None:
+    lines = (root / "tests" / "data" / "bonnie" / "2.00a-two-runs.csv").read_text().splitlines()[1:]
+    for line, label in zip(lines, ("bench-xfs", "bench-ext4"), strict=True):
+        (tmp_path / f"r{len(label)}.csv").write_text(line.replace(",box,", f",{label},") + "\n")
+    _fsbench("init", tmp_path)
+    assert 'filesystem = "xfs"  # by the label "bench-xfs"' in (tmp_path / "study.toml").read_text()
+    assert sorted(fsb.read(tmp_path).runs["filesystem"]) == ["ext4", "xfs"]
+
+
 def test_a_template_that_is_given_is_written_down(tmp_path: Path) -> None:
     folder = _logs(tmp_path, "a-xfs.log", "b-ext4.log")
     _fsbench("init", folder, "--names", "{host}-{filesystem}.log")

@@ -23,6 +23,7 @@ from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.devices import block_devices, device_problem
 from fsbench_kit.launch.events import RunEnded
 from fsbench_kit.launch.resolve import resolve_plan
+from fsbench_kit.launch.targets import Folders
 from fsbench_kit.model.errors import LaunchError
 from tests.launch.traces import eventually
 
@@ -333,11 +334,11 @@ def test_disk_that_takes_the_place_of_the_one_that_was_named(
     plan = make_plan(target=[on(disk := call("losetup", "--find", "--show", image))])
     try:
         consent = Consent.to([disk])
-        resolve_plan(plan, tmp_path, isolation_problem=None, consent=consent)
+        resolve_plan(plan, Folders(tmp_path), isolation_problem=None, consent=consent)
         call("losetup", "--detach", disk)
         call("losetup", disk, image)
         with pytest.raises(LaunchError, match=f"{disk} is no longer the disk that was named"):
-            resolve_plan(plan, tmp_path, isolation_problem=None, consent=consent)
+            resolve_plan(plan, Folders(tmp_path), isolation_problem=None, consent=consent)
     finally:
         call("losetup", "--detach", disk)
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from fsbench_kit.launch import cleanup, tools, zfs
 from fsbench_kit.launch.resolve import resolve_plan
-from fsbench_kit.launch.targets import Target
+from fsbench_kit.launch.targets import Folders, Target
 from fsbench_kit.launch.targets.images import attached_below
 from fsbench_kit.model.errors import LaunchError
 
@@ -185,11 +185,11 @@ def test_targets_that_make_no_sense(table: dict[str, Any], message: str) -> None
 def test_optional_target_is_left_out(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
     here = {"kind": "directory", "name": "here", "directory": "."}
     lacking = {"kind": "directory", "name": "away", "directory": "absent", "optional": True}
-    plan, notes = resolve_plan(make_plan(target=[lacking, here]), tmp_path, isolation_problem=None)
+    plan, notes = resolve_plan(make_plan(target=[lacking, here]), Folders(tmp_path), isolation_problem=None)
     assert [chosen.name for chosen in plan.target] == ["here"]
     assert notes == (f'Target "away" is not available: {tmp_path}/absent is not a directory. It is left out.',)
     with pytest.raises(LaunchError, match="no target is left"):
-        resolve_plan(make_plan(target=[lacking]), tmp_path, isolation_problem=None)
+        resolve_plan(make_plan(target=[lacking]), Folders(tmp_path), isolation_problem=None)
 
 
 @pytest.mark.parametrize("filesystem", ["jfs", "reiserfs", "nilfs2", "f2fs"])
@@ -197,20 +197,21 @@ def test_filesystem_that_the_kernel_lacks(filesystem: str, tmp_path: Path) -> No
     if filesystem in tools.kernel_filesystems():
         pytest.skip("this kernel has it")
     assert (
-        target(kind="loop", filesystem=filesystem, size=1).problem(tmp_path) == f"the kernel has no {filesystem}"
+        target(kind="loop", filesystem=filesystem, size=1).problem(Folders(tmp_path))
+        == f"the kernel has no {filesystem}"
     )
 
 
 def test_md_that_the_kernel_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fsbench_kit.launch.targets.mirror.has_md", lambda: False)
-    problem = target(kind="mirror", filesystem="ext4", size=1).problem(tmp_path)
+    problem = target(kind="mirror", filesystem="ext4", size=1).problem(Folders(tmp_path))
     assert problem == "the kernel has no md, which a mirror with ext4 on it needs (btrfs and ZFS do not)"
 
 
 def test_no_zfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zfs, "_CONTROL", tmp_path / "absent")
     monkeypatch.setattr(tools, "search_path", lambda: str(tmp_path))
-    assert target(kind="zfs", size=1).problem(tmp_path) == (
+    assert target(kind="zfs", size=1).problem(Folders(tmp_path)) == (
         "the kernel has no ZFS loaded (/dev/zfs is missing), and zfs-fuse is not installed (Debian: zfs-fuse)"
     )
 
@@ -225,7 +226,9 @@ def test_cache_that_a_reused_pool_keeps_is_named(
         {"kind": "zfs", "name": "pool", "size": "64M"},
         {"kind": "directory", "name": "d", "directory": "."},
     ]
-    _, notes = resolve_plan(make_plan(target=targets, filesystems=filesystems), tmp_path, isolation_problem=None)
+    _, notes = resolve_plan(
+        make_plan(target=targets, filesystems=filesystems), Folders(tmp_path), isolation_problem=None
+    )
     assert [note for note in notes if "ARC" in note] == [
         'Target "pool": ZFS\'s own cache (ARC) may still hold data of earlier runs, because the '
         'filesystem is reused. To avoid that, write: filesystems = "fresh"'
@@ -265,13 +268,13 @@ def test_space_for_what_is_copied_is_asked_for_where_the_results_go(
         results, other = disks.free
         plan = make_plan(target=[{"kind": "directory", "name": "d", "directory": folder}], workload=[TREE])
         disks.free = {results: 10_000 + 3 * 4096, other: 2 * 3 * 4096}
-        resolve_plan(plan, tmp_path, isolation_problem=None)
+        resolve_plan(plan, Folders(tmp_path), isolation_problem=None)
         disks.free[results] -= 1
         with pytest.raises(LaunchError, match=r"the files to copy need .*, and .* is free"):
-            resolve_plan(plan, tmp_path, isolation_problem=None)
+            resolve_plan(plan, Folders(tmp_path), isolation_problem=None)
         disks.free = {results: 10_000 + 3 * 4096, other: 2 * 3 * 4096 - 1}
         with pytest.raises(LaunchError, match='target "d" needs 24 KiB; '):
-            resolve_plan(plan, tmp_path, isolation_problem=None)
+            resolve_plan(plan, Folders(tmp_path), isolation_problem=None)
 
 
 def test_space_for_what_is_copied_counts_beside_a_target_on_the_same_disk(
@@ -279,10 +282,10 @@ def test_space_for_what_is_copied_counts_beside_a_target_on_the_same_disk(
 ) -> None:
     need = 3 * 3 * 4096 + 10_000
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=need))
-    resolve_plan(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
+    resolve_plan(make_plan(workload=[TREE]), Folders(tmp_path), isolation_problem=None)
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=need - 1))
     with pytest.raises(LaunchError, match=r'target "here" needs .*, including what is copied to it;'):
-        resolve_plan(make_plan(workload=[TREE]), tmp_path, isolation_problem=None)
+        resolve_plan(make_plan(workload=[TREE]), Folders(tmp_path), isolation_problem=None)
 
 
 # ---- what a ZFS lacks
@@ -341,7 +344,7 @@ def test_options_that_a_zfs_lacks_are_named_and_left_out(
         "pool_options": ["ashift=12", "compatibility=openzfs-2.1-linux"],
         "dataset_options": ["atime=off", "compression=lz4", "sync=disabled"],
     }
-    plan, notes = resolve_plan(make_plan(target=[pool]), tmp_path, isolation_problem=None)
+    plan, notes = resolve_plan(make_plan(target=[pool]), Folders(tmp_path), isolation_problem=None)
     assert plan.target[0].model_dump(include={"pool_options", "dataset_options"}) == {
         "pool_options": ("ashift=12",),
         "dataset_options": ("atime=off",),

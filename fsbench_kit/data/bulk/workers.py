@@ -61,5 +61,5 @@ def _elsewhere(
     except BrokenExecutor as error:
         raise InputError(
             "a process that read was killed",
-            hint="Is there enough memory? Give the same command again: it goes on where it stopped.",
+            hint="Is there enough memory? Give the same command again: it continues where it stopped.",
         ) from error

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fsbench_kit.launch.targets.base import RUNS, BaseTarget
+from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Folders
 from fsbench_kit.launch.targets.device import DeviceTarget
 from fsbench_kit.launch.targets.directory import DirectoryTarget
 from fsbench_kit.launch.targets.loop import LoopTarget
@@ -27,6 +27,7 @@ __all__ = [
     "Commands",
     "DeviceTarget",
     "DirectoryTarget",
+    "Folders",
     "LoopTarget",
     "MirrorTarget",
     "RawTarget",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -20,12 +21,44 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.tools import Program
 
 RUNS: Final = Path("raw_results", "runs")
-"""Where studies that are launched here go, below the project's root."""
+"""Where studies that are launched here go, below the project's root, unless another folder is named."""
+
+
+class Folders(NamedTuple):
+    """Where a launch works.
+
+    Attributes
+    ----------
+    root
+        Where the relative directories of a plan begin.
+    to
+        Where its study goes, relative to that or absolute.
+    """
+
+    root: Path
+    to: Path = RUNS
+
+    @property
+    def results(self) -> Path:
+        """The folder for studies."""
+        return self.directory(self.to)
+
+    def directory(self, name: str | Path) -> Path:
+        """Return a directory that a plan names."""
+        return (self.root / name).resolve()
+
+    def command_to_resume(self, *words: str) -> str:
+        """Return the command that resumes a study, which words name, or the latest one."""
+        to = [] if self.to == RUNS else ["--to", str(self.to)]
+        return shlex.join(["fsbench", "launch", "--resume", *words, *to])
+
 
 Directory = Annotated[
     str,
     Field(
-        min_length=1, description="a directory, relative to the project's root or absolute", examples=["scratch"]
+        min_length=1,
+        description="a directory, absolute or relative to where you start the launch",
+        examples=["scratch"],
     ),
 ]
 
@@ -65,20 +98,20 @@ class BaseTarget(VariedTable, ABC):
         """Look whether it is the filesystem, which is a column of its own."""
         return key == "filesystem"
 
-    def place(self, root: Path) -> Path:
+    def place(self, folders: Folders) -> Path:
         """Return the directory in which its scratch folder is made: by default, where the results go."""
-        return (root / RUNS).resolve()
+        return folders.results
 
-    def problem(self, root: Path) -> str | None:
+    def problem(self, folders: Folders) -> str | None:
         """Say why it is not available on this machine, apart from isolation; ``None`` where it is.
 
         This only looks, and may be asked at any time.
         """
         if lack := not_installed(*self.programs):
             return lack
-        place = self.place(root)
+        place = self.place(folders)
         # The folder for results is made when the launch begins.
-        return None if place.is_dir() or place == (root / RUNS).resolve() else f"{place} is not a directory"
+        return None if place.is_dir() or place == folders.results else f"{place} is not a directory"
 
     def adapted(self) -> tuple[Self, tuple[str, ...]]:
         """Return it without the options that this machine lacks, and a sentence for each of these."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.consent import Consent
+    from fsbench_kit.launch.targets.base import Folders
 
 
 class DirectoryTarget(BaseTarget):
@@ -24,6 +25,8 @@ class DirectoryTarget(BaseTarget):
 
     Attributes
     ----------
+    directory
+        Where runs write.
     distinct
         Leave this target out where an earlier target is on the same filesystem.
     """
@@ -34,9 +37,9 @@ class DirectoryTarget(BaseTarget):
     directory: Directory
     distinct: Truth = False
 
-    def place(self, root: Path) -> Path:
+    def place(self, folders: Folders) -> Path:
         """Return the directory itself."""
-        return (root / self.directory).resolve()
+        return folders.directory(self.directory)
 
     def space_needed(self, space: int) -> int:
         """Return what the workload's files hold."""

@@ -12,8 +12,7 @@ from fsbench_kit.launch.targets.base import BaseTarget
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, Program, kernel_filesystems
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from fsbench_kit.launch.targets.base import Folders
     from fsbench_kit.launch.targets.steps import Command
 
 
@@ -100,17 +99,21 @@ class FilesystemTarget(BaseTarget):
 
     Attributes
     ----------
-    mkfs_options, mount_options
-        Words for mkfs, and what follows mount's ``-o``.
+    filesystem
+        The filesystem to make.
+    mkfs_options
+        Further options for mkfs.
+    mount_options
+        What follows ``-o`` of mount.
     """
 
     filesystem: FilesystemName
     mkfs_options: MkfsWords = ()
     mount_options: MountWords | None = None
 
-    def problem(self, root: Path) -> str | None:
+    def problem(self, folders: Folders) -> str | None:
         """Look for the filesystem, the programs and the directory."""
-        return self._kind.problem or super().problem(root)
+        return self._kind.problem or super().problem(folders)
 
     @property
     def _kind(self) -> Filesystem:

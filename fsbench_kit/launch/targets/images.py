@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 from pydantic import Field
 
 from fsbench_kit.launch.schema import Size
-from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Directory
+from fsbench_kit.launch.targets.base import BaseTarget, Directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from fsbench_kit.launch.targets.base import Folders
     from fsbench_kit.launch.targets.steps import Command, Ready
 
 
@@ -61,9 +62,9 @@ class ImagesTarget(BaseTarget, ABC):
         """How many images or devices it has."""
         return 1
 
-    def place(self, root: Path) -> Path:
+    def place(self, folders: Folders) -> Path:
         """Return where images and mount points are made."""
-        return (root / (self.directory or RUNS)).resolve()
+        return folders.results if self.directory is None else folders.directory(self.directory)
 
     @property
     def capacity(self) -> int | None:

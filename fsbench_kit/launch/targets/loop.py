@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsbench_kit.launch.consent import Consent
+    from fsbench_kit.launch.targets.base import Folders
 
 _IMAGE: Final = "image"
 _LOOP: Final = "/dev/loopN"
@@ -32,11 +33,11 @@ class LoopTarget(FilesystemTarget, ImagesTarget):
     kind: Literal["loop"]
     size: Size
 
-    def problem(self, root: Path) -> str | None:
+    def problem(self, folders: Folders) -> str | None:
         """Look for loop devices, and what any filesystem needs."""
         if not has_loop_devices():
             return NO_LOOP_DEVICES
-        return super().problem(root)
+        return super().problem(folders)
 
     @property
     def commands(self) -> Commands:

@@ -14,9 +14,9 @@ from fsbench_kit.launch.targets.steps import clear_command
 from fsbench_kit.launch.tools import has_loop_devices
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Self
 
+    from fsbench_kit.launch.targets.base import Folders
     from fsbench_kit.launch.targets.steps import Command
 
 DevicePaths = Annotated[
@@ -85,11 +85,11 @@ class MembersTarget(ImagesTarget, ABC):
         """Attach loop devices to the images."""
         return tuple(command for pair in self.loops.items() for command in attach_commands(*pair))
 
-    def problem(self, root: Path) -> str | None:
+    def problem(self, folders: Folders) -> str | None:
         """Look for loop devices where they are needed."""
         if not self.devices and not has_loop_devices():
             return NO_LOOP_DEVICES
-        return super().problem(root)
+        return super().problem(folders)
 
     @property
     def member_commands(self) -> tuple[Command, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsbench_kit.launch.consent import Consent
+    from fsbench_kit.launch.targets.base import Folders
     from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
@@ -37,13 +38,13 @@ class MirrorTarget(FilesystemTarget, MembersTarget):
         """Two."""
         return 2
 
-    def problem(self, root: Path) -> str | None:
+    def problem(self, folders: Folders) -> str | None:
         """Look for md where it is needed, and what members and filesystem need."""
         if not self._of_btrfs and not has_md():
             return (
                 f"the kernel has no md, which a mirror with {self.filesystem} on it needs (btrfs and ZFS do not)"
             )
-        return super().problem(root)
+        return super().problem(folders)
 
     @property
     def programs(self) -> tuple[Program, ...]:

@@ -31,7 +31,9 @@ class RawTarget(BaseTarget):
 
     Attributes
     ----------
-    device, signature
+    device
+        The device that fio writes to.
+    signature
         As for ``kind = "device"``.
     """
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from fsbench_kit.launch.consent import Consent
+    from fsbench_kit.launch.targets.base import Folders
     from fsbench_kit.launch.targets.steps import Command
     from fsbench_kit.launch.tools import Program
 
@@ -71,8 +72,10 @@ class ZfsTarget(MembersTarget):
     ----------
     mirror
         Whether it has two members that mirror each other, and not one.
-    pool_options, dataset_options
-        Properties of the pool, and of its one dataset.
+    pool_options
+        Properties of the pool.
+    dataset_options
+        Properties of its one dataset.
     """
 
     own_cache: ClassVar[str | None] = "ZFS's own cache (ARC)"
@@ -87,9 +90,9 @@ class ZfsTarget(MembersTarget):
         """Two in a mirror, else one."""
         return 2 if self.mirror else 1
 
-    def problem(self, root: Path) -> str | None:
+    def problem(self, folders: Folders) -> str | None:
         """Look for a ZFS, and what members need."""
-        return zfs.lack() or super().problem(root)
+        return zfs.lack() or super().problem(folders)
 
     def adapted(self) -> tuple[Self, tuple[str, ...]]:
         """Leave out the properties and values that the ZFS here does not have."""

@@ -125,8 +125,14 @@ class BaseWorkload(VariedTable, ABC):
     optional
         Whether it is left out, with a note, where its program is missing. Otherwise its runs are recorded as
         failed there.
-    repeats, timeout, drop_caches, trim
-        As in the plan, for this workload alone.
+    repeats
+        How often this workload runs on each target; without it, as the plan says.
+    timeout
+        Seconds after which a run of this workload is ended; without it, as the plan says.
+    drop_caches
+        Whether the kernel's caches are dropped before each of its runs; without it, as the plan says.
+    trim
+        Whether the device is trimmed before each of its runs; without it, as the plan says.
     """
 
     programs: ClassVar[tuple[Program, ...]] = ()

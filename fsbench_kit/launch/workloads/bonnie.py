@@ -56,13 +56,28 @@ class Bonnie(OptionsWorkload):
 
     Attributes
     ----------
-    size, chunk_size, fast, direct, no_write_buffering
-        ``-s``, ``-f``, ``-D`` and ``-b``: the tests of throughput. The last one syncs after each write, and after
-        each change of a directory too.
-    files, largest_file, smallest_file, directories
-        ``-n``: the tests of files, which are empty where no size is given.
-    ram_size, concurrency
-        ``-r`` and ``-c``.
+    size
+        The size of the file in the throughput tests (``-s``).
+    chunk_size
+        How much each of their requests reads or writes (the second part of ``-s``).
+    fast
+        Skip the tests that read and write byte by byte (``-f``).
+    direct
+        Use O_DIRECT (``-D``).
+    no_write_buffering
+        Sync after each write, and after each change of a directory (``-b``).
+    files
+        How many files are created, looked up and deleted (the first part of ``-n``).
+    largest_file
+        The size of the largest of these files; without it, they are empty.
+    smallest_file
+        The size of the smallest.
+    directories
+        How many directories they are spread over.
+    ram_size
+        The memory that bonnie++ is told of (``-r``), which decides how small `size` may be.
+    concurrency
+        How many copies of each test run at once (``-c``).
     """
 
     programs: ClassVar = (Program("bonnie++", "bonnie++", "-h", install=True),)

@@ -88,10 +88,14 @@ class Iozone(OptionsWorkload):
         `processes` (``-t``).
     tests
         Which ones (``-i``), the first of them ``write``, whose file the others use; without it, all.
-    direct, synchronous
-        ``-I`` (O_DIRECT) and ``-o`` (O_SYNC).
-    include_flush, include_close
-        Whether fsync and close count as part of a write: ``-e``, ``-c``.
+    direct
+        Use O_DIRECT (``-I``).
+    synchronous
+        Open the files with O_SYNC (``-o``).
+    include_flush
+        Whether the time of fsync counts as part of a write (``-e``).
+    include_close
+        Whether the time of close counts as part of a write (``-c``).
     excel_report
         Whether the figures are printed a second time (``-R``).
     cpu_use

@@ -51,8 +51,10 @@ class Sysbench(OptionsWorkload):
 
     Attributes
     ----------
-    time, events
-        The run ends after this time or this many requests, whichever is first.
+    time
+        Ends the run after so many seconds, unless `events` ends it earlier.
+    events
+        Ends the run after so many requests, unless `time` ends it earlier.
     """
 
     programs: ClassVar = (Program("sysbench", "sysbench", install=True),)

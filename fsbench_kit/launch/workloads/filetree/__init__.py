@@ -56,10 +56,14 @@ class Filetree(BaseWorkload):
     ----------
     large_file
         The size of the one large file.
-    files, directories
-        How many the tree has.
-    smallest, largest
-        Between these the sizes of its files are log-uniform.
+    files
+        How many files the tree has.
+    directories
+        How many directories it has.
+    smallest
+        The size of its smallest files. Sizes are log-uniform between this and `largest`.
+    largest
+        The size of its largest files.
     total
         The size of all of them together: then more of them are small, or large, than that.
     compressibility

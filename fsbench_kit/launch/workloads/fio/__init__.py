@@ -126,8 +126,10 @@ class Fio(BaseWorkload):
 
     Attributes
     ----------
-    job_file, job
-        A job file relative to the plan, or its text; nothing else is said then but `name` and `optional`.
+    job_file
+        A job file, relative to the plan. It takes the place of all keys that are options of fio.
+    job
+        The text of a job file, instead of `job_file`.
     log_interval
         Seconds over which fio averages bandwidth, IOPS and latency for its log files; without it, there are none.
     options
