@@ -6,7 +6,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,17 +20,15 @@ from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Co
 from fsbench_kit.data.files import Stamp, opened
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
 from fsbench_kit.formats import FORMATS, clean, name
-from fsbench_kit.formats.fio_log import HEAD_SIZE, log_of
+from fsbench_kit.formats.clean import CleanLogs
+from fsbench_kit.formats.fio_log import HEAD_SIZE, LogFile, log_of
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.units import MOST_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Executor
 
     from fsbench_kit.data.columns import Part
-    from fsbench_kit.formats.clean import CleanLogs
-    from fsbench_kit.formats.fio_log import LogFile
 
 
 class File(NamedTuple):

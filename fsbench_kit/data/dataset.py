@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -16,10 +18,6 @@ from fsbench_kit.data.wide import wide as as_wide
 from fsbench_kit.data.written import scan_frames, write_frames
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import SCHEMAS, checked
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from os import PathLike
 
 UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"]).fill_null(value=False)
 """Whether a run was made before those that count. It is never compared."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Container, Iterator, Sequence
 from html import unescape
 from itertools import combinations
 from pathlib import Path, PurePath
@@ -19,8 +20,6 @@ from fsbench_kit.data.name_proposals import FILESYSTEM, Proposal, proposed
 from fsbench_kit.data.names import NameTemplate, plain_names
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-
     from fsbench_kit.data.dataset import Dataset
 
 _SYSTEM: Final = {

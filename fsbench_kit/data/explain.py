@@ -6,21 +6,16 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from fsbench_kit.documents import read_document
 from fsbench_kit.documents.encoding import decode
-from fsbench_kit.model.records import Block, Diagnostic, Run
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Record, Run, Setting
 from fsbench_kit.model.units import scale, scales, units_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Bin, Measurement, Record, Setting
-
 
 LARGEST: Final = 2**25
 """So many bytes of a file can be explained."""

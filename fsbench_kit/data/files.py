@@ -11,14 +11,11 @@ import glob
 import io
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias, cast
+from typing import IO, Any, BinaryIO, Final, NamedTuple, TypeAlias, cast
 
 from fsbench_kit.model.errors import RequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Given: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | IO[str] | Iterable[Given]"
 """What people give to be read: a path or pattern, a log's bytes, an open file, or several of these."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from fsbench_kit.data.columns import Columns
 from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.formats.fio_log import run_of_logs, with_logs, wrote
 from fsbench_kit.model.records import Run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 RunOf: TypeAlias = Callable[[Columns, int], Run]
 """Makes the record of a run, by its number in columns."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import count
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from fsbench_kit.data.columns import diagnostics_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.model.records import Diagnostic
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def joined(datasets: Sequence[Dataset]) -> Dataset:

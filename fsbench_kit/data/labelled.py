@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -14,7 +15,6 @@ from fsbench_kit.data.reading import read
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from os import PathLike
 
     Labelled: TypeAlias = Mapping[str, Dataset | str | PathLike[str]]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -17,9 +18,6 @@ from fsbench_kit.data.study_facts import study_origin, target_settings
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Diagnostic, Setting
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 RUN_FILE: Final = "run.json"
 

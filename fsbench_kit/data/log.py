@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from fsbench_kit.data.fio_logs import log_file
-from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.formats.fio_log import LogFile
+from fsbench_kit.model.records import Diagnostic, Record, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
     from fsbench_kit.data.columns import Part
-    from fsbench_kit.formats.fio_log import LogFile
-    from fsbench_kit.model.records import Record, Setting
 
 StudyOrigin = Literal["published", "recorded", "launched"]
 

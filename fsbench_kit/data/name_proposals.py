@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import Final, NamedTuple
 
 import parse  # type: ignore[import-untyped]
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import PurePath
 
 
 class Proposal(NamedTuple):

@@ -8,6 +8,7 @@ under that name. A name says what a log does not, and nothing against it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
@@ -20,8 +21,6 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.records import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from fsbench_kit.data.log import Log
 
 FACTS: Final = ("filesystem", "host", "tool_version", "target", "workload", "round")

@@ -6,7 +6,10 @@ A *study* is a folder with such a file, whose ``[[log]]`` tables name its logs; 
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -25,11 +28,6 @@ from fsbench_kit.data.names import NameTemplate
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.toml_lines import lines_of_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from os import PathLike
-    from pathlib import Path
 
 STUDY_FILE: Final = "study.toml"
 

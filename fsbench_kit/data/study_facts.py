@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path, PurePath
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from fsbench_kit.data.assembly import runs_of
 from fsbench_kit.data.columns import Part
 from fsbench_kit.data.names import NOTHING, said_by, templates_of, with_named
-from fsbench_kit.data.study import RunKnowledge
+from fsbench_kit.data.study import LogFacts, RunKnowledge, RunOfLog, StudyDescription
 from fsbench_kit.documents.attribution import own_commands
 from fsbench_kit.documents.commands import commands
 from fsbench_kit.formats.commands import command_settings
@@ -21,10 +22,7 @@ from fsbench_kit.model.records import Diagnostic, Origin, Setting
 from fsbench_kit.model.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from fsbench_kit.data.log import Log, StudyOrigin
-    from fsbench_kit.data.study import LogFacts, RunOfLog, StudyDescription
 
 
 def facts_of_runs(

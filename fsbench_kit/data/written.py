@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import polars as pl
 
@@ -20,10 +22,6 @@ from fsbench_kit.data.columns import diagnostics_of
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import SCHEMAS, VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
 MANIFEST: Final = "dataset.json"
 UNFINISHED: Final = "unfinished"

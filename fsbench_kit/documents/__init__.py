@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from fsbench_kit.documents.attribution import with_command
 from fsbench_kit.documents.commands import commands
 from fsbench_kit.documents.encoding import Content, as_text, decode, encoding_of
-from fsbench_kit.documents.repair import repair
+from fsbench_kit.documents.repair import Repair, repair
 from fsbench_kit.documents.search import WINDOW, around_logs
-from fsbench_kit.documents.segments import segments
+from fsbench_kit.documents.segments import Segment, segments
 from fsbench_kit.formats import FORMATS, known_logs, name
 from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Diagnostic, Run
+from fsbench_kit.model.records import Diagnostic, Record, Run
 from fsbench_kit.model.vocabulary import DIAGNOSTICS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.documents.repair import Repair
-    from fsbench_kit.documents.segments import Segment
-    from fsbench_kit.model.records import Record
 
 __all__ = ["NO_BREAK", "Content", "Contents", "read_document", "read_file"]
 

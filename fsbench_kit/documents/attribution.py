@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from fsbench_kit.documents.commands import Command
 from fsbench_kit.formats.fitting import misfit
-from fsbench_kit.model.records import Diagnostic
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fsbench_kit.documents.commands import Command
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Origin, Run, Setting
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Diagnostic, Origin, Run, Setting
 
 
 def with_command(

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.command_line import GOES_ON
 from fsbench_kit.formats.commands import command_line, command_settings, programs, tool_called
 from fsbench_kit.formats.literals import literals
 from fsbench_kit.formats.signatures import Signatures
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Origin, Setting
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Origin, Setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import io
 import lzma
 import sys
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic
@@ -19,8 +20,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 LIMIT: Final = 2**31
 """So many bytes of a file are read, unpacked, and no more: a small file can be packed so that it never ends."""

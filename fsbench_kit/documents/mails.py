@@ -6,14 +6,12 @@ import binascii
 import codecs
 import io
 import re
+from collections.abc import Iterator
+from email.message import Message
 from email.parser import HeaderParser
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.text import Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from email.message import Message
 
 _END: Final = r"[^\S\n]*(?:\n|\Z)"
 _PART: Final = re.compile(

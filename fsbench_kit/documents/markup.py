@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from fsbench_kit.documents.commands import is_command
 from fsbench_kit.formats.text import Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _INLINE: Final = (
     "a|abbr|acronym|b|bdi|bdo|big|button|cite|code|del|dfn|em|font|i|img|input|ins|kbd|label|mark|nobr|q|s|samp|"

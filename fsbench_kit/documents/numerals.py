@@ -8,13 +8,11 @@ some tell one way and some another, nothing is changed.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.formats.text import Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _PROGRAMS: Final = "|".join(rf"{re.escape(name.rstrip('+'))}\+*" for name, tool in TOOLS.items() if tool.command)
 _NUMBER: Final = re.compile(

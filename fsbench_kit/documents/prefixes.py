@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _LINES: Final = 3
 """On so many lines one after another a prefix has to stand."""

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,12 +23,8 @@ from fsbench_kit.documents import mails, markup, prefixes
 from fsbench_kit.documents.numerals import numerals
 from fsbench_kit.formats import sniff
 from fsbench_kit.formats.text import Edit, Text
+from fsbench_kit.model.records import Run
 from fsbench_kit.model.units import MOST_DIGITS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from fsbench_kit.model.records import Run
 
 
 class Repair(NamedTuple):

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import codecs
 from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, islice
 from operator import or_
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
+from fsbench_kit.documents.encoding import Encoding
 from fsbench_kit.documents.repair import repair
 from fsbench_kit.formats import FORMATS
 from fsbench_kit.formats.text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.documents.encoding import Encoding
 
 WINDOW: Final = 2**13
 """So many characters are looked at together, or some less, to the end of a line."""

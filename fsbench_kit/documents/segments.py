@@ -6,24 +6,16 @@ in one place can end in another, with segments of other formats between them: it
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise, zip_longest
-from typing import TYPE_CHECKING
 
-from fsbench_kit.documents.repair import repair_log
-from fsbench_kit.formats import name, sniff
-from fsbench_kit.formats.text import Edit
-from fsbench_kit.model.records import Diagnostic, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.documents.commands import Command
-    from fsbench_kit.documents.repair import Repair
-    from fsbench_kit.formats import Format
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
+from fsbench_kit.documents.commands import Command
+from fsbench_kit.documents.repair import Repair, repair_log
+from fsbench_kit.formats import Format, name, sniff
+from fsbench_kit.formats.text import Edit, Text
+from fsbench_kit.model.records import Diagnostic, Record, Run
 
 
 @dataclass(frozen=True)

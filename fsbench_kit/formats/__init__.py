@@ -13,15 +13,13 @@ To add a format, copy `_template` to a module of a new name: whoever needs to kn
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.formats.tool import Tool
-    from fsbench_kit.model.records import Record
+from fsbench_kit.formats.text import Text
+from fsbench_kit.formats.tool import Tool
+from fsbench_kit.model.records import Record
 
 
 class Format(Protocol):

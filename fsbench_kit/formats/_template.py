@@ -17,20 +17,17 @@ What else a format needs: a log that the tool itself printed, as ``tests/data/ex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.command_line import getopt_command_line, in_bytes, plain
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.tool import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
+from fsbench_kit.model.records import Record
 
 # What others need to know of the tool: study.toml, the search for command lines, messages, ... An option
 # that the vocabulary has no word for needs no mention; it becomes a setting like example.-q.

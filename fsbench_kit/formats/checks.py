@@ -7,16 +7,14 @@ The checks know no tool: they work on measurements of one part and operation, of
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fsbench_kit.formats.findings import Finding, either
 from fsbench_kit.model.records import Measurement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 Interval = tuple[float, float]
 Part = tuple[str, str | None, str]

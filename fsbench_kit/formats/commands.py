@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from fsbench_kit import formats
 from fsbench_kit.formats.command_line import CommandLine, one_line
+from fsbench_kit.formats.tool import Tool
 from fsbench_kit.model.records import Origin, Setting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.tool import Tool
 
 
 @cache

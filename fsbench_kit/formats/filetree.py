@@ -31,23 +31,18 @@ from __future__ import annotations
 
 import csv
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.lexer import Printed, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
-from fsbench_kit.formats.text import Edit
+from fsbench_kit.formats.text import Edit, Text
 from fsbench_kit.formats.tool import Tool
-from fsbench_kit.model.records import Diagnostic, Setting
+from fsbench_kit.model.records import Diagnostic, Record, Setting
 from fsbench_kit.model.units import Quantity, Rounding, quantity
 from fsbench_kit.model.vocabulary import OPERATIONS, SETTINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
 
 TOOL: Final = Tool(name="filetree")
 SIGN: Final = "task,filesystems,metric"

@@ -17,18 +17,15 @@ alone, `diagnostics` says what was found.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Measurement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.formats.text import Text
 
 
 class Finding(NamedTuple):

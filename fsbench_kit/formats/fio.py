@@ -10,29 +10,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from math import nan
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fsbench_kit.formats.builder import Bounds
 from fsbench_kit.formats.command_line import GOES_ON
 from fsbench_kit.formats.findings import either, least
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
-from fsbench_kit.model.records import Block
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fsbench_kit.formats.builder import Bounds
-    from fsbench_kit.formats.signatures import Signatures
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic, Measurement
-    from fsbench_kit.model.units import Quantity
+from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Block, Diagnostic, Measurement
+from fsbench_kit.model.units import Quantity
 
 LATENCIES: Final = {
     "slat": "submission_latency",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.command_line import (
     PUNCTUATION,
@@ -21,11 +22,7 @@ from fsbench_kit.formats.command_line import (
     words_of,
 )
 from fsbench_kit.formats.tool import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.model.records import Run, Setting
+from fsbench_kit.model.records import Run, Setting
 
 _OPTIONS: Final[Options] = {
     "bs": ("block_size", in_bytes),

@@ -8,16 +8,11 @@ reports are then those of the rates of single requests, in kB/s of 1000 whatever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol
 
-from fsbench_kit.formats.checks import figures_by_part, part_of
-from fsbench_kit.model.records import Diagnostic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.formats.checks import Figures, Part
-    from fsbench_kit.model.records import Measurement
+from fsbench_kit.formats.checks import Figures, Part, figures_by_part, part_of
+from fsbench_kit.model.records import Diagnostic, Measurement
 
 _METRICS: Final = ("bandwidth", "iops")
 _OVER_INTERVALS: Final = {"mean", "min", "max", "stdev"}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit import formats
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from fsbench_kit.model.records import Run, Setting
+from fsbench_kit.model.records import Run, Setting
 
 
 def misfit(command: Sequence[Setting], run: Run) -> str | None:

@@ -30,22 +30,19 @@ A time that prints as 0 is below its last digit, and is censored.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.tool import Tool
+from fsbench_kit.model.records import Measurement, Record, State
 from fsbench_kit.model.units import Rounding, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Measurement, Record, State
 
 TOOL: Final = Tool(name="time", title="GNU time")
 SIGN: Final = r"\d\W*user\W*\d|being\W+timed|real\W*\d"

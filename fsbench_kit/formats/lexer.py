@@ -10,18 +10,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from fsbench_kit.formats.literals import literals
+from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.words import LONG, places_of_words
 from fsbench_kit.model.records import Diagnostic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from fsbench_kit.formats.text import Text
 
 UNREAD: Final = "UNREAD"
 _REACH: Final = 800

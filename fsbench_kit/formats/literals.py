@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 _TOKEN: Final = re.compile(
     r"""(?: (?P<open>\((?:\?(?:P<\w+>|[:>])|(?!\?)))

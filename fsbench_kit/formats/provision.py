@@ -10,14 +10,12 @@ Of a table that ``zfs get`` or ``zpool get`` printed, the properties that decide
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.model.records import Origin, Setting
 from fsbench_kit.model.units import size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _CONTINUATION: Final = re.compile(r"\\(?:\s|$)")
 _PROMPT: Final = re.compile(r"\n|\[[^\]\n]{1,80}\][#$]\s|(?<!\S)[#$]\s")

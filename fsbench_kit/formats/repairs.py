@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from fsbench_kit.formats.lexer import Token
-from fsbench_kit.formats.text import Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.formats.text import Edit, Text
+from fsbench_kit.model.records import Diagnostic
 
 
 def without_repeats(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from fsbench_kit.formats.words import LONG, places_of_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _REACH: Final = 400
 """So far around its word a signature reaches."""

@@ -28,21 +28,17 @@ A step that a run already has, and a number of files, belong to another run whos
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.tool import Tool
-from fsbench_kit.model.records import Setting
+from fsbench_kit.model.records import Measurement, Record, Setting
 from fsbench_kit.model.units import size
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Measurement, Record
 
 TOOL: Final = Tool(name="smallfiles")
 SIGN: Final = "datasize:|file_create|write_sync/"

@@ -19,21 +19,18 @@ has none, and the run is partial then. A log without ``exit code`` was cut off.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.repairs import without_repeats
 from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.tool import Tool
+from fsbench_kit.model.records import Record
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import METRICS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
 
 TOOL: Final = Tool(name="command", title="fsbench command")
 SIGN: Final = r"fsbench\W+command"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from fsbench_kit.formats.command_line import CommandLine
-    from fsbench_kit.model.records import Run, Setting
+from fsbench_kit.formats.command_line import CommandLine
+from fsbench_kit.model.records import Run, Setting
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,22 +10,18 @@ numbers, and the largest utilisation (``diskutil.c``).
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from fsbench_kit.formats.checks import apart, differ, figures_by_part, name_of, reach
+from fsbench_kit.formats.checks import Figures, Interval, apart, differ, figures_by_part, name_of, reach
 from fsbench_kit.formats.findings import Finding, either, greatest, least
+from fsbench_kit.model.records import Measurement
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from fsbench_kit.formats.checks import Figures, Interval
-    from fsbench_kit.model.records import Measurement
-
-    Part = tuple[str, str | None]
-    """Scope and name of a part."""
-    Wholes = Mapping[Part, Sequence[Part]]
-    """Of which parts each whole is made."""
+Part = tuple[str, str | None]
+"""Scope and name of a part."""
+Wholes = Mapping[Part, Sequence[Part]]
+"""Of which parts each whole is made."""
 
 _SUMS: Final[dict[str, dict[tuple[str, str], Callable[[Iterable[Any]], Any]]]] = {
     "group": {

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from typing import Final
 
 import numpy as np
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 LONG: Final = 2**14
 """In a text of so many characters one search for all words is faster than one for each."""

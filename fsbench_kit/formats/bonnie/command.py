@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import getopt
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from fsbench_kit.formats.command_line import CommandLine, Options, in_bytes, plain, setting_of, truth, words_of
 from fsbench_kit.formats.tool import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _OPTIONS: Final[Options] = {
     "-D": ("direct", truth),

@@ -7,7 +7,7 @@ The first field tells the layout. 1.03 has none: its lines begin with the machin
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.bonnie.phases import (
     FILE_PHASES,
@@ -24,9 +24,7 @@ from fsbench_kit.formats.bonnie.phases import (
     phases_of,
     size_settings,
 )
-
-if TYPE_CHECKING:
-    from fsbench_kit.formats.lexer import Token
+from fsbench_kit.formats.lexer import Token
 
 _FILES: Final = ["files", "bonnie++.largest-file", "bonnie++.smallest-file"]
 

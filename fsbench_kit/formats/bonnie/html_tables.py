@@ -15,7 +15,7 @@ The second *Chunk Size* holds the number of directories: bonnie++ writes it into
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.bonnie.phases import (
     FILE_PHASES,
@@ -32,9 +32,7 @@ from fsbench_kit.formats.bonnie.phases import (
     phases_of,
     size_settings,
 )
-
-if TYPE_CHECKING:
-    from fsbench_kit.formats.lexer import Token
+from fsbench_kit.formats.lexer import Token
 
 _BLOCK: Final = ("write", "rewrite", "read")
 _IN_MIB_SINCE: Final = "1.98"

@@ -6,19 +6,15 @@ Sources: ``bon_time.cpp``, ``bonnie.h`` and ``bonnie++.cpp`` of bonnie++ 1.03 to
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.lexer import Printed, Token
-from fsbench_kit.model.records import How, Setting
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Diagnostic, How, Measurement, Setting
 from fsbench_kit.model.units import Rounding, size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic, Measurement
 
 PHASES: Final = {
     **dict.fromkeys(("write_char", "write", "rewrite", "read_char", "read"), "bandwidth"),

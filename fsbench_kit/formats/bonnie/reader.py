@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fsbench_kit.formats.bonnie import csv_lines, html_tables, text_tables
 from fsbench_kit.formats.bonnie.command import TOOL
+from fsbench_kit.formats.bonnie.phases import Row
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.signatures import Signatures
-from fsbench_kit.formats.text import Edit
-from fsbench_kit.model.records import Diagnostic, Measurement, Run, Setting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.formats.bonnie.phases import Row
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
+from fsbench_kit.formats.text import Edit, Text
+from fsbench_kit.model.records import Diagnostic, Measurement, Record, Run, Setting
 
 SIGN: Final = (
     r"(?:putc\(\)|time|intelligently)\.\.\.|sequential\W+(?:output|create)|bonnie_version|file_size,putc"

@@ -13,8 +13,9 @@ which takes its figures from the CSV line, is right; its heading over the files 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.bonnie.phases import (
     FILE_PHASES,
@@ -31,12 +32,8 @@ from fsbench_kit.formats.bonnie.phases import (
     fit,
     size_settings,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.formats.lexer import Token
+from fsbench_kit.model.records import Diagnostic
 
 _RATE: Final = r"(?:-?\d+(?:\.\d+)?[kmg]?|-?nan|-?inf|\+{1,5})"
 _CPU: Final = r"(?:-?\d+|-?nan|-?inf|\+{1,5})"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from io import BufferedReader
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -28,6 +30,7 @@ from fsbench_kit.formats.fio_log.layout import (
     LATENCY_KINDS,
     OPERATIONS,
     Kind,
+    LatencyUnit,
     Layout,
     LogName,
     base_units,
@@ -39,13 +42,6 @@ from fsbench_kit.formats.fio_log.totals import LINES_NAMED, Percentiles, Total, 
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Bin, Block, Diagnostic, Measurement, Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from io import BufferedReader
-    from pathlib import Path
-
-    from fsbench_kit.formats.fio_log.layout import LatencyUnit
 
 SERIES_LIMIT: Final = 100_000
 """The rows of a log that has no more of them are a series of the run; more are left to `scan_fio_log`."""

@@ -5,23 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import polars as pl
 
-from fsbench_kit.formats.fio_log.layout import OPERATIONS
+from fsbench_kit.formats.fio_log.layout import OPERATIONS, LatencyUnit
 from fsbench_kit.formats.fio_log.rows import operation_of, scan_lines
 from fsbench_kit.model.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from fsbench_kit.formats.fio_log.layout import LatencyUnit
 
 _BINS_PER_GROUP: Final = 64
 _GROUPS: Final[dict[LatencyUnit, int]] = {"us": 19, "ns": 29}

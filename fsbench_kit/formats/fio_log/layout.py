@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fsbench_kit.formats.fio_log.strict import strict_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fsbench_kit.formats.fio_log.strict import Column
+from fsbench_kit.formats.fio_log.strict import Column, strict_columns
 
 Kind = Literal["bw", "iops", "lat", "clat", "slat"]
 LatencyUnit = Literal["ns", "us"]

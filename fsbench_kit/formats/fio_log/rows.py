@@ -5,23 +5,17 @@ Lines as fio prints them are parsed at once. A piece with any other line is pars
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final
+from pathlib import Path
+from typing import BinaryIO, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from fsbench_kit.formats.fio_log.layout import OPERATIONS, base_units
-from fsbench_kit.formats.fio_log.strict import strict_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from fsbench_kit.formats.fio_log.layout import Kind, LatencyUnit, Layout
-    from fsbench_kit.formats.fio_log.strict import Column
+from fsbench_kit.formats.fio_log.layout import OPERATIONS, Kind, LatencyUnit, Layout, base_units
+from fsbench_kit.formats.fio_log.strict import Column, strict_columns
 
 PIECE_SIZE: Final = 2**23
 """So many bytes of a log are held in memory at a time."""

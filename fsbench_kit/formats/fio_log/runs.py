@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.checks import second_printings
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_log.figures import Figures, LogFile, Place, PlaceOf, read_figures
 from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _PREFIX_OPTIONS: Final = ("fio.write_bw_log", "fio.write_iops_log", "fio.write_lat_log", "fio.write_hist_log")
 _PRECISION: Final = 1e-6

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.int64]
+Column: TypeAlias = NDArray[np.int64]
 
 _MANY: Final = 2**19
 """From so many bytes on, Polars is faster than NumPy."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from fsbench_kit.formats.fio_log.histograms import rank_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.formats.fio_log.rows import Piece
-    from fsbench_kit.formats.fio_log.strict import Column
+from fsbench_kit.formats.fio_log.rows import Piece
+from fsbench_kit.formats.fio_log.strict import Column
 
 LINES_NAMED: Final = 5
 """So many of the lines that are no rows are named."""

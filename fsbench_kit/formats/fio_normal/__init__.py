@@ -56,8 +56,10 @@ In client mode a job's figures are those of a client (``<host>/<job>``), and ``A
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.fio import report_time, undescribed
@@ -67,15 +69,9 @@ from fsbench_kit.formats.fio_normal.jobs import latency_percentile
 from fsbench_kit.formats.fio_normal.phrases import LEXER, LINES, MARKS
 from fsbench_kit.formats.fio_normal.reader import checks, is_as_it_seems, records, settle
 from fsbench_kit.formats.fio_normal.reports import reports, runs
-from fsbench_kit.formats.lexer import UNREAD
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
+from fsbench_kit.formats.lexer import UNREAD, Token
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Record
 
 __all__ = ["CLEAN", "SIGN", "TOOL", "parse", "signatures"]
 

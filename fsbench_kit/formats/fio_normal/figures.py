@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from fsbench_kit.formats.lexer import Printed
-from fsbench_kit.model.units import quantity
-
-if TYPE_CHECKING:
-    from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.model.units import Rounding
+from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.units import Rounding, quantity
 
 SHORTER: Final = 1000 / 1024
 """By how much a rate is smaller that was printed in bytes per ms, and read as KiB/s."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache, partial
 from math import isnan
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from fsbench_kit.formats.builder import Bounds, Place
 from fsbench_kit.formats.fio import (
     DEPTHS,
     LATENCIES,
@@ -17,16 +19,9 @@ from fsbench_kit.formats.fio import (
 )
 from fsbench_kit.formats.fio_normal.figures import ANY, SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, PERCENTILE, SHARE, cells, job_name
-from fsbench_kit.formats.fio_normal.state import JobPlace
+from fsbench_kit.formats.fio_normal.state import JobPlace, State
 from fsbench_kit.formats.lexer import Printed, Token
-from fsbench_kit.model.units import quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fsbench_kit.formats.builder import Bounds, Place
-    from fsbench_kit.formats.fio_normal.state import State
-    from fsbench_kit.model.units import Quantity, Rounding
+from fsbench_kit.model.units import Quantity, Rounding, quantity
 
 _LATENCY_UNITS: Final = {"nsec": "ns", "usec": "us", "msec": "ms"}
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from fsbench_kit.formats.clean.lines import Lines
 from fsbench_kit.formats.command_line import GOES_ON
 from fsbench_kit.formats.fio import COMMAND
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token
 from fsbench_kit.formats.signatures import Signatures
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def _bytes_moved(name: str) -> str:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.checks import cross_checks, figures_by_part
-from fsbench_kit.formats.findings import diagnostics
+from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.fio import highest_share, series_so_far
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_normal import jobs, setup, summary
 from fsbench_kit.formats.fio_normal.phrases import ONLY_MARKS
+from fsbench_kit.formats.fio_normal.reports import Report
 from fsbench_kit.formats.fio_normal.state import JobPlace, State
 from fsbench_kit.formats.fio_requests import are_over_intervals, over_requests
-from fsbench_kit.formats.lexer import UNREAD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from fsbench_kit.formats.findings import Finding
-    from fsbench_kit.formats.fio_normal.reports import Report
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.formats.totals import Part
-    from fsbench_kit.model.records import Diagnostic, Measurement, Record, Run, Status
+from fsbench_kit.formats.lexer import UNREAD, Token
+from fsbench_kit.formats.totals import Part
+from fsbench_kit.model.records import Diagnostic, Measurement, Record, Run, Status
 
 _READERS: Final[dict[str, Callable[[State, Token], None]]] = {
     UNREAD: setup.read_unread,

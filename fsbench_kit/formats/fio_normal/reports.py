@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from fsbench_kit.formats.fio_normal.phrases import (
     ALL_CLIENTS,
@@ -14,11 +14,7 @@ from fsbench_kit.formats.fio_normal.phrases import (
     SUMMARY,
     job_name,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.formats.lexer import Token
+from fsbench_kit.formats.lexer import Token
 
 
 class Report:

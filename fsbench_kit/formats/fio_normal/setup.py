@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.fio_command import COMMAND
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, job_name
 from fsbench_kit.formats.fio_normal.sizes import canonical_sizes
+from fsbench_kit.formats.fio_normal.state import State
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
-
-if TYPE_CHECKING:
-    from fsbench_kit.formats.fio_normal.state import State
-    from fsbench_kit.model.records import Origin
+from fsbench_kit.model.records import Origin
 
 _PROMPT: Final = re.compile(r"[#$%>❯»]\s*$")
 

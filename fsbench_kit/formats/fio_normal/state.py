@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.fio import part_names
 from fsbench_kit.formats.fio_normal.figures import Figures
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, job_name
-from fsbench_kit.formats.fio_normal.reports import choose_results
+from fsbench_kit.formats.fio_normal.reports import Report, choose_results
 from fsbench_kit.formats.fio_normal.sizes import one_size
-from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from fsbench_kit.formats.fio_normal.reports import Report
-    from fsbench_kit.formats.lexer import Printed
-    from fsbench_kit.formats.totals import Part
-    from fsbench_kit.model.records import Scope
+from fsbench_kit.formats.lexer import UNREAD, Printed, Token, unread_figure
+from fsbench_kit.formats.totals import Part
+from fsbench_kit.model.records import Scope
 
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)")
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.fio_normal.figures import SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, IDLE, cells, job_name
-from fsbench_kit.formats.lexer import Printed
-
-if TYPE_CHECKING:
-    from fsbench_kit.formats.fio_normal.state import State
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.model.units import Rounding
+from fsbench_kit.formats.fio_normal.state import State
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.units import Rounding
 
 
 def read_group(state: State, token: Token) -> None:

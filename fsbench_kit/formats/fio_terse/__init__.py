@@ -47,19 +47,16 @@ A line that a copy broke into several is put together again, without what the co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from fsbench_kit.formats.fio import beside, undescribed
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_terse.lines import MARKS, lines
 from fsbench_kit.formats.fio_terse.reader import Reader
 from fsbench_kit.formats.fio_terse.reports import runs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Record
 
 __all__ = ["SIGN", "TOOL", "parse", "signatures"]
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.fio import undescribed
 from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.formats.signatures import Signatures
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from fsbench_kit.formats.text import Text
+from fsbench_kit.formats.text import Text
 
 MARKS: Final = Signatures(
     {

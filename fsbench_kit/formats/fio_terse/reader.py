@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fsbench_kit.formats import totals
-from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import (
@@ -29,20 +30,13 @@ from fsbench_kit.formats.fio_terse.lines import (
     split,
     statistics,
 )
+from fsbench_kit.formats.fio_terse.reports import Report
 from fsbench_kit.formats.lexer import Printed, Token
-from fsbench_kit.model.records import Block, Diagnostic
-from fsbench_kit.model.units import quantity
+from fsbench_kit.formats.text import Text
+from fsbench_kit.formats.totals import Part
+from fsbench_kit.model.records import Block, Diagnostic, Record, Run
+from fsbench_kit.model.units import Quantity, Rounding, quantity
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.formats.builder import Bounds
-    from fsbench_kit.formats.fio_terse.reports import Report
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.formats.totals import Part
-    from fsbench_kit.model.records import Record, Run
-    from fsbench_kit.model.units import Quantity, Rounding
 
 
 class Reader:

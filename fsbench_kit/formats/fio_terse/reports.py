@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from fsbench_kit.formats.fio import holds_other_text
 from fsbench_kit.formats.fio_terse.lines import Line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from fsbench_kit.formats.text import Text
+from fsbench_kit.formats.text import Text
 
 Report = list[Line]
 

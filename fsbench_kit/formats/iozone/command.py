@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import getopt
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from fsbench_kit.formats.command_line import CommandLine, Options, all_own, own, plain, setting_of, truth, words_of
 from fsbench_kit.formats.iozone.tables import TESTS
 from fsbench_kit.formats.tool import Tool
+from fsbench_kit.model.records import Run, Setting
 from fsbench_kit.model.units import size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.model.records import Run, Setting
 
 
 def _in_kib(value: str) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fsbench_kit.formats.builder import Place, RunBuilder
-    from fsbench_kit.formats.lexer import Printed, Token
-    from fsbench_kit.model.units import Rounding
+from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.units import Rounding
 
 
 class Measure(NamedTuple):

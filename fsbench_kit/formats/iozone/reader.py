@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.clean import Clean, Free
-from fsbench_kit.formats.findings import diagnostics
+from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
 from fsbench_kit.formats.iozone.measures import BANDWIDTH, table_measure
@@ -17,15 +18,8 @@ from fsbench_kit.formats.iozone.tables import TableReader, with_lines
 from fsbench_kit.formats.iozone.throughput import ThroughputReader
 from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
 from fsbench_kit.formats.signatures import Signatures
-from fsbench_kit.formats.text import Edit
-from fsbench_kit.model.records import Setting, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.findings import Finding
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic, Origin, Record, Run
+from fsbench_kit.formats.text import Edit, Text
+from fsbench_kit.model.records import Diagnostic, Origin, Record, Run, Setting, Status
 
 SIGN: Final = r"test\W+of\W+file|line\W+used|reclen|children\W+see|y-axis|report\W+\d"
 

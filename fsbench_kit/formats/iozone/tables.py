@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from fsbench_kit.formats.builder import Place
+from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.findings import Finding, unequal
 from fsbench_kit.formats.iozone.measures import CPU, add, table_measure
-from fsbench_kit.formats.lexer import Printed
-from fsbench_kit.formats.text import Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fsbench_kit.formats.builder import RunBuilder
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic, Measurement, Run
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.formats.text import Edit, Text
+from fsbench_kit.model.records import Diagnostic, Measurement, Run
 
 _COLUMNS: Final = {
     "write": "write",

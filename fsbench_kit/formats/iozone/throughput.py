@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from fsbench_kit.formats.builder import Place
+from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.findings import Finding, greatest, least, number, unequal
 from fsbench_kit.formats.iozone.measures import CPU, Measure, add
 from fsbench_kit.formats.iozone.tables import cells_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from fsbench_kit.formats.builder import RunBuilder
-    from fsbench_kit.formats.lexer import Printed, Token
-    from fsbench_kit.model.records import Diagnostic, Measurement, Run, Scope
+from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.model.records import Diagnostic, Measurement, Run, Scope
 
 _TESTS: Final = {
     "initial writers": "write",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from fsbench_kit.formats.findings import Finding, either, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fsbench_kit.model.records import Measurement, Run
+from fsbench_kit.model.records import Measurement, Run
 
 _IDENTITIES: Final = (
     ("reads + writes + others", "requests"),

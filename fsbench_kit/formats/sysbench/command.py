@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from fsbench_kit.formats.command_line import (
     PUNCTUATION,
@@ -17,9 +18,6 @@ from fsbench_kit.formats.command_line import (
     words_of,
 )
 from fsbench_kit.formats.tool import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _OPTIONS: Final[Options] = {
     "events": ("request_limit", plain),

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.lexer import Token
 from fsbench_kit.formats.sysbench.histogram import HALF_BUCKET
-from fsbench_kit.model.records import Setting
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Measurement, Scope, Setting
 from fsbench_kit.model.units import Rounding, size
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Measurement, Scope
 
 
 def _words(text: str) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from fsbench_kit.formats.builder import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.formats.builder import RunBuilder
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.formats.builder import Place, RunBuilder
+from fsbench_kit.formats.lexer import Token
+from fsbench_kit.model.records import Diagnostic
 
 _BUCKETS: Final = 1024
 _LEAST, _MOST = 1e-3, 1e5

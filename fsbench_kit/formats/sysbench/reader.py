@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit.formats.clean import Clean, Free
 from fsbench_kit.formats.findings import diagnostics
@@ -26,12 +27,8 @@ from fsbench_kit.formats.sysbench.phrases import (
     SKIPPED,
     UNDER_A_HEADING,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Diagnostic, Record, Setting
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Diagnostic, Record, Setting
 
 SIGN: Final = (
     r"ysbench\W*v?\d|following\W*options:|doing\W*(?:sequential|random)|\]\W*reads:|operations\W*performed"

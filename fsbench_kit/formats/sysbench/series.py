@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from fsbench_kit.model.records import Block
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fsbench_kit.formats.lexer import Token
-    from fsbench_kit.formats.sysbench.figures import Report
-    from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.formats.lexer import Token
+from fsbench_kit.formats.sysbench.figures import Report
+from fsbench_kit.model.records import Block, Diagnostic
 
 
 def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:
