@@ -48,15 +48,7 @@ class Stretch:
 
 
 def explain(data: bytes, source: str) -> Iterator[Stretch]:
-    """Yield the stretches of a file, in its order.
-
-    Parameters
-    ----------
-    data
-        The file's bytes, unpacked.
-    source
-        Its name, for messages.
-    """
+    """Yield the stretches of a file, in its order; its bytes are unpacked."""
     records = list(read_document(data, source))
     text = decode(data, source)
     if text is None or not text.chars:
@@ -215,7 +207,6 @@ _OF_TEXT: Final = {"UNREAD_FIGURE", "OTHER_TEXT", "PROGRESS", "NOT_FILEIO", "INT
 
 
 def _figure(item: Measurement) -> str:
-    of = " ".join(filter(None, (item.scope if item.scope != "all" else None, item.part)))
     statistic = "" if item.statistic == "value" else f" {item.statistic}"
     sizes = "".join(
         f" {letter}{size}"
@@ -223,7 +214,7 @@ def _figure(item: Measurement) -> str:
         if size is not None
     )
     second = "" if item.primary else ", a second printing"
-    return f"{of + ': ' if of else ''}{item.operation} {item.metric}{statistic} = {_amount(item)}{sizes}{second}"
+    return f"{_of(item)}{item.operation} {item.metric}{statistic} = {_amount(item)}{sizes}{second}"
 
 
 def _amount(item: Measurement) -> str:
@@ -263,13 +254,17 @@ def _scale(item: Measurement) -> tuple[str, float]:
 
 
 def _setting(item: Setting) -> str:
-    of = " ".join(filter(None, (item.scope if item.scope != "all" else None, item.part)))
-    return f"setting {of + ': ' if of else ''}{item.key} = {_shown(item.value)} ({item.origin})"
+    return f"setting {_of(item)}{item.key} = {_shown(item.value)} ({item.origin})"
 
 
 def _bin(item: Bin) -> str:
-    of = " ".join(filter(None, (item.scope if item.scope != "all" else None, item.part)))
-    return f"{of + ': ' if of else ''}{item.operation} {item.metric}"
+    return f"{_of(item)}{item.operation} {item.metric}"
+
+
+def _of(item: Measurement | Setting | Bin) -> str:
+    """Name the part of a run, if it is one."""
+    words = " ".join(filter(None, (item.scope if item.scope != "all" else None, item.part)))
+    return f"{words}: " if words else ""
 
 
 def _diagnostic(item: Diagnostic) -> str:

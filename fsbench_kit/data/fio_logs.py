@@ -40,6 +40,13 @@ def _head(path: Path) -> tuple[bytes, bool]:
         return head, os.fstat(file.fileno()).st_size <= len(head)
 
 
+def _readable_head(path: Path) -> tuple[bytes, bool]:
+    try:
+        return _head(path)
+    except OSError as error:
+        raise InputError(f"the log cannot be read: {error.strerror or error}", file=path) from error
+
+
 def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str | None = None) -> pl.LazyFrame:
     """Read a log that fio wrote with ``write_bw_log``, ``write_iops_log`` or ``write_lat_log``, lazily.
 
@@ -78,10 +85,7 @@ def scan_fio_log(path: str | Path, kind: Kind | None = None, *, fio_version: str
     [(0.1, 'write', 0)]
     """
     path = Path(path)
-    try:
-        head, is_whole = _head(path)
-    except OSError as error:
-        raise InputError(f"the log cannot be read: {error.strerror or error}", file=path) from error
+    head, is_whole = _readable_head(path)
     layout, _ = recognise(head, is_whole=is_whole)
     if layout is None:
         raise InputError(
@@ -139,11 +143,7 @@ def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
         If the file is no such log.
     """
     path = Path(path)
-    try:
-        head, _ = _head(path)
-    except OSError as error:
-        raise InputError(f"the log cannot be read: {error.strerror or error}", file=path) from error
-    bins = recognise_histograms(head)
+    bins = recognise_histograms(_readable_head(path)[0])
     if bins is None:
         raise InputError("this is no histogram log of fio", file=path, hint="Other logs: scan_fio_log.")
     return scan_counts(path, bins)

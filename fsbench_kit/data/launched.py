@@ -108,20 +108,10 @@ def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], fact
         yield replace(
             log,
             name=f"{folder.name}/{name}",
-            study=facts.study,
+            **facts.model_dump(include=_OF_RUNS),
             origin=study_origin(folder),
-            stage=facts.stage,
-            round=facts.round,
-            order=facts.order,
-            target=facts.target,
-            workload=facts.workload,
-            filesystem=facts.filesystem,
-            host=facts.host,
             started_at=_naive_utc(facts.started_at),
             ended_at=_naive_utc(facts.ended_at),
-            duration=facts.duration,
-            status=facts.status,
-            exit_code=facts.exit_code,
             settings=(
                 *target_settings(facts.settings, "environment"),
                 Setting(key="command", value=_command(facts.argv), origin="command"),
@@ -130,6 +120,12 @@ def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], fact
         if said:
             yield Log(source=log.source, records=said)
             said = []
+
+
+_OF_RUNS: Final = {
+    *("study", "stage", "round", "order", "target", "workload", "filesystem", "host"),
+    *("duration", "status", "exit_code"),
+}
 
 
 def _command(argv: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ def with_names(log: Log, templates: Sequence[NameTemplate]) -> Iterator[Log]:
 
     That a name fits no template is said beside it.
     """
-    if not (isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)):
+    if not _has_runs(log):
         yield log
         return
     path = PurePath(log.source)
@@ -50,6 +50,10 @@ def with_names(log: Log, templates: Sequence[NameTemplate]) -> Iterator[Log]:
     if named is None:
         yield not_fitting(log, templates)
     yield with_named(log, named or NOTHING)
+
+
+def _has_runs(log: Log) -> bool:
+    return isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)
 
 
 def said_by(templates: Iterable[NameTemplate], path: PurePath) -> Named | None:
@@ -70,7 +74,7 @@ def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
     named = _named({key: _form(key).read(value) for key, value in known.items()})
     settings = tuple(replace(setting, origin="assumed") for setting in named.settings)
     facts = {**named.facts, **({"tool_version": version} if version and isinstance(log, FioLog) else {})}
-    if isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0):
+    if _has_runs(log):
         yield log_with(log.source, "ASSUMED", f"Assumed: {', '.join(map(' '.join, assume.items()))}.")
         log = with_named(log, Named(facts, settings))
     yield log

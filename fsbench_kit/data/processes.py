@@ -17,12 +17,7 @@ from typing import Final
 def processes(workers: int, environment: Mapping[str, str] | None = None) -> Iterator[ProcessPoolExecutor]:
     """Give processes to work in. They end with this one, and at once where this block fails or is interrupted.
 
-    Parameters
-    ----------
-    workers
-        How many.
-    environment
-        Variables that they are to have, set before they import anything that reads them.
+    They have an environment before they import anything that reads it.
     """
     # Spawned, because a forked process inherits locks and sockets that others hold.
     context = multiprocessing.get_context("spawn")

@@ -49,14 +49,7 @@ class Contents:
 
 
 def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
-    """Return what the logs in a file say, and the bytes in which they stand.
-
-    Parameters
-    ----------
-    file
-        The file, open; packed by gzip, bzip2, xz or zstd, or not.
-    source
-        Its name, for messages.
+    """Return what the logs in a file say, which may be packed, and the bytes in which they stand.
 
     Notes
     -----
@@ -90,15 +83,7 @@ def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
 
 
 def read_document(data: bytes, source: str) -> Iterator[Record]:
-    """Yield the runs of the logs in a file, with their figures, and what is to be said about the file.
-
-    Parameters
-    ----------
-    data
-        The file's bytes, unpacked.
-    source
-        Its name, for messages.
-    """
+    """Yield the runs of the logs in an unpacked file, and what is to be said about the file."""
     if not data.strip():
         yield Diagnostic(code="EMPTY", message="The file is empty.")
         return

@@ -20,18 +20,6 @@ def with_command(
     Right before the log, or after a shell's prompt, it is the command that ran. With other text between them, or
     another run, it is what the text says of the run. A command that does not fit the run is not its own; of
     several that are said in one go it is the one that fits.
-
-    Parameters
-    ----------
-    run, others
-        The run, with the command that its format found right before it; and all runs so far.
-    given, text
-        All command lines of the text.
-
-    Returns
-    -------
-    tuple
-        The run, and what is to be said of commands that are left out.
     """
     lines = {setting.line for setting in run.settings if setting.key == "command"}
     before = [

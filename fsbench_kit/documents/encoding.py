@@ -40,11 +40,6 @@ class Content:
 
     Of a file that was cut off or damaged, there is what can be unpacked; of one that is too large, its beginning.
 
-    Parameters
-    ----------
-    file
-        The file, open.
-
     Attributes
     ----------
     size

@@ -50,17 +50,7 @@ class Stretch:
 
 
 def around_logs(pieces: Iterable[bytes], encoding: Encoding, most: int) -> Iterator[Stretch]:
-    """Yield the stretches of a text around the marks of logs, in its order.
-
-    Parameters
-    ----------
-    pieces
-        The file's bytes.
-    encoding
-        How they encode text.
-    most
-        With so many characters the search ends.
-    """
+    """Yield the stretches of a text around the marks of logs, in its order, until there are `most` characters."""
     length = 0
     kept: list[Stretch] = []
     passed: deque[Stretch] = deque()

@@ -22,8 +22,8 @@ from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.command_line import getopt_command_line, in_bytes, plain
-from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
-from fsbench_kit.formats.repairs import without_repeats
+from fsbench_kit.formats.headed import headed_logs
+from fsbench_kit.formats.lexer import Lexer, Token
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.tool import Tool
@@ -54,27 +54,12 @@ _LEXER: Final = Lexer(
 
 
 def parse(text: Text) -> Iterator[Record]:
-    """Yield a run for each log, and a diagnostic for whatever holds a figure and is not understood."""
-    text, repairs = without_repeats(text)
-    yield from repairs
-    log: list[Token] = []
-    for token in _LEXER.tokens(text):
-        if token.name == "command":
-            continue
-        if token.name == "heading":
-            yield from _records(log)
-            log = []
-        if token.name == UNREAD or (not log and token.name != "heading"):
-            yield from filter(None, [unread_figure(token)])
-        else:
-            log.append(token)
-    yield from _records(log)
+    """Return a run for each log, and a diagnostic for whatever holds a figure and is not understood."""
+    return headed_logs(text, _LEXER, _records, skipped={"command"})
 
 
 def _records(log: list[Token]) -> Iterator[Record]:
     """Yield the run that the phrases of one log tell of, and what is to be said about it."""
-    if not log:
-        return
     heading, *others = log
     threads = int(heading["threads"] or "")
     run = RunBuilder(heading.text)

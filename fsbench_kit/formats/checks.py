@@ -40,18 +40,12 @@ _PERCENTILE: Final = re.compile(r"p(\d+(?:\.\d+)?)")
 def cross_checks(
     measurements: Iterable[Measurement], depths: Mapping[str | None, int] | None = None
 ) -> Iterator[Finding]:
-    """Yield a finding for each pair of figures that may not both be right.
+    """Yield a finding for each pair of figures of a run that may not both be right.
 
     Checked are a figure against its second prints, bandwidth against bytes over runtime and against IOPS times
     block size, IOPS against operations over runtime, the order of minimum, mean and maximum, and that of
-    percentiles, and latencies against the parts of which they are sums.
-
-    Parameters
-    ----------
-    measurements
-        Those of one run.
-    depths
-        How many requests a process may have in flight, by part, where that is known.
+    percentiles, and latencies against the parts of which they are sums. `depths` tells how many requests a
+    process of a part may have in flight, where that is known.
     """
     parts, repeats = _grouped(measurements)
     yield from _contradicting(repeats, parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import getopt
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -187,13 +187,7 @@ class CommandLine:
     def read(self, command: str, *, origin: Origin, line: int | None = None) -> Iterator[Setting]:
         """Yield the command itself, and the settings that it makes.
 
-        Parameters
-        ----------
-        command
-            The command line, which may continue over line ends with back-slashes, follow a prompt, and have lost
-            spaces.
-        origin, line
-            Where the command is known from.
+        It may continue over line ends with back-slashes, follow a prompt, and have lost spaces.
         """
         words = one_line(command)
         found = self.search(words)
@@ -221,6 +215,20 @@ def one_line(command: str) -> str:
     return " ".join(_CONTINUATION.sub(" ", command).split())
 
 
+def getopt_words(arguments: str, flags: str, names: Sequence[str] = ()) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options of a command line with their values, and its other words.
+
+    There are none where the tool has no such option: the command itself is all that is known of it then.
+
+    >>> getopt_words("-t 60 4", "t:"), getopt_words("-x", "t:")
+    (([('-t', '60')], ['4']), ([], []))
+    """
+    try:
+        return getopt.gnu_getopt(words_of(arguments), flags, names)
+    except getopt.GetoptError:
+        return [], []
+
+
 def getopt_command_line(
     tool: str, flags: str, options: Options, *, long: Iterable[str] = (), operands: Iterable[str] = ()
 ) -> CommandLine:
@@ -245,22 +253,13 @@ def getopt_command_line(
     """
     names, keys = list(long), list(operands)
 
-    def pairs(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
-        return getopt.gnu_getopt(words_of(all_own(arguments)), flags, names)
-
     def settings(arguments: str) -> Iterator[tuple[str, str]]:
-        try:
-            found, others = pairs(arguments)
-        except getopt.GetoptError:
-            return  # the command itself is kept
+        found, others = getopt_words(all_own(arguments), flags, names)
         yield from (setting_of(tool, options, flag, value or "true") for flag, value in found)
         yield from zip(keys, others, strict=False)
 
     def takes(arguments: str) -> bool:
-        try:
-            found, others = pairs(arguments)
-        except getopt.GetoptError:
-            return False
+        found, others = getopt_words(all_own(arguments), flags, names)
         numbers = all(re.search(r"\d", word) for word in others)
         return bool(found or others) and len(others) <= len(keys) and numbers
 

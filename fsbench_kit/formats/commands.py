@@ -36,13 +36,7 @@ def tool_called(name: str) -> str:
 def command_settings(command: str, *, origin: Origin, line: int | None = None) -> Iterator[Setting]:
     """Yield the settings that a command line of one of the tools makes, and the command itself.
 
-    Parameters
-    ----------
-    command
-        The command line, which may continue over line ends with back-slashes, follow a prompt, and have lost
-        spaces.
-    origin, line
-        Where the command is known from.
+    See `fsbench_kit.formats.command_line.CommandLine.read`.
 
     Examples
     --------

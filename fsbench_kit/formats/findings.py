@@ -62,26 +62,13 @@ class Finding(NamedTuple):
             excerpts = map("{} … {}".format, _column(self.at.text, rows), _column(self.beside.text, rows))
         return zip(messages, _column(self.at.line, rows), excerpts, strict=True)
 
-    def message_of(self, row: int) -> str:
-        """Return the message for one of the runs."""
-        return self.message.format(*(_of(word, row) for word in self.words))
-
-    def line_of(self, row: int) -> int | None:
-        """Return the line in one of the runs."""
-        line: int | None = _of(self.at.line, row)
-        return line
-
-    def excerpt_of(self, row: int) -> str | None:
-        """Return both prints in one of the runs, where there are two."""
-        return f"{_of(self.at.text, row)} … {_of(self.beside.text, row)}" if self.beside is not None else None
-
 
 def diagnostics(findings: Iterable[Finding], text: Text | None = None) -> Iterator[Diagnostic]:
     """Yield what is wrong with a run that is read alone; `text` is what it was read from, to show its phrases."""
     for finding in findings:
         if not finding.fails:
             continue
-        message, excerpt, line = finding.message_of(0), finding.excerpt_of(0), finding.at.line
+        ((message, line, excerpt),) = finding.of((0,))
         start = end = None
         if finding.beside is None and finding.at.phrase is not None and text is not None:
             start, end = finding.at.phrase
@@ -140,12 +127,3 @@ def _column(word: Any, rows: Sequence[int]) -> Iterable[Any]:
     if isinstance(word, tuple):
         return map(type(word), *(_column(part, rows) for part in word))
     return repeat(word, len(rows))
-
-
-def _of(word: Any, row: int) -> Any:
-    """Return what stands in a run's row, where a word is a column."""
-    if isinstance(word, list | np.ndarray):
-        return word[row]
-    if isinstance(word, tuple):
-        return type(word)(*(_of(part, row) for part in word))
-    return word

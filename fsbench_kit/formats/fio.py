@@ -10,24 +10,27 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from math import nan
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fsbench_kit.formats.builder import Bounds
 from fsbench_kit.formats.command_line import GOES_ON
+from fsbench_kit.formats.dates import ctime
 from fsbench_kit.formats.findings import either, least
 from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Block, Diagnostic, Measurement
 from fsbench_kit.model.units import Quantity
+
+_T = TypeVar("_T")
 
 LATENCIES: Final = {
     "slat": "submission_latency",
@@ -37,6 +40,15 @@ LATENCIES: Final = {
 }
 DEPTHS: Final = {"IO depths": "depth", "submit": "submit_batch", "complete": "complete_batch"}
 
+CPU: Final = {
+    "cpu_user": "%",
+    "cpu_system": "%",
+    "context_switches": "",
+    "major_faults": "",
+    "minor_faults": "",
+}
+"""What a job takes of the processors, and its units; shares are rounded, and the others are counts."""
+
 COMMAND: Final = (
     r"""(?<![\w./`-])(?:"[A-Z]:\\[^"\n]{0,200}\\fio(?:\.exe)?"|(?:[\w./-]{0,200}/)?fio(?:\.exe)?)\s+"""
     r"(?=-{1,2}[a-z]|\S{1,200}\.(?:fio|job|ini|cfg)\b|\\)"
@@ -44,9 +56,6 @@ COMMAND: Final = (
 """How a command line of fio begins; a mail's line breaks stand before options of it."""
 
 _DESCRIPTION: Final = re.compile(r'"desc(?:ription)?"\s*:\s*"(?:[^"\\\n]|\\.)*+"')
-
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_TIME: Final = re.compile(r"([A-Z][a-z]{2})\s*(\d{1,2})\s*(\d\d):(\d\d):(\d\d)\s*(\d{4})")
 
 _BIN_BITS: Final = 6
 LAST_BIN: Final = 2**33 + 127 * 2**26
@@ -271,11 +280,9 @@ def report_time(text: str) -> datetime:
     >>> report_time("Mon Mar 23 00:29:37 2020")
     datetime.datetime(2020, 3, 23, 0, 29, 37)
     """
-    match = _TIME.search(text)
-    if match is None:
+    if (time := ctime(text)) is None:
         raise ValueError(f"{text!r} is not a time as fio prints it")
-    day, hour, minute, second, year = map(int, match.groups()[1:])
-    return datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second)
+    return time
 
 
 def part_names(jobs: Iterable[str]) -> Iterator[str]:
@@ -302,6 +309,18 @@ def part_names_with_idle(jobs: Iterable[tuple[str, bool]]) -> Iterator[str]:
     known = list(jobs)
     busy = {name for name, has_worked in known if has_worked}
     return part_names(f"{name}.idle" if name in busy and not has_worked else name for name, has_worked in known)
+
+
+def split_where(items: Iterable[_T], begins: Callable[[list[_T], _T], bool]) -> Iterator[list[_T]]:
+    """Yield items that follow each other, up to one that begins something else than those before it."""
+    current: list[_T] = []
+    for item in items:
+        if current and begins(current, item):
+            yield current
+            current = []
+        current.append(item)
+    if current:
+        yield current
 
 
 def undescribed(marks: Signatures, chars: str) -> Iterator[int]:

@@ -12,14 +12,9 @@ from fsbench_kit.model.records import Run, Setting
 
 
 def misfit(command: Sequence[Setting], run: Run) -> str | None:
-    """Return what of a command is not as in a run; ``None`` where nothing is.
+    """Return what of a command is not as in a run of its tool; ``None`` where nothing is.
 
-    Parameters
-    ----------
-    command
-        Its settings.
-    run
-        A run of the command's tool, of which its own figures and settings count, and no command that it has.
+    Of the run its own figures and settings count, and no command that it has.
     """
     tool = formats.TOOLS[run.tool]
     return next(_told_otherwise(tool.told, command, run), None) or next(tool.misfits(command, run), None)

@@ -30,8 +30,7 @@ A time that prints as 0 is below its last digit, and is censored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -90,6 +89,7 @@ _LEXER: Final = Lexer(
 )
 _FIRST: Final = {"usage", "command", "shells", "posix"}
 """The phrases with which what is said of a command begins, but for how it ended."""
+_ENDED: Final = {"exited", "killed"}
 _SKIPPED: Final = {"page_size", "not_kept"}
 
 
@@ -141,107 +141,76 @@ def parse(text: Text) -> Iterator[Record]:
     """Yield a run for each command that was timed, and a diagnostic for figures that are not understood."""
     text, repairs = without_repeats(text)
     yield from repairs
-    run: _OpenRun | None = None
+    log: list[Token] = []
     for token in _LEXER.tokens(text):
         if token.name == UNREAD:
-            if (diagnostic := unread_figure(token)) is not None:
-                yield diagnostic
+            yield from filter(None, [unread_figure(token)])
         elif token.name not in _SKIPPED:
-            if run is not None and run.is_over_before(token):
-                yield from run.close()
-                run = None
-            run = run or _OpenRun(token)
-            run.read(token)
-    if run is not None:
-        yield from run.close()
+            if log and _is_of_another(token, {each.name for each in log}):
+                yield from _records(log)
+                log = []
+            log.append(token)
+    if log:
+        yield from _records(log)
 
 
-@dataclass
-class _OpenRun:
-    """What is said of one command, as far as it was read."""
+def _is_of_another(token: Token, seen: set[str]) -> bool:
+    """Whether a phrase is of another command than those that were seen so far."""
+    if token.name in _ENDED:
+        return True
+    return token.name in seen or (token.name in _FIRST and not seen <= _ENDED)
 
-    first: Token
-    last: Token = field(init=False)
-    phrases: set[str] = field(default_factory=set)
-    command: str | None = None
-    exit_code: int | None = None
-    signal: str | None = None
-    figures: dict[str, Token] = field(default_factory=dict)
-    run: RunBuilder = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.run = RunBuilder(self.first.text)
+def _records(log: Sequence[Token]) -> Iterator[Record]:
+    """Yield the run that the phrases of one command tell of, and what is to be said about it."""
+    text, start, end = log[0].text, log[0].start, log[-1].end
+    tokens = {group: token for token in log for group in token.groups}
+    figures = {group: token for group, token in tokens.items() if group in _FIGURES}
+    if not figures:
+        message = "This tells how a command ended, and nothing else of it."
+        yield Token("time", text, start, end).diagnostic("UNREAD_FIGURE", message)
+        return
+    command, status, signal = (
+        tokens[group][group] if group in tokens else None for group in ("command", "status", "signal")
+    )
+    run = RunBuilder(text)
+    if command is not None:
+        run.set("command", command, tokens["command"].start)
+    for group, token in figures.items():
+        _add(run, Place(_operation(command or "")), token, group)
+    by_metric = {item.metric: item for item in run.measurements}
+    elapsed = by_metric.get("elapsed")
+    exit_code = int(status) if status is not None and signal is None else None
+    if signal is not None:
+        run.say("RUN_FAILED", f"The command was ended by signal {signal}.", start, end)
+    elif exit_code:
+        run.say("RUN_FAILED", f"The command exited with status {exit_code}.", start, end)
+    if missing := {"elapsed", "user", "system"} - figures.keys():
+        run.say("INCOMPLETE_LOG", f"The times lack {', '.join(sorted(missing))}.", start, end)
+    if (message := _contradiction(by_metric)) is not None:
+        run.say("FIGURES_DISAGREE", message, start, end)
+    yield from run.records(
+        TOOL.name,
+        start,
+        end,
+        duration=(elapsed.value or 0.0) if elapsed is not None else None,
+        status="failed" if signal is not None or exit_code else "ok" if elapsed is not None else "partial",
+        exit_code=exit_code,
+    )
 
-    def is_over_before(self, token: Token) -> bool:
-        """Whether a phrase is of another command than what was read so far."""
-        if token.name in {"exited", "killed"}:
-            return True
-        if token.name in _FIRST:
-            return bool(self.phrases - {"exited", "killed"})
-        return token.name in self.phrases
 
-    def read(self, token: Token) -> None:
-        self.last = token
-        self.phrases.add(token.name)
-        for group, text in (token.match.groupdict() if token.match is not None else {}).items():
-            if text is None:
-                continue
-            match group:
-                case "command":
-                    self.command = text
-                    self.run.set("command", text, token.start)
-                case "status":
-                    self.exit_code = int(text)
-                case "signal":
-                    self.signal = text
-                case _:
-                    self.figures[group] = token
-
-    def close(self) -> Iterator[Record]:
-        text = self.first.text
-        stretch = Token("time", text, self.first.start, self.last.end)
-        if not self.figures:
-            yield stretch.diagnostic("UNREAD_FIGURE", "This tells how a command ended, and nothing else of it.")
-            return
-        place = Place(_operation(self.command or ""))
-        for group, token in self.figures.items():
-            _add(self.run, place, token, group)
-        by_metric = {item.metric: item for item in self.run.measurements}
-        elapsed = by_metric.get("elapsed")
-        failed = self.signal is not None or bool(self.exit_code)
-        if self.signal is not None:
-            self._say("RUN_FAILED", f"The command was ended by signal {self.signal}.")
-        elif self.exit_code:
-            self._say("RUN_FAILED", f"The command exited with status {self.exit_code}.")
-        missing = {"elapsed", "user", "system"} - self.figures.keys()
-        if missing:
-            self._say("INCOMPLETE_LOG", f"The times lack {', '.join(sorted(missing))}.")
-        self._cross_check(by_metric)
-        yield from self.run.records(
-            TOOL.name,
-            self.first.start,
-            self.last.end,
-            duration=(elapsed.value or 0.0) if elapsed is not None else None,
-            status="failed" if failed else "ok" if elapsed is not None else "partial",
-            exit_code=self.exit_code if self.signal is None else None,
-        )
-
-    def _say(self, code: str, message: str) -> None:
-        self.run.say(code, message, self.first.start, self.last.end)
-
-    def _cross_check(self, figures: Mapping[str, Measurement]) -> None:
-        """Hold the share of a processor against the times that it is computed from."""
-        if not figures.keys() >= _COMPUTED:
-            return
-        elapsed, user, system, cpu = (figures[metric] for metric in ("elapsed", *_CPU_TIMES, "cpu"))
-        least, most = (user.low or 0) + (system.low or 0), (user.high or 0) + (system.high or 0)
-        if (
-            elapsed.low
-            and elapsed.high
-            and (least / elapsed.high >= (cpu.high or 0) or most / elapsed.low < (cpu.low or 0))
-        ):
-            values = (item.value or 0 for item in (user, system, elapsed, cpu))
-            self._say("FIGURES_DISAGREE", "{:g} + {:g} s of {:g} s are not {:.0%}.".format(*values))
+def _contradiction(figures: Mapping[str, Measurement]) -> str | None:
+    """Hold the share of a processor against the times that it is computed from."""
+    if not figures.keys() >= _COMPUTED:
+        return None
+    elapsed, user, system, cpu = (figures[metric] for metric in ("elapsed", *_CPU_TIMES, "cpu"))
+    least, most = (user.low or 0) + (system.low or 0), (user.high or 0) + (system.high or 0)
+    if not elapsed.low or not elapsed.high:
+        return None
+    if least / elapsed.high < (cpu.high or 0) and most / elapsed.low >= (cpu.low or 0):
+        return None
+    values = (item.value or 0 for item in (user, system, elapsed, cpu))
+    return "{:g} + {:g} s of {:g} s are not {:.0%}.".format(*values)
 
 
 _CPU_TIMES: Final = ("cpu_time_user", "cpu_time_system")

@@ -67,9 +67,15 @@ class Token:
         """The line on which the phrase starts."""
         return self.text.line(self.start)
 
-    def line_of(self, group: str) -> int:
-        """Return the line on which a group stands."""
-        return self.text.line(self.match.start(group)) if self.match is not None else self.line
+    @property
+    def groups(self) -> dict[str, str]:
+        """The groups that took part, and their texts."""
+        found = self.match.groupdict() if self.match is not None else {}
+        return {group: text for group, text in found.items() if text is not None}
+
+    def start_of(self, group: str) -> int:
+        """Return where a group begins."""
+        return self.match.start(group) if self.match is not None else self.start
 
     def printed(self, group: str) -> Printed | None:
         """Return a group's text, and where it stands; ``None`` where the group took no part."""

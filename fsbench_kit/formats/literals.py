@@ -60,10 +60,7 @@ def _worth(words: Words) -> float:
 def literals(pattern: str) -> list[Words]:
     r"""Return sets of words of which one each stands in whatever an expression matches; the best one first.
 
-    Parameters
-    ----------
-    pattern
-        A regular expression for which no flags change what a letter stands for.
+    No flags of the expression may change what a letter stands for.
 
     Examples
     --------

@@ -95,10 +95,6 @@ class Document:
     strange: list[tuple[int, int]] = field(default_factory=list)
     bins: list[Counts] = field(default_factory=list)
 
-    def text(self, value: object) -> str:
-        """Return a string, or a number as it is printed."""
-        return self.number(value) if is_number(value) else value if isinstance(value, str) else ""
-
     def number(self, number: int) -> str:
         """Return a number as it is printed."""
         return self.chars[self.starts[number] : self.ends[number]]

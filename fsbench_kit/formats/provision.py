@@ -33,14 +33,7 @@ _PROPERTY: Final = re.compile(
 
 
 def provision_settings(text: str, *, origin: Origin) -> Iterator[Setting]:
-    r"""Yield the settings of the filesystem that commands made.
-
-    Parameters
-    ----------
-    text
-        The commands, and perhaps their answers.
-    origin
-        Where they are known from.
+    r"""Yield the settings of the filesystem that commands made, in a text that may have their answers as well.
 
     Examples
     --------

@@ -120,10 +120,7 @@ class Text:
     def edited(self, edits: Iterable[Edit]) -> Text:
         """Return the text with some of its characters replaced.
 
-        Parameters
-        ----------
-        edits
-            In the order of the text, none of them reaching into another.
+        The edits are in its order, and none of them reaches into another.
         """
         chars: list[str] = []
         stretches = _Stretches([], [], [])

@@ -42,14 +42,8 @@ _SUMMED: Final = {
 def checks(measurements: Sequence[Measurement], wholes: Wholes, *, has_all_parts: bool) -> Iterator[Finding]:
     """Yield a finding for each figure of a whole that may not be what those of its parts make.
 
-    Parameters
-    ----------
-    measurements
-        Those of one run.
-    wholes
-        Of which parts each group, and the sum of all clients, is made.
-    has_all_parts
-        Whether no part is missing. Where that is not known, missing ones may explain the difference.
+    A whole is a group, or the sum of all clients. Where it is not known whether it has all its parts, missing ones
+    may explain a difference.
     """
     yield from _sums(measurements, wholes, has_all_parts=has_all_parts)
     yield from _shares(measurements, wholes, has_all_parts=has_all_parts)

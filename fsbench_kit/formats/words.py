@@ -14,16 +14,7 @@ LONG: Final = 2**14
 
 
 def places_of_words(chars: str, words: Collection[str], *, ignores_case: bool = False) -> dict[str, list[int]]:
-    """Return where in a text each of some words stands.
-
-    Parameters
-    ----------
-    chars
-        The text.
-    words
-        The words; in small letters, if any case will do.
-    ignores_case
-        Whether letters of ASCII can be small or large.
+    """Return where in a text each of some words stands; in small letters, if any case of ASCII will do.
 
     Examples
     --------

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import getopt
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from fsbench_kit.formats.command_line import CommandLine, Options, in_bytes, plain, setting_of, truth, words_of
+from fsbench_kit.formats.command_line import CommandLine, Options, getopt_words, in_bytes, plain, setting_of, truth
 from fsbench_kit.formats.tool import Tool
 
 _OPTIONS: Final[Options] = {
@@ -26,24 +25,14 @@ _UNKNOWN: Final = "\0"
 
 
 def _words(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the options with their values, up to what a shell does with the output, and other words.
-
-    Raises
-    ------
-    getopt.GetoptError
-        If bonnie++ has no such option.
-    """
+    """Return the options with their values, up to what a shell does with the output, and other words."""
     known = _SUBSTITUTION.sub(_UNKNOWN, _SUBSTITUTION.sub(_UNKNOWN, arguments))
     words = re.split(r"\s\d?[|<>;&]|;", f" {known} ")[0]
-    return getopt.gnu_getopt(words_of(_FAST.sub(r"\1", words)), _FLAGS)
+    return getopt_words(_FAST.sub(r"\1", words), _FLAGS)
 
 
 def _settings(arguments: str) -> Iterator[tuple[str, str]]:
-    try:
-        pairs, _ = _words(arguments)
-    except getopt.GetoptError:
-        return  # the command itself is kept
-    for flag, value in pairs:
+    for flag, value in _words(arguments)[0]:
         if _UNKNOWN in value or "$" in value:
             continue
         match flag:
@@ -80,10 +69,7 @@ def _files(value: str) -> Iterator[tuple[str, str]]:
 
 
 def _takes(arguments: str) -> bool:
-    try:
-        pairs, stray = _words(arguments)
-    except getopt.GetoptError:
-        return False
+    pairs, stray = _words(arguments)
     numbers = (value for flag, value in pairs if flag in {"-c", "-n", "-r", "-s", "-x"})
     return bool(pairs) and not stray and all(re.match(rf"\d|.*[${_UNKNOWN}]", value) for value in numbers)
 

@@ -84,14 +84,7 @@ PHRASES: Final = {
 def row(token: Token) -> Row:
     """Return what a line says."""
     layout = token["layout"] if token.name != "csv_1_03" else None
-    found = Row(
-        form="CSV",
-        text=token.text,
-        start=token.start,
-        end=token.end,
-        version=token["version"] if layout else None,
-        machine=(token["machine"] or "").strip(),
-    )
+    found = Row.of("CSV", token, token["version"] if layout else None, token["machine"])
     names = _LAYOUTS["1.97" if layout == "1.96" else layout]
     values = {name: cell for name, cell in _values(token, names, found).items() if cell.chars}
     found.settings = size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell()))

@@ -105,14 +105,7 @@ def row(token: Token, heading: Token) -> Row | None:
             del values[name]
     if not all(can_hold(name, cell.chars) for name, cell in values.items()) or not all_fit(values):
         return None
-    found = Row(
-        form="HTML",
-        text=token.text,
-        start=token.start,
-        end=token.end,
-        version=heading["version"],
-        machine=(token["machine"] or "").strip(),
-    )
+    found = Row.of("HTML", token, heading["version"], token["machine"])
     settings = {key: values[key] for key in shown.values() if key in values}
     found.settings = (
         size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell())) | settings

@@ -55,6 +55,9 @@ UNITS: Final[dict[str, Unit | None]] = {
 """The units of the CSV line."""
 
 
+Form = Literal["CSV", "text", "HTML"]
+
+
 class Cell(NamedTuple):
     """A string of the log, and where it stands in the text."""
 
@@ -107,7 +110,7 @@ class Row:
         Those that ran.
     """
 
-    form: Literal["CSV", "text", "HTML"]
+    form: Form
     text: Text
     start: int
     end: int
@@ -119,6 +122,12 @@ class Row:
     seed: str | None = None
     phases: dict[str, Phase] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, form: Form, token: Token, version: str | None, machine: str | None) -> Row:
+        """Return a row of which nothing is known but where it stands, and whose it is."""
+        machine = (machine or "").strip()
+        return cls(form=form, text=token.text, start=token.start, end=token.end, version=version, machine=machine)
 
     @property
     def host(self) -> str | None:
@@ -307,7 +316,7 @@ def all_fit(values: Mapping[str, Cell]) -> bool:
 
 def cells_of(token: Token, group: str, separator: str) -> Iterator[Cell]:
     """Yield the cells of a row, without the blanks around and in them."""
-    position = token.match.start(group) if token.match is not None else token.start
+    position = token.start_of(group)
     for part in (token[group] or "").split(separator):
         start = position + len(part) - len(part.lstrip())
         yield Cell("".join(part.split()), start, start + len(part.strip()))

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from fsbench_kit.formats.bonnie import csv_lines, html_tables, text_tables
 from fsbench_kit.formats.bonnie.command import TOOL
 from fsbench_kit.formats.bonnie.phases import Row
-from fsbench_kit.formats.checks import cross_checks
+from fsbench_kit.formats.bonnie.prints import ENOUGH, FORMS, Prints, checks, is_one_run
 from fsbench_kit.formats.clean import Clean, Free
-from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.lexer import Lexer, Token, unread_figure
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Edit, Text
-from fsbench_kit.model.records import Diagnostic, Measurement, Record, Run, Setting
+from fsbench_kit.model.records import Diagnostic, Record, Run
 
 SIGN: Final = (
     r"(?:putc\(\)|time|intelligently)\.\.\.|sequential\W+(?:output|create)|bonnie_version|file_size,putc"
     r"|(?:2|1\.9[678]),[12]\.\d\d|\d[mg](?::\d{1,9}k?)?,[\d,+]|,{14}"
 )
-
-_FORMS: Final = ("CSV", "text", "HTML")
-"""The most precise first."""
 
 _STEPS: Final = (
     r"Writing\s+(?:a\s+byte\s+at\s+a\s+time|with\s+putc\(\))",
@@ -117,157 +113,14 @@ def _without_markup(text: Text) -> tuple[Text, list[Edit]]:
     return text.edited(sorted([*words, *emphasis], key=lambda edit: edit.start)), emphasis
 
 
-_ENOUGH: Final = 0.5
-"""The share of figures from which on two prints are of one run; the others contradict each other."""
-
-
-@dataclass(slots=True)
-class _Printed:
-    """A run and its prints."""
-
-    start: int
-    rows: list[Row]
-
-    def agreement(self, row: Row, figures: Sequence[Measurement]) -> float:
-        """Return the share of the figures of a print in another form that agree; 0 where it is of another run."""
-        known = self.rows[0]
-        sizes = {known.number("file_size"), row.number("file_size")} - {None}
-        if len(sizes) > 1:
-            return 0
-        shares: list[float] = [_agreement(_pairs(known.measurements(), figures)) for known in self.rows]
-        return max(shares)
-
-    def is_over(self, row: Row) -> bool:
-        """Whether the run's table stands right over a CSV line, as in the tool's own output."""
-        known = self.rows[-1]
-        return (
-            (known.form, row.form) == ("text", "CSV")
-            and len(self.rows) == 1
-            and not row.text.chars[known.end : row.start].strip()
-        )
-
-    def has_name_and_size_of(self, row: Row) -> bool:
-        known = self.rows[0]
-        sizes = known.number("file_size"), row.number("file_size")
-        return sizes[0] == sizes[1] and known.machine != "" and row.machine.startswith(known.machine)
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether the run has figures, and one of its prints was not cut off."""
-        return any(row.phases for row in self.rows) and not all(
-            any(diagnostic.code == "INCOMPLETE_LOG" for diagnostic in row.diagnostics) for row in self.rows
-        )
-
-    def _is_one_run(self) -> bool | None:
-        """Whether its prints are of one run whatever their figures are; ``None`` where these decide."""
-        known, *others = self.rows
-        if len(others) > 1:
-            return False
-        is_sure = all(
-            _Printed(self.start, [known]).is_over(row) and self.has_name_and_size_of(row) for row in others
-        )
-        return is_sure or None
-
-    def run(self) -> tuple[Run, list[Diagnostic]]:
-        rows = sorted(self.rows, key=lambda row: _FORMS.index(row.form))
-        text = rows[0].text
-        for row in rows:
-            if rows[0].form == "CSV" and "file_size" in rows[0].settings:
-                row.part_glued(rows[0].machine, rows[0].settings["file_size"].chars)
-            if row.glued is not None:
-                row.say("UNREAD_FIGURE", "Where the machine's name ends and the size begins cannot be told.")
-        by_key: dict[tuple[str, str, str], Measurement] = {}
-        repeats: list[Measurement] = []
-        for figure in (figure for row in rows for figure in row.measurements()):
-            key = (figure.operation, figure.metric, figure.statistic)
-            first = by_key.setdefault(key, figure)
-            if first.state == "missing" != figure.state:
-                by_key[key] = figure
-                repeats.append(replace(first, primary=False))
-            elif first is not figure:
-                repeats.append(replace(figure, primary=False))
-        settings, disagreements = _settings(rows)
-        said = [d for row in rows for d in (*row.diagnostics, *row.damaged_marks())]
-        versions = [row.version for row in rows if row.version is not None]
-        hosts = [row.host for row in rows if row.host is not None]
-        measurements = (*by_key.values(), *repeats)
-        run = Run(
-            tool=TOOL.name,
-            tool_version=versions[0] if versions else None,
-            start=text.byte(self.start),
-            end=text.byte(max(row.end for row in rows)),
-            line=text.line(self.start),
-            host=hosts[0] if hosts else None,
-            status="ok" if self._is_whole else "partial",
-            identity=tuple(("seed", row.seed) for row in rows if row.seed is not None),
-            jobs=self._is_one_run(),
-            settings=settings,
-            measurements=measurements,
-        )
-        return run, [*said, *disagreements, *diagnostics(_checks(run))]
-
-
-def _settings(rows: Sequence[Row]) -> tuple[tuple[Setting, ...], list[Diagnostic]]:
-    """Return what the prints of a run state, and where two of them state different things."""
-    settings: dict[str, Setting] = {}
-    disagreements = []
-    for setting in (setting for row in rows for setting in row.stated()):
-        first = settings.setdefault(setting.key, setting)
-        if first.value != setting.value:
-            message = f"{setting.key} is {first.value} on line {first.line}, and {setting.value} here."
-            disagreements.append(
-                Diagnostic(code="SETTINGS_DISAGREE", message=message, line=setting.line, excerpt=setting.value)
-            )
-    return tuple(settings.values()), disagreements
-
-
-def _pairs(one: Sequence[Measurement], other: Sequence[Measurement]) -> list[tuple[Measurement, Measurement]]:
-    """Return the figures that stand in both of two prints."""
-    figures = {(m.operation, m.metric): m for m in one}
-    return [(figures[key], m) for m in other if (key := (m.operation, m.metric)) in figures]
-
-
-def _agreement(pairs: Sequence[tuple[Measurement, Measurement]]) -> Any:
-    """Return the share of pairs of figures that can be the same; a column for columns."""
-    measured = [pair for pair in pairs if any(m.state == "measured" for m in pair)]
-    alike = [_alike(*pair) for pair in measured or pairs]
-    return sum(alike) / len(alike) if alike else _ENOUGH
-
-
-def _alike(one: Measurement, other: Measurement) -> Any:
-    if one.state != other.state:
-        return False
-    if one.low is None or one.high is None or other.low is None or other.high is None:
-        return one.state != "measured"
-    return (one.low <= other.high) & (other.low <= one.high)
-
-
-def _checks(run: Run) -> Iterator[Finding]:
-    """Hold the prints of a run against each other; where one has a figure, another may have a mark."""
-    yield from cross_checks(run.measurements)
-    for first, repeat in _printed_twice(run):
-        if first.state != repeat.state and any("+" in text for item in (first, repeat) for text in item.text):
-            message = f"{first.metric} of {first.operation} is printed as {{}}, and again as {{}}."
-            yield Finding(True, "SECOND_PRINTING_DIFFERS", message, (first.text, repeat.text), first, repeat)
-
-
-def _printed_twice(run: Run) -> Iterator[tuple[Measurement, Measurement]]:
-    """Yield each figure of a run that is printed once more, and its other print."""
-    first: dict[tuple[str, str, str], Measurement] = {}
-    for item in run.measurements:
-        known = first.setdefault((item.operation, item.metric, item.statistic), item)
-        if known is not item:
-            yield known, item
-
-
 class _Reader:
     """Puts the phrases of a text together to runs."""
 
     def __init__(self) -> None:
         self._said: list[tuple[int, Diagnostic]] = []
-        self.runs: list[_Printed] = []
+        self.runs: list[Prints] = []
         # Those without a print of a form; a file can hold thousands of runs, and all in one form.
-        self._lacking: dict[str, dict[int, _Printed]] = {form: {} for form in _FORMS}
+        self._lacking: dict[str, dict[int, Prints]] = {form: {} for form in FORMS}
         self._broken_off: list[Run] = []
         self._name: Token | None = None  # text without a phrase: the name of a machine, if a row follows
         self._tables = text_tables.Tables()
@@ -422,7 +275,7 @@ class _Reader:
         agreements = {key: printed.agreement(row, figures) for key, printed in lacking.items()}
         best = max(agreements, key=lambda key: agreements[key], default=None)
         above = self.runs[-1] if self.runs and self.runs[-1].is_over(row) else None
-        if best is not None and agreements[best] >= _ENOUGH:
+        if best is not None and agreements[best] >= ENOUGH:
             lacking.pop(best).rows.append(row)
         elif above is not None and above.has_name_and_size_of(row):
             above.rows.append(row)
@@ -431,23 +284,18 @@ class _Reader:
             if above is not None:
                 row.say("SECOND_PRINTING_DIFFERS", "This is not what the table right above it says: another run.")
             begun = self._opening is not None and self._opening.start < row.start
-            new = _Printed(self._opening.start if self._opening and begun else row.start, [row])
+            new = Prints(self._opening.start if self._opening and begun else row.start, [row])
             self.runs.append(new)
-            for form in _FORMS:
+            for form in FORMS:
                 if form != row.form:
                     self._lacking[form][id(new)] = new
         self._opening = self._step_number = None
 
 
-def _is_one_run(run: Run) -> Any:
-    """Whether two prints that the example has of its run are of one run in the others, too."""
-    return run.jobs if run.jobs is not None else _agreement(list(_printed_twice(run))) >= _ENOUGH
-
-
 CLEAN: Final = Clean(
-    checks=lambda run, _: _checks(run),
+    checks=lambda run, _: checks(run),
     remarks=frozenset({"WRONG_FIGURE", "DAMAGED_MARK", "SETTINGS_DISAGREE"}),
-    same_runs=lambda run, _: _is_one_run(run),
+    same_runs=lambda run, _: is_one_run(run),
     free={"seed": Free()},
     zeros=frozenset({"cpu", "latency"}),
     units={**{unit: (unit, "down") for unit in ("us", "ms", "s")}, **text_tables.SUFFIXES},

@@ -174,7 +174,7 @@ def _joined(io_row: Row, file_row: Row) -> Row:
 
 
 def _io_row(token: Token, heading: Token, machine: str) -> Row:
-    row = _row(token, heading, machine)
+    row = Row.of("text", token, heading["version"], machine)
     settings = _size_settings(_cell(token, "size"), heading)
     if token["glued"]:
         size = settings.pop("file_size")
@@ -200,27 +200,16 @@ def _size_settings(cell: Cell, heading: Token) -> dict[str, Cell]:
 
 
 def _file_row(token: Token, heading: Token, machine: str) -> Row:
-    row = _row(token, heading, machine or (heading["machine"] or "").strip())
+    row = Row.of("text", token, heading["version"], machine or heading["machine"])
     row.settings = files_settings(_cell(token, "files"))
     return row
-
-
-def _row(token: Token, heading: Token, machine: str) -> Row:
-    return Row(
-        form="text",
-        text=token.text,
-        start=token.start,
-        end=token.end,
-        version=heading["version"],
-        machine=machine,
-    )
 
 
 def _add_phases(row: Row, token: Token, heading: Token, phases: tuple[str, ...], *, is_doubtful: bool) -> None:
     """Add what the cells of a row say; a doubtful row may be the end of one that was cut in two."""
     cells = list(_words(token, "cells"))
     pairs = list(zip(cells[::2], cells[1::2], strict=True))
-    start = token.match.start("cells") if token.match is not None else token.start
+    start = token.start_of("cells")
     if _is_cut(pairs, start):
         columns = []
     elif len(pairs) == len(phases):
@@ -359,11 +348,11 @@ def _latency_columns(latencies: Sequence[Cell], start: int) -> list[int] | None:
 
 
 def _words(token: Token, group: str) -> Iterator[Cell]:
-    start = token.match.start(group) if token.match is not None else token.start
+    start = token.start_of(group)
     for word in re.finditer(r"\S+", token[group] or ""):
         yield Cell(word[0], start + word.start(), start + word.end())
 
 
 def _cell(token: Token, group: str) -> Cell:
-    start, end = token.match.span(group) if token.match is not None else (token.start, token.end)
-    return Cell(token[group] or "", start, end)
+    chars, start = token[group] or "", token.start_of(group)
+    return Cell(chars, start, start + len(chars))

@@ -423,14 +423,10 @@ class _Collected:
                     said[number] += diagnostics(reader.checks(checked))
                 continue
             for finding in reader.checks(self._sheet.columns_of(np.array(numbers))):
-                for row in np.flatnonzero(np.broadcast_to(finding.fails, len(numbers))).tolist():
+                failing = np.flatnonzero(np.broadcast_to(finding.fails, len(numbers))).tolist()
+                for row, (message, line, excerpt) in zip(failing, finding.of(failing), strict=True):
                     said[numbers[row]].append(
-                        Diagnostic(
-                            code=finding.code,
-                            message=finding.message_of(row),
-                            line=finding.line_of(row),
-                            excerpt=finding.excerpt_of(row),
-                        )
+                        Diagnostic(code=finding.code, message=message, line=line, excerpt=excerpt)
                     )
 
 

@@ -28,7 +28,7 @@ run, which is not full.
 """
 
 from fsbench_kit.formats.fio_command import TOOL
-from fsbench_kit.formats.fio_log.figures import LogFile, log_of
+from fsbench_kit.formats.fio_log.files import LogFile, log_of
 from fsbench_kit.formats.fio_log.histograms import merged_histogram
 from fsbench_kit.formats.fio_log.layout import HEAD_SIZE, Kind
 from fsbench_kit.formats.fio_log.runs import run_of_logs, with_logs, wrote

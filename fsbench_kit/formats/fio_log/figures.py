@@ -6,11 +6,9 @@ the values of as many requests as `totals.HELD`: of a longer log they are read o
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
@@ -18,11 +16,11 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.formats.fio import LATENCIES
+from fsbench_kit.formats.fio_log.files import LogFile
 from fsbench_kit.formats.fio_log.histograms import (
     Bins,
     merged_histogram,
     percentile_bins,
-    recognise_histograms,
     scan_counts,
     why_unread,
 )
@@ -32,12 +30,10 @@ from fsbench_kit.formats.fio_log.layout import (
     Kind,
     LatencyUnit,
     Layout,
-    LogName,
     base_units,
     latency_unit,
-    recognise,
 )
-from fsbench_kit.formats.fio_log.rows import Piece, pieces, strict_piece
+from fsbench_kit.formats.fio_log.rows import Piece, pieces
 from fsbench_kit.formats.fio_log.totals import LINES_NAMED, Percentiles, Total, Totals, add_up, requests
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.errors import InputError
@@ -61,76 +57,6 @@ Place = tuple[Scope, str | None]
 """Scope and part of figures."""
 PlaceOf = Callable[[int | None], Place]
 """Tells the place of a job's figures by the number in its logs' names."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogFile:
-    """A log file of fio: how it is opened, its name's parts, and its rows' columns or its histograms' bins.
-
-    Attributes
-    ----------
-    rows, sha256
-        All of them, and the file's hash, if its head was all of the file.
-    """
-
-    path: Path
-    open: Callable[[], BufferedReader]
-    name: LogName
-    layout: Layout | None = None
-    bins: Bins | None = None
-    rows: Piece | None = field(default=None, compare=False, repr=False)
-    sha256: str | None = None
-
-    @property
-    def kind(self) -> Kind | None:
-        """What its rows hold; ``None`` for histograms, and where nothing tells."""
-        if self.name.kind is None and self.layout is not None and self.layout.counts_requests:
-            return "iops"
-        return self.name.kind
-
-    @property
-    def unit(self) -> LatencyUnit | None:
-        """The unit in which the fio that wrote it logs latencies, if the file tells it."""
-        if self.bins is not None:
-            return self.bins.unit
-        return self.layout.unit(self.kind) if self.layout is not None else None
-
-    def is_of_requests(self, job: int | None) -> bool:
-        """Whether it is a log of all single requests of a job."""
-        return self.layout is not None and not self.layout.windowed and self.name.job == job
-
-
-def log_of(path: Path, open_it: Callable[[], BufferedReader], head: bytes, *, is_whole: bool) -> LogFile | None:
-    """Tell by a file's name and head what kind of log of fio it is; ``None`` where it is none.
-
-    Parameters
-    ----------
-    path, open_it
-        The file's path, which is its name, and what opens it.
-    head, is_whole
-        Its first `HEAD_SIZE` bytes, and whether they are all of it.
-    """
-    if not _has_rows(head):
-        return None
-    layout, table = recognise(head, is_whole=is_whole)
-    bins = recognise_histograms(head) if layout is None else None
-    if layout is None and bins is None:
-        return None
-    name = LogName.of(path.name)
-    if name.kind is None and layout is not None and not layout.in_sectors:
-        return None  # whole numbers of something else
-    rows = None
-    if is_whole and layout is not None and table is not None:
-        rows = strict_piece(head, table, layout)
-    return LogFile(path, open_it, name, layout, bins, rows, hashlib.sha256(head).hexdigest() if is_whole else None)
-
-
-def _has_rows(head: bytes) -> bool:
-    """Whether there are commas enough for half of the lines to be rows, which have three at least."""
-    commas = head.count(b",") + 2  # the last line may be cut
-    return 2 * commas > 3 * head.count(b"\n") or 2 * commas > 3 * sum(
-        map(bool, map(bytes.strip, head.split(b"\n")))
-    )
 
 
 @dataclass(slots=True)
@@ -293,19 +219,8 @@ class _Reader:
             direction: total for (direction, windowed), total in sorted(found.totals.items()) if not windowed
         }
         for direction, total in totals.items():
-            for low, high, count in total.bins():
-                self.figures.bins.append(
-                    Bin(
-                        operation=OPERATIONS[direction],
-                        metric=metric,
-                        low=low * factor,
-                        high=high * factor,
-                        count=count,
-                        line=1,
-                        scope=self.scope,
-                        part=self.part,
-                    )
-                )
+            bins = ((low * factor, high * factor, count) for low, high, count in total.bins())
+            self._add_bins(OPERATIONS[direction], metric, bins)
         percentiles = {direction: Percentiles(total.counts, PERCENTILES) for direction, total in totals.items()}
         for direction, values in requests(self._pieces(layout)) if found.held is None else found.held:
             percentiles[direction].add(values)
@@ -371,19 +286,7 @@ class _Reader:
             operation = str(name)
             if self._has_bins(operation, metric):
                 continue
-            for low, high, count in histogram.select("low", "high", "count").rows():
-                self.figures.bins.append(
-                    Bin(
-                        operation=operation,
-                        metric=metric,
-                        low=low,
-                        high=high,
-                        count=count,
-                        line=1,
-                        scope=self.scope,
-                        part=self.part,
-                    )
-                )
+            self._add_bins(operation, metric, histogram.select("low", "high", "count").rows())
             number = int(histogram["count"].sum())
             for percentile, index in percentile_bins(histogram["count"].to_list(), PERCENTILES):
                 low, high = histogram.select("low", "high").row(index)
@@ -427,6 +330,21 @@ class _Reader:
         return any((bin_.scope, bin_.part, bin_.operation, bin_.metric) == place for bin_ in self.figures.bins)
 
     # What is kept
+
+    def _add_bins(self, operation: str, metric: str, bins: Iterable[tuple[float, float | None, int]]) -> None:
+        self.figures.bins += (
+            Bin(
+                operation=operation,
+                metric=metric,
+                low=low,
+                high=high,
+                count=count,
+                line=1,
+                scope=self.scope,
+                part=self.part,
+            )
+            for low, high, count in bins
+        )
 
     def _measure(
         self,

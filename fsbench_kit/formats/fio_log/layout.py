@@ -138,19 +138,9 @@ _HEAD_OF_BOTH: Final = ("time", "value", "largest", "direction", "block_size")
 
 
 def recognise(head: bytes, *, is_whole: bool) -> tuple[Layout | None, list[Column] | None]:
-    """Tell by the bytes at a file's start whether it is a log of fio, and which columns it has.
+    """Tell by the first `HEAD_SIZE` bytes of a file whether it is a log of fio, and which columns it has.
 
-    Parameters
-    ----------
-    head
-        The first `HEAD_SIZE` bytes.
-    is_whole
-        Whether they are all of the file.
-
-    Returns
-    -------
-    tuple
-        The layout, or ``None``; what `strict_columns` says of the whole lines.
+    Return the layout, or ``None``; and what `strict_columns` says of the whole lines.
 
     Notes
     -----

@@ -101,18 +101,9 @@ def scan_lines(source: Path | bytes, first_line: int = 1) -> pl.LazyFrame:
 
 
 def scan_rows(source: Path | bytes, layout: Layout, first_line: int = 1) -> pl.LazyFrame:
-    """Return a log's rows lazily, as whole numbers in fio's own units.
+    """Return a log's rows lazily, as whole numbers in fio's own units; its lines count from `first_line`.
 
     A line that is no row has nulls and its text in ``unread``. Empty lines are left out.
-
-    Parameters
-    ----------
-    source
-        The log, or the lines of it that begin with `first_line`.
-    layout
-        Its columns.
-    first_line
-        The number of the first line.
     """
     whole = [pl.col(name).cast(pl.Int64, strict=False) for name in layout.columns if name != "priority"]
     if "priority" in layout.columns:

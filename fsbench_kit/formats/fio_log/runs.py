@@ -11,7 +11,8 @@ from typing import Final
 from fsbench_kit.formats.checks import second_printings
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio_command import TOOL
-from fsbench_kit.formats.fio_log.figures import Figures, LogFile, Place, PlaceOf, read_figures
+from fsbench_kit.formats.fio_log.figures import Figures, Place, PlaceOf, read_figures
+from fsbench_kit.formats.fio_log.files import LogFile
 from fsbench_kit.model.records import Bin, Diagnostic, Measurement, Run
 
 _PREFIX_OPTIONS: Final = ("fio.write_bw_log", "fio.write_iops_log", "fio.write_lat_log", "fio.write_hist_log")

@@ -17,12 +17,7 @@ _TOO_LARGE: Final = np.iinfo(np.int64).max
 
 
 def strict_columns(lines: bytes) -> list[Column] | None:
-    r"""Return the columns of a table, or ``None`` if anything is no plain number or any line lacks one.
-
-    Parameters
-    ----------
-    lines
-        Whole lines; the last one may lack its end.
+    r"""Return the columns of whole lines, or ``None`` if anything is no plain number or any line lacks one.
 
     Examples
     --------

@@ -155,12 +155,7 @@ def _narrow(values: Column) -> Column:
 class Percentiles:
     """Exact percentiles of values that come part by part: bins tell where they lie, and only those are sorted.
 
-    Parameters
-    ----------
-    counts
-        How many of the values lie in each bin.
-    percentiles
-        Those that are wanted.
+    `counts` are those of the values in each bin.
     """
 
     def __init__(self, counts: Column, percentiles: Sequence[float]) -> None:

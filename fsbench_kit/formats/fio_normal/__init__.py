@@ -58,11 +58,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from fsbench_kit.formats.clean import Clean, Free
-from fsbench_kit.formats.fio import report_time, undescribed
+from fsbench_kit.formats.dates import ctime
+from fsbench_kit.formats.fio import undescribed
 from fsbench_kit.formats.fio_command import COMMAND, TOOL
 from fsbench_kit.formats.fio_normal.figures import ANY
 from fsbench_kit.formats.fio_normal.jobs import latency_percentile
@@ -89,13 +89,6 @@ def parse(text: Text) -> Iterator[Record]:
         yield from records(of_run)
 
 
-def _time(printed: str) -> datetime | None:
-    try:
-        return report_time(printed)
-    except ValueError:
-        return None
-
-
 CLEAN: Final = Clean(
     checks=lambda run, _: checks(run),
     remarks=frozenset({"FIGURES_DISAGREE", "INCOMPLETE_LOG", "WRONG_HEADING"}),
@@ -106,7 +99,7 @@ CLEAN: Final = Clean(
     are_settings_apart=True,
     lines=LINES,
     duration="runtime",
-    date=_time,
+    date=ctime,
     is_date_of_end=True,
 )
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from fsbench_kit.formats.builder import Bounds, Place
 from fsbench_kit.formats.fio import (
+    CPU,
     DEPTHS,
     LATENCIES,
     Percentile,
@@ -19,15 +20,16 @@ from fsbench_kit.formats.fio import (
 )
 from fsbench_kit.formats.fio_normal.figures import ANY, SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, PERCENTILE, SHARE, cells, job_name
-from fsbench_kit.formats.fio_normal.state import JobPlace, State
+from fsbench_kit.formats.fio_normal.state import JobPlace, Readers, State
 from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.model.units import Quantity, Rounding, quantity
 
+READERS: Final = Readers()
 _LATENCY_UNITS: Final = {"nsec": "ns", "usec": "us", "msec": "ms"}
 
 
-def read_job(state: State, token: Token) -> None:
-    """Read the line with which a job's figures begin."""
+@READERS.of("job")
+def _job(state: State, token: Token) -> None:
     name = job_name(token)
     is_sum = state.has_clients and name == ALL_CLIENTS
     part = state.parts.get(token.start) or state.parts_of_processes.get((name, token["pid"])) or name
@@ -48,13 +50,13 @@ def read_job(state: State, token: Token) -> None:
         state.ended_at = report_time(token["date"] or "")
 
 
-def read_description(state: State, token: Token) -> None:
-    """Read what the job says of itself."""
+@READERS.of("description")
+def _description(state: State, token: Token) -> None:
     state.set("description", token["description"], token, state.place.name)
 
 
-def read_rate(state: State, token: Token) -> None:
-    """Read what was done in one direction, and how fast."""
+@READERS.of("rate")
+def _rate(state: State, token: Token) -> None:
     operation = token["operation"] or ""
     state.place.operations.append(operation)
     prefix, is_binary, _, _ = unit_of(token, "rate")
@@ -71,8 +73,9 @@ def read_rate(state: State, token: Token) -> None:
     state.figures.add(token, place, "resets", "zone_resets", rounding="exact")
 
 
-def read_old_rate(state: State, token: Token) -> None:
-    """Read the same in the layout of fio 1.x and 2.x, some of which divides bytes by ms."""
+@READERS.of("old_rate")
+def _old_rate(state: State, token: Token) -> None:
+    # Some of fio 1.x and 2.x divide bytes by ms.
     operation = token["operation"] or ""
     state.place.operations.append(operation)
     place = state.place.of(operation)
@@ -93,8 +96,8 @@ def _latency_place(state: State, token: Token) -> Place:
     return state.place.of(operation, f"{token['level']} prio" if token["level"] is not None else None)
 
 
-def read_latency(state: State, token: Token) -> None:
-    """Read the statistics of a latency."""
+@READERS.of("latency")
+def _latency(state: State, token: Token) -> None:
     metric = LATENCIES[token["kind"] or ""]
     place = _latency_place(state, token)
     unit = _LATENCY_UNITS[token["unit"] or ""]
@@ -105,8 +108,8 @@ def read_latency(state: State, token: Token) -> None:
         state.figures.add(token, place, statistic, metric, statistic, unit=unit)
 
 
-def read_percentiles(state: State, token: Token) -> None:
-    """Read the percentiles of a latency."""
+@READERS.of("percentiles")
+def _percentiles(state: State, token: Token) -> None:
     place = _latency_place(state, token)
     metric = LATENCIES[token["kind"] or ""]
     unit = _LATENCY_UNITS[token["unit"] or ""]
@@ -135,8 +138,8 @@ def _statistic_of(rank: str) -> str:
     return f"p{float(rank):g}"
 
 
-def read_bandwidths(state: State, token: Token) -> None:
-    """Read the bandwidth over intervals."""
+@READERS.of("bandwidths")
+def _bandwidths(state: State, token: Token) -> None:
     prefix, is_binary, unit, _ = unit_of(token, "unit")
     is_shorter = state.figures.counts_bytes_per_ms or (state.place.kb_base == 1000 and prefix == "M")
     name = f"{prefix.upper()}i{unit}/s" if prefix else f"{unit}/s"
@@ -145,8 +148,8 @@ def read_bandwidths(state: State, token: Token) -> None:
         state.say(token, "WRONG_HEADING", "fio samples bandwidths in KiB/s, whatever it calls them.")
 
 
-def read_iops(state: State, token: Token) -> None:
-    """Read the IOPS over intervals."""
+@READERS.of("iops")
+def _iops(state: State, token: Token) -> None:
     _read_intervals(state, token, "iops", "1/s")
 
 
@@ -168,8 +171,8 @@ def _amount(text: str | None, unit: str) -> Quantity | None:
     return quantity(text, unit) if text is not None and text.lstrip("-") not in {"nan", "inf"} else None
 
 
-def read_buckets(state: State, token: Token) -> None:
-    """Read how the latencies are distributed."""
+@READERS.of("buckets")
+def _buckets(state: State, token: Token) -> None:
     unit = token["unit"] or ""
     per_second = {"nsec": 10**9, "usec": 10**6, "msec": 10**3}[unit]
     # Below 1000 of a unit the buckets of the next smaller one are used; fio before 3.0 had none of ns.
@@ -178,8 +181,8 @@ def read_buckets(state: State, token: Token) -> None:
     _read_shares(state, token, "completion_latency", bounds)
 
 
-def read_depths(state: State, token: Token) -> None:
-    """Read how the depths, or the sizes of batches, are distributed."""
+@READERS.of("depths")
+def _depths(state: State, token: Token) -> None:
     metric = DEPTHS[" ".join((token["name"] or "").split())]
     _read_shares(state, token, metric, partial(depth_bounds, metric))
 
@@ -199,18 +202,15 @@ def _read_shares(state: State, token: Token, metric: str, bounds: Callable[[str]
             )
 
 
-def read_cpu(state: State, token: Token) -> None:
-    """Read what the job took of the processors."""
+@READERS.of("cpu")
+def _cpu(state: State, token: Token) -> None:
     place = state.place.of("all")
-    state.figures.add(token, place, "user", "cpu_user", unit="%")
-    state.figures.add(token, place, "system", "cpu_system", unit="%")
-    state.figures.add(token, place, "switches", "context_switches", rounding="exact")
-    state.figures.add(token, place, "major", "major_faults", rounding="exact")
-    state.figures.add(token, place, "minor", "minor_faults", rounding="exact")
+    for group, (metric, unit) in zip(("user", "system", "switches", "major", "minor"), CPU.items(), strict=True):
+        state.figures.add(token, place, group, metric, unit=unit, rounding="nearest" if unit else "exact")
 
 
-def read_issued(state: State, token: Token) -> None:
-    """Read how many requests there were."""
+@READERS.of("issued")
+def _issued(state: State, token: Token) -> None:
     # Where reads and writes are reported as one, all of them are counted as reads.
     reported = set(state.place.operations)
     are_first_lines_lost = state.place.name is None and reported <= {"mixed"}
@@ -228,16 +228,16 @@ def read_issued(state: State, token: Token) -> None:
         state.figures.add(token, state.place.of("sync"), "total_sync", "operations", rounding="exact")
 
 
-def read_errors(state: State, token: Token) -> None:
-    """Read how many requests failed."""
+@READERS.of("errors")
+def _errors(state: State, token: Token) -> None:
     state.figures.add(token, state.place.of("all"), "total", "errors", rounding="exact")
     if int(token["total"] or ""):
         state.failed = True
         state.say(token, "RUN_FAILED", f"{token['total']} requests failed.")
 
 
-def read_target(state: State, token: Token) -> None:
-    """Read which latency a search for a depth was to meet."""
+@READERS.of("target")
+def _target(state: State, token: Token) -> None:
     name = state.place.name
     for key in ("target", "window"):
         state.set(f"fio.latency_{key}", _seconds(token[key] or "", token[f"{key}_unit"]), token, name)
@@ -251,8 +251,8 @@ def latency_percentile(printed: str) -> str:
     return str(float(printed) / 100)
 
 
-def read_steady(state: State, token: Token) -> None:
-    """Read whether the load became steady, and the means over its last intervals."""
+@READERS.of("steady")
+def _steady(state: State, token: Token) -> None:
     name = state.place.name
     state.set("fio.steadystate_attained", "true" if token["attained"] == "yes" else "false", token, name)
     state.set("fio.steadystate_criterion", " ".join((token["criterion"] or "").split()), token, name)

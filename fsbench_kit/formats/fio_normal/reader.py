@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from fsbench_kit.formats import totals
@@ -17,46 +17,10 @@ from fsbench_kit.formats.fio_normal.phrases import ONLY_MARKS
 from fsbench_kit.formats.fio_normal.reports import Report
 from fsbench_kit.formats.fio_normal.state import JobPlace, State
 from fsbench_kit.formats.fio_requests import are_over_intervals, over_requests
-from fsbench_kit.formats.lexer import UNREAD, Token
 from fsbench_kit.formats.totals import Part
 from fsbench_kit.model.records import Diagnostic, Measurement, Record, Run, Status
 
-_READERS: Final[dict[str, Callable[[State, Token], None]]] = {
-    UNREAD: setup.read_unread,
-    "command": setup.read_command,
-    "hello": setup.read_hello,
-    "client": setup.read_client,
-    "header": setup.read_header,
-    "started": setup.read_started,
-    "layout": setup.read_layout,
-    "progress": setup.read_progress,
-    "trouble": setup.read_trouble,
-    "stopped": setup.read_stopped,
-    "capped": setup.read_capped,
-    "said": setup.read_said,
-    "job": jobs.read_job,
-    "description": jobs.read_description,
-    "rate": jobs.read_rate,
-    "old_rate": jobs.read_old_rate,
-    "latency": jobs.read_latency,
-    "percentiles": jobs.read_percentiles,
-    "bandwidths": jobs.read_bandwidths,
-    "iops": jobs.read_iops,
-    "buckets": jobs.read_buckets,
-    "cpu": jobs.read_cpu,
-    "depths": jobs.read_depths,
-    "issued": jobs.read_issued,
-    "errors": jobs.read_errors,
-    "target": jobs.read_target,
-    "steady": jobs.read_steady,
-    "group": summary.read_group,
-    "total": summary.read_total,
-    "old_total": summary.read_old_total,
-    "disk": summary.read_disk,
-    "idleness": summary.read_idleness,
-    "lifetimes": summary.read_lifetimes,
-}
-"""What reads each phrase, but for those that are only marks."""
+_READERS: Final = setup.READERS | jobs.READERS | summary.READERS
 
 
 def records(reports: list[Report]) -> Iterator[Record]:

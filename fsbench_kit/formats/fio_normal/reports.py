@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
+from fsbench_kit.formats.fio import split_where
 from fsbench_kit.formats.fio_normal.phrases import (
     ALL_CLIENTS,
     BESIDE,
@@ -126,14 +127,7 @@ def _printed_once(token: Token, current: Sequence[Token], seen: set[str]) -> str
 
 def runs(found: Iterable[Report]) -> Iterator[list[Report]]:
     """Join the reports of each run: what fio says of it again and again, or of one client after the other."""
-    current: list[Report] = []
-    for report in found:
-        if current and not _continues(current, report):
-            yield current
-            current = []
-        current.append(report)
-    if current:
-        yield current
+    return split_where(found, lambda run, report: not _continues(run, report))
 
 
 def _continues(run: Sequence[Report], report: Report) -> bool:

@@ -9,20 +9,21 @@ from typing import Final
 from fsbench_kit.formats.fio_command import COMMAND
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, job_name
 from fsbench_kit.formats.fio_normal.sizes import canonical_sizes
-from fsbench_kit.formats.fio_normal.state import State
+from fsbench_kit.formats.fio_normal.state import Readers, State
 from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.model.records import Origin
 
+READERS: Final = Readers()
 _PROMPT: Final = re.compile(r"[#$%>❯»]\s*$")
 
 
-def read_unread(state: State, token: Token) -> None:
-    """Take what no phrase covers."""
+@READERS.of(UNREAD)
+def _unread(state: State, token: Token) -> None:
     state.not_understood(token)
 
 
-def read_command(state: State, token: Token) -> None:
-    """Read the settings of a command line."""
+@READERS.of("command")
+def _command(state: State, token: Token) -> None:
     words = token.text.chars[token.start : token.end]
     made = list(COMMAND.read(words, origin=_origin(state, token), line=token.line))
     is_decimal = any((item.key, item.value) == ("fio.kb_base", "1000") for item in made)
@@ -40,19 +41,19 @@ def _origin(state: State, command: Token) -> Origin:
     return "command" if has_prompt or not follower or follower[0].name != UNREAD else "stated"
 
 
-def read_hello(state: State, token: Token) -> None:
-    """Read what a client says of itself."""
+@READERS.of("hello")
+def _hello(state: State, token: Token) -> None:
     state.set("os", token["os"], token)
 
 
-def read_client(state: State, token: Token) -> None:
-    """Take the name of the client whose report follows, which is known."""
+@READERS.of("client")
+def _client(state: State, token: Token) -> None:
     if not state.has_clients:
         state.not_understood(token)
 
 
-def read_header(state: State, token: Token) -> None:
-    """Read the settings of a job."""
+@READERS.of("header")
+def _header(state: State, token: Token) -> None:
     name = job_name(token)
     state.set("job_name", name, token, name)
     state.set("pattern", token["pattern"], token, name)
@@ -61,41 +62,42 @@ def read_header(state: State, token: Token) -> None:
     state.set("iodepth", token["iodepth"], token, name)
 
 
-def read_capped(state: State, token: Token) -> None:
-    """Take fio's warning about a synchronous engine."""
+@READERS.of("capped")
+def _capped(state: State, token: Token) -> None:
     state.say(token, "QUALIFIED", "The engine is synchronous: it keeps one request in flight.")
 
 
-def read_started(state: State, token: Token) -> None:
-    """Read how many processes there were."""
+@READERS.of("started")
+def _started(state: State, token: Token) -> None:
     state.set("fio.started", " ".join((token["what"] or "").split()), token)
 
 
-def read_layout(state: State, token: Token) -> None:
-    """Read the size of a file that is made; it is cut to MiB, so that a command line knows it better."""
+@READERS.of("layout")
+def _layout(state: State, token: Token) -> None:
+    # The size is cut to MiB, so that a command line knows it better.
     if not any((item.key, item.origin) == ("file_size", "command") for item in state.run.settings):
         state.set("file_size", str(int(token["size"] or "") * 2**20), token, job_name(token))
 
 
-def read_progress(state: State, token: Token) -> None:
-    """Take the line that fio overwrites while it runs."""
+@READERS.of("progress")
+def _progress(state: State, token: Token) -> None:
     state.say(token, "PROGRESS", "Momentary figures are not the run's result.")
 
 
-def read_trouble(state: State, token: Token) -> None:
-    """Take an error."""
+@READERS.of("trouble")
+def _trouble(state: State, token: Token) -> None:
     state.failed = True
     state.say(token, "RUN_FAILED", "fio reports an error.")
 
 
-def read_said(state: State, token: Token) -> None:
-    """Take whatever else fio says."""
+@READERS.of("said")
+def _said(state: State, token: Token) -> None:
     if unread_figure(token) is not None:
         state.say(token, "OTHER_TEXT", "fio says more of the run than its report has.")
 
 
-def read_stopped(state: State, token: Token) -> None:
-    """Take a stop by a signal."""
+@READERS.of("stopped")
+def _stopped(state: State, token: Token) -> None:
     state.stopped = True
     state.say(token, "RUN_STOPPED", "fio was stopped before the run's end.")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
@@ -43,6 +45,14 @@ class JobPlace:
             block_size=self.block_sizes.get(operation),
             threads=self.jobs,
         )
+
+
+class Readers(dict[str, Callable[["State", Token], None]]):
+    """What reads each phrase, by its name."""
+
+    def of(self, phrase: str) -> Callable[[Callable[[State, Token], None]], Callable[[State, Token], None]]:
+        """Register what reads a phrase."""
+        return partial(self.setdefault, phrase)
 
 
 class State:

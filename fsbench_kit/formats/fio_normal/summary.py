@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.fio_normal.figures import SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, IDLE, cells, job_name
-from fsbench_kit.formats.fio_normal.state import State
+from fsbench_kit.formats.fio_normal.state import Readers, State
 from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.model.units import Rounding
 
+READERS: Final = Readers()
 
-def read_group(state: State, token: Token) -> None:
-    """Read which group's status follows."""
+
+@READERS.of("group")
+def _group(state: State, token: Token) -> None:
     state.group = token["group"]
 
 
@@ -27,8 +30,8 @@ def _group_place(state: State, token: Token) -> Place:
     return Place((token["operation"] or "").lower(), scope="group", part=part, threads=threads)
 
 
-def read_total(state: State, token: Token) -> None:
-    """Read what a group did in one direction."""
+@READERS.of("total")
+def _total(state: State, token: Token) -> None:
     place = _group_place(state, token)
     for name, statistic in (("rate", "value"), ("min", "min"), ("max", "max")):
         state.figures.add_amount_twice(token, place, name, statistic)
@@ -37,8 +40,8 @@ def read_total(state: State, token: Token) -> None:
     state.figures.add(token, place, "longest", "runtime", "max", unit="ms", rounding="exact")
 
 
-def read_old_total(state: State, token: Token) -> None:
-    """Read the same in the layout of fio 1.x and 2.x, whose rates may be bytes per ms."""
+@READERS.of("old_total")
+def _old_total(state: State, token: Token) -> None:
     place = _group_place(state, token)
     is_1 = (
         state.version_number is not None
@@ -69,8 +72,8 @@ def _min_is_in_kib(state: State, total: Token) -> bool:
     return is_new or total["rate"] in {total["min"], total["max"]}
 
 
-def read_disk(state: State, token: Token) -> None:
-    """Read what a disk did, and the means over the disks of which it is made."""
+@READERS.of("disk")
+def _disk(state: State, token: Token) -> None:
     name = state.of_client(token["name"]) or ""
     _read_disk(state, token, "", name, statistic="value", most="value", rounding="exact")
     if token["members"] is not None:
@@ -95,8 +98,8 @@ def _read_disk(
     state.figures.add(token, place, f"{prefix}util", "disk_utilisation", most, unit="%")
 
 
-def read_idleness(state: State, token: Token) -> None:
-    """Read which share of the processors' time was left."""
+@READERS.of("idleness")
+def _idleness(state: State, token: Token) -> None:
     place = Place("all")
     state.figures.add(token, place, "system", "cpu_idle", unit="%")
     for number, cell in enumerate(cells(token, "each", IDLE)):
@@ -106,6 +109,6 @@ def read_idleness(state: State, token: Token) -> None:
         state.figures.add(token, place, statistic, "idle_unit_time", statistic, unit="us")
 
 
-def read_lifetimes(state: State, token: Token) -> None:
-    """Take what is said of trimmed blocks."""
+@READERS.of("lifetimes")
+def _lifetimes(state: State, token: Token) -> None:
     state.say(token, "OTHER_TEXT", "How often blocks were trimmed is no figure of speed, and is not kept.")

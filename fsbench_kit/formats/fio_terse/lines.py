@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from fsbench_kit.formats.fio import undescribed
 from fsbench_kit.formats.lexer import Printed
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Text
+
+_T = TypeVar("_T")
 
 MARKS: Final = Signatures(
     {
@@ -258,8 +260,8 @@ def _without_other_text(fields: list[Printed]) -> tuple[list[Printed], int]:
     return [*others, last], last.position + len(last.text.strip())
 
 
-def split(fields: list[Printed], size: int) -> list[list[Printed]]:
-    """Return fields by so many at a time."""
+def split(fields: list[_T], size: int) -> list[list[_T]]:
+    """Return fields, or lines, by so many at a time."""
     return [fields[start : start + size] for start in range(0, len(fields), size)]
 
 

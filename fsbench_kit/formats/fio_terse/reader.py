@@ -12,6 +12,7 @@ from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import (
+    CPU,
     LATENCIES,
     depth_bounds,
     has_bin,
@@ -244,12 +245,8 @@ class Reader:
         return LATENCIES[possible[0]] if len(possible) == 1 else None
 
     def _read_cpu(self, place: Place, line: Line) -> None:
-        user, system, switches, major, minor = line.cpu
-        self._add(place, user, "cpu_user", unit="%")
-        self._add(place, system, "cpu_system", unit="%")
-        self._add(place, switches, "context_switches", rounding="exact")
-        self._add(place, major, "major_faults", rounding="exact")
-        self._add(place, minor, "minor_faults", rounding="exact")
+        for field, (metric, unit) in zip(line.cpu, CPU.items(), strict=True):
+            self._add(place, field, metric, unit=unit, rounding="nearest" if unit else "exact")
 
     def _read_shares(self, place: Place, line: Line) -> None:
         depths = [depth_bounds("depth", label) for label in _DEPTH_LABELS]

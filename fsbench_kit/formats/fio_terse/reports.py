@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
-from fsbench_kit.formats.fio import holds_other_text
-from fsbench_kit.formats.fio_terse.lines import Line
+from fsbench_kit.formats.fio import holds_other_text, split_where
+from fsbench_kit.formats.fio_terse.lines import Line, split
 from fsbench_kit.formats.text import Text
 
 Report = list[Line]
@@ -26,32 +27,21 @@ def runs(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
 
 
 def _stretches(text: Text, lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Yield lines between which nothing shows that a new report begins, but perhaps their counts."""
-    stretch: list[Line] = []
-    for line in lines:
-        if stretch and _starts_report(text, stretch, line):
-            yield stretch
-            stretch = []
-        stretch.append(line)
-    if stretch:
-        yield stretch
+    """Return lines between which nothing shows that a new report begins, but perhaps their counts."""
+    return split_where(lines, partial(_starts_report, text))
 
 
 def _by_time(run: list[Report], lines: list[Line]) -> list[Report]:
     """Split lines into reports, if they are of different times."""
     if run:
-        reports = _reports(lines, len(run[-1]))
+        reports = split(lines, len(run[-1]))
         if _are_later(run, reports):
             return reports
     for size in range(1, len(lines) // 2 + 1):
-        first, *others = _reports(lines, size)
+        first, *others = split(lines, size)
         if _are_later([first], others):
             return [first, *others]
     return [lines]
-
-
-def _reports(lines: list[Line], size: int) -> list[Report]:
-    return [lines[start : start + size] for start in range(0, len(lines), size)]
 
 
 def _are_later(run: list[Report], reports: list[Report]) -> bool:

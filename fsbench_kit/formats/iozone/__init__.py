@@ -30,6 +30,7 @@ Read against logs of 3.308 to 3.507 and the source of 3.4xx (``iozone.c``: ``mai
 """
 
 from fsbench_kit.formats.iozone.command import TOOL
-from fsbench_kit.formats.iozone.reader import CLEAN, SIGN, parse, signatures
+from fsbench_kit.formats.iozone.phrases import SIGN, signatures
+from fsbench_kit.formats.iozone.reader import CLEAN, parse
 
 __all__ = ["CLEAN", "SIGN", "TOOL", "parse", "signatures"]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import getopt
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fsbench_kit.formats.command_line import CommandLine, Options, all_own, own, plain, setting_of, truth, words_of
-from fsbench_kit.formats.iozone.tables import TESTS
+from fsbench_kit.formats.command_line import (
+    CommandLine,
+    Options,
+    all_own,
+    getopt_words,
+    own,
+    plain,
+    setting_of,
+    truth,
+)
+from fsbench_kit.formats.iozone.measures import TESTS_BY_NUMBER
 from fsbench_kit.formats.tool import Tool
 from fsbench_kit.model.records import Run, Setting
 from fsbench_kit.model.units import size
@@ -38,23 +46,13 @@ _NUMBER: Final = re.compile(r"\d+[kmgtKMGT]?|.*\$.*")
 
 
 def _words(arguments: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the options with their values, and the words that belong to none.
-
-    Raises
-    ------
-    getopt.GetoptError
-        If iozone has no such option.
-    """
-    return getopt.gnu_getopt(words_of(_OPERAND.sub(r"\1", arguments)), _FLAGS)
+    """Return the options with their values, and the words that belong to none."""
+    return getopt_words(_OPERAND.sub(r"\1", arguments), _FLAGS)
 
 
 def _settings(arguments: str) -> Iterator[tuple[str, str]]:
-    try:
-        pairs, _ = _words(own(arguments))
-    except getopt.GetoptError:
-        return  # the command itself is kept
     values: dict[str, list[str]] = {}  # -i, -r and -s can be given several times, and then all of them count
-    for flag, value in pairs:
+    for flag, value in _words(own(arguments))[0]:
         if flag == "-+":
             key, known = f"iozone.-+{value[:1]}", value[1:] or "true"
         else:
@@ -65,10 +63,7 @@ def _settings(arguments: str) -> Iterator[tuple[str, str]]:
 
 
 def _takes(arguments: str) -> bool:
-    try:
-        pairs, stray = _words(all_own(arguments))
-    except getopt.GetoptError:
-        return False
+    pairs, stray = _words(all_own(arguments))
     return (
         bool(pairs)
         and (not stray or "-F" in dict(pairs))
@@ -82,11 +77,8 @@ def has_stray_words(command: str) -> bool:
     >>> has_stray_words("iozone -a -s 10 24 -i 0"), has_stray_words("iozone -t 2 -F one two")
     (True, False)
     """
-    try:
-        pairs, stray = _words(command.partition("iozone")[2])
-    except getopt.GetoptError:
-        return True
-    return bool(stray) and "-F" not in dict(pairs)
+    pairs, stray = _words(command.partition("iozone")[2])
+    return not pairs or (bool(stray) and "-F" not in dict(pairs))
 
 
 COMMAND: Final = CommandLine(program="iozone3?", settings=_settings, takes=_takes)
@@ -114,8 +106,9 @@ def _misfits(command: Sequence[Setting], run: Run) -> Iterator[str]:
         if strange:
             yield f"{key} is {', '.join(map(str, sorted(strange)))} in the log, and {wanted} in the command"
     tests = given.get("iozone.-i", "").split(",")
-    if all(test.isdecimal() and int(test) < len(TESTS) and TESTS[int(test)] for test in tests):
-        others = {item.operation for item in figures} - {name for test in tests for name in TESTS[int(test)]}
+    if all(test.isdecimal() and int(test) < len(TESTS_BY_NUMBER) and TESTS_BY_NUMBER[int(test)] for test in tests):
+        asked = {name for test in tests for name in TESTS_BY_NUMBER[int(test)]}
+        others = {item.operation for item in figures} - asked
         if others:
             yield f"the log has {', '.join(sorted(others))}, for which the command does not ask"
     threads = {item.threads for item in figures if item.threads is not None}

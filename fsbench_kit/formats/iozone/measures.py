@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from fsbench_kit.formats.builder import Place, RunBuilder
@@ -27,6 +27,57 @@ BANDWIDTH: Final = Measure("bandwidth", "value", "KiB/s", "down")
 IOPS: Final = Measure("iops", "value", "1/s", "down")
 LATENCY: Final = Measure("latency", "mean", "us", "down")
 CPU: Final = Measure("cpu", "value", "%", "nearest")
+
+
+class Test(NamedTuple):
+    """A test of iozone: its number for ``-i``, and what each print calls it that has it.
+
+    These are the heading of the table and its report; the lines of throughput mode and the report of their sums.
+    """
+
+    number: int | None
+    heading: str = ""
+    report: str = ""
+    processes: str = ""
+    summary: str = ""
+
+
+TESTS: Final = {
+    "write": Test(0, "write", "Writer", "initial writers", "Initial write"),
+    "rewrite": Test(0, "rewrite", "Re-writer", "rewriters", "Rewrite"),
+    "read": Test(1, "read", "Reader", "readers", "Read"),
+    "reread": Test(1, "reread", "Re-Reader", "re-readers", "Re-read"),
+    "random_read": Test(2, "random read", "Random read", "random readers", "Random read"),
+    "random_write": Test(2, "random write", "Random write", "random writers", "Random write"),
+    "backward_read": Test(3, "bkwd read", "Backward read", "reverse readers", "Reverse Read"),
+    "record_rewrite": Test(4, "record rewrite", "Record rewrite"),
+    "stride_read": Test(5, "stride read", "Stride read", "stride readers", "Stride read"),
+    "fwrite": Test(6, "fwrite", "Fwrite", "fwriters", "Fwrite"),
+    "frewrite": Test(6, "frewrite", "Re-Fwrite"),
+    "fread": Test(7, "fread", "Fread", "freaders", "Fread"),
+    "freread": Test(7, "freread", "Re-Fread"),
+    "pwrite": Test(9, "pwrite", "Pwrite", "pwrite writers", "Pwrite"),
+    "repwrite": Test(9, "repwrite", "Re-Pwrite"),
+    "pread": Test(10, "pread", "Pread", "pread readers", "Pread"),
+    "repread": Test(10, "repread", "Re-Pread"),
+    "mixed": Test(None, processes="mixed workload", summary="Mixed workload"),  # which has no table
+}
+"""The tests by their operations, in the order of the table's columns."""
+
+TESTS_BY_NUMBER: Final = [
+    tuple(operation for operation, test in TESTS.items() if test.number == number) for number in range(11)
+]
+"""What ``-i 0``, ``-i 1``, ... ask for."""
+
+
+def by_name(of: str) -> dict[str, str]:
+    """Return the operations by their names in one of the prints, a field of `Test`."""
+    return {name: operation for operation, test in TESTS.items() if (name := getattr(test, of))}
+
+
+def spelled(names: Iterable[str]) -> str:
+    """Return the expression for some names, whatever a copy did to their blanks."""
+    return "|".join(names).replace(" ", r"\s+")
 
 
 def table_measure(given: Mapping[str, str]) -> Measure:

@@ -10,180 +10,18 @@ from typing import Final
 
 from fsbench_kit.formats.builder import RunBuilder
 from fsbench_kit.formats.clean import Clean, Free
+from fsbench_kit.formats.dates import ctime
 from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.iozone import tables, throughput
 from fsbench_kit.formats.iozone.command import COMMAND, TOOL, has_stray_words
 from fsbench_kit.formats.iozone.measures import BANDWIDTH, table_measure
-from fsbench_kit.formats.iozone.tables import TableReader, with_lines
+from fsbench_kit.formats.iozone.phrases import AFTER_TESTS, LEXER, NUMBERS, ONCE, OPTIONS, STAGES, STARTS
+from fsbench_kit.formats.iozone.repairs import with_lines
+from fsbench_kit.formats.iozone.tables import TableReader
 from fsbench_kit.formats.iozone.throughput import ThroughputReader
-from fsbench_kit.formats.lexer import UNREAD, Lexer, Token, unread_figure
-from fsbench_kit.formats.signatures import Signatures
+from fsbench_kit.formats.lexer import UNREAD, Token, unread_figure
 from fsbench_kit.formats.text import Edit, Text
 from fsbench_kit.model.records import Diagnostic, Origin, Record, Run, Setting, Status
-
-SIGN: Final = r"test\W+of\W+file|line\W+used|reclen|children\W+see|y-axis|report\W+\d"
-
-_NUMBERS: Final = {
-    "file_size": (r"File size set to (?P<value>\d{1,12}) [kK]B\b", 1024),
-    "block_size": (r"Record Size (?P<value>\d{1,12}) [kK]B\b", 1024),
-    "iozone.-n": (r"Using minimum file size of (?P<value>\d{1,12}) kilobytes\.?", 1024),
-    "iozone.-g": (r"Using maximum file size of (?P<value>\d{1,12}) kilobytes\.?", 1024),
-    "iozone.-y": (r"Using Minimum Record Size (?P<value>\d{1,12}) [kK]B\b", 1024),
-    "iozone.-q": (r"Using Maximum Record Size (?P<value>\d{1,12}) [kK]B\b", 1024),
-    "iozone.-S": (r"Processor cache size set to (?P<value>\d{1,12}) [kK][bB]ytes\.?", 1024),
-    "iozone.-L": (r"Processor cache line size set to (?P<value>\d{1,12}) bytes\.?", 1),
-    "stride": (r"File stride size set to (?P<value>\d{1,12}) \* record size\.?", 1),
-    "iozone.-H": (r"POSIX async I/O \(with bcopy\)\. Depth (?P<value>\d{1,9})\b", 1),
-    "iozone.-k": (r"POSIX Async I/O \(no bcopy\)\. Depth (?P<value>\d{1,9})\b", 1),
-    "iozone.-l": (r"Min (?:process|thread) = (?P<value>\d{1,9})\b", 1),
-    "iozone.-P": (r"Binding of processors beginning with (?P<value>\d{1,9})\b", 1),
-    "iozone.-u": (r"Max (?:process|thread) = (?P<value>\d{1,9})\b", 1),
-    "iozone.-+C": (r"Dedup within (?P<value>\d{1,3}) percent", 1),
-    "iozone.-+O": (r"Rate control active (?P<value>\d{1,12}) Ops/sec", 1),
-    "iozone.-+p": (r"Percent read in mix test is (?P<value>\d{1,3})\b", 1),
-    "iozone.-+q": (r"Delay (?P<value>\d{1,9}) seconds between tests enabled", 1),
-    "iozone.-+w": (r"Dedup activated (?P<value>\d{1,3}) percent", 1),
-    "iozone.-+y": (r"Dedup within & across (?P<value>\d{1,3}) percent", 1),
-    "iozone.time_resolution": (r"Time Resolution = (?P<value>\d+\.\d+) seconds\.?", None),
-    "iozone.cpu_time_resolution": (r"CPU utilization Resolution = (?P<value>\d+\.\d+) seconds\.?", None),
-}
-"""Setting -> the line that tells it, and what to multiply its number by."""
-
-_OPTIONS: Final = {
-    "direct": (
-        r"O_DIRECT(?:IO)? feature enabled|VxFS advanced feature SET_CACHE, VX_DIRECT enabled"
-        r"|F_NOCACHE=1 - Turns data caching off"
-    ),
-    "sync": r"SYNC Mode\.",
-    "iozone.-a": r"Auto Mode(?! 2)",
-    "iozone.-B": r"Using mmap files",
-    "iozone.-c": r"Include close in write timing",
-    "iozone.-e": r"Include fsync in write timing",
-    "iozone.-K": r"Disrupted read patterns selected\.",
-    "iozone.-m": r"Multi_buffer\. Work area \d+ bytes",
-    "iozone.-N": r"Microseconds/op Mode\. Output is in microseconds per operation\.",
-    "iozone.-O": r"OPS Mode\. Output is in operations per second\.",
-    "iozone.-p": r"Purge Mode On",
-    "iozone.-Q": r"Offset/latency files enabled",
-    "iozone.-R": r"Excel chart generation enabled",
-    "iozone.-w": r"Setting no_unlink",
-    "iozone.-W": r"Lock file when reading/writing\.",
-    "iozone.-z": r"Cross over of record size disabled\.",
-    "iozone.-+D": r">>> O_DSYNC mode enabled\. <<<",
-    "iozone.-+n": r"No retest option selected",
-    "iozone.-+r": r"Read & Write sync mode active\.",
-    "iozone.-+u": r"CPU utilization Excel chart enabled",
-}
-"""Setting that is true -> the line that tells it."""
-
-_S: Final = r"[^\S\n]"  # white space within a line
-_HEADER: Final = "|".join(
-    ("Command line used:", *(pattern for pattern, _ in _NUMBERS.values()), *_OPTIONS.values())
-).replace("(?P<value>", "(?:")
-
-_AFTER_COMMAND: Final = r"(?:Output is in|Time Resolution =|Compute time)"
-
-_FAILURES: Final = (
-    r"No space left on device",
-    r"Input/output error",
-    r"Error \w{0,6}(?:writ|read)ing block[^\S\n]*(?:at\b[^\S\n]*)?[\d,]*",
-    r"Error in file: (?:Found|Position)\b",
-    r"Can not f?d?open temp(?:orary)? file\b:?",
-    r"(?:Fork|Thread create|Memory allocation|Mapping) failed",
-    r"Shared memory not working",
-    r"Error reading client file",
-    r"Error: (?:minimum|maximum) record (?:size|length) [^\n]{0,80}",
-    r"Error: record length \d+ is greater than filesize \d+",
-    r"Can not mix throughput mode and auto-mode flags",
-    r"Microsecond mode not supported in throughput mode",
-    r"You must use -[fF] when using ",
-    r"[iI]nvalid options:",
-    r"Unsupported (?:Plus )?option ->",
-    r"Usage: For usage information type iozone -h",
-)
-
-_LEXER: Final = Lexer(
-    # A mail breaks it where it has spaces. The lines of iozone begin with a capital.
-    command=(
-        rf"Command line used:{_S}*(?P<command>"
-        rf"\S[^\n]*(?:\n{_S}*(?![A-Z])\S[^\n]*){{1,9}}(?=\s*\n{_S}*{_AFTER_COMMAND})"
-        rf"|\S[^\n]*?(?={_S}*$|\s+{_AFTER_COMMAND}|\s+(?:{_HEADER})))"
-    ),
-    prompt=(
-        rf"^(?P<shell>[^\n]{{0,200}}?[#$%>]{_S}+)?{_S}*(?:(?:sudo|time|nohup){_S}+){{0,3}}"
-        rf"(?P<command>(?:[^\s\"'`]{{0,200}}/)?iozone3?{_S}+-(?:\\\n|[^\n])*?)(?<!\\)"
-        rf"(?={_S}*$|\s+Iozone: Performance)"
-    ),
-    banner=r"Iozone: Performance Test of File I/O",
-    mode=r"Compiled for (?P<mode>\d+ bit) mode\.?",
-    version=r"Version \$Revision: (?P<version>\d[\d.]*) \$",
-    build=rf"Build:{_S}*(?P<build>\S[^\n]*?)(?={_S}*$|\s+Contributors:)",
-    began=(
-        rf"Run began:{_S}*(?P<date>[A-Z][a-z]{{2}}\s+[A-Z][a-z]{{2}}\s+\d\d?\s+[\d:]{{8}}\s+\d{{4}}"
-        r"|\S[^\n]{0,80})"
-    ),
-    # iozone cuts the name at 80 characters, and with it the end of the line.
-    machine=rf"Machine ={_S}*(?P<machine>\S+(?:{_S}(?!{_HEADER})\S+)*)",
-    **{key: pattern for key, (pattern, _) in _NUMBERS.items()},
-    **_OPTIONS,
-    kilobytes=r"Output is in [kK][bB]ytes/sec",
-    **throughput.PHRASES,
-    **tables.PHRASES,
-    complete=r"iozone test complete\.?",
-    poor_timer=(
-        r"Timer resolution is poor\. Some small transfers may have "
-        r"reported inaccurate results\. Sizes \d+ [kK]Bytes and below\.?"
-    ),
-    too_quick=(
-        r"The test completed too quickly to give a good result You will get a more precise measure of this "
-        r"machine's performance by re-running iozone using the command: iozone \d+"
-        r"(?: \(i\.e\., file size = \d+ kilobytes64\))?"
-    ),
-    read_error=(
-        r"I/O error during read\. Try again with the command: iozone \d+ \d+"
-        r"(?: \(i\.e\. record size = \d+ bytes\))?"
-    ),
-    invalid=r"Performance measurements are invalid in this mode\.",
-    interrupted=r"iozone: interrupted",
-    failure="|".join(_FAILURES),
-)
-
-_STAGES: Final = {
-    name: stage
-    for stage, names in enumerate(
-        (
-            ("prompt",),
-            ("banner",),
-            ("version", "mode", "build"),
-            ("began",),
-            ("machine", "command", "kilobytes", *_OPTIONS, *_NUMBERS),
-            ("heading", "processes", "each", "children", "parent", "per_process", "min_xfer", "cpu_use", "child"),
-            ("report", "summary", "summary_record", "summary_unit", "summary_row"),
-        )
-    )
-    for name in names
-}
-"""The parts of a log in their order. Where a part comes too early, another run begins."""
-
-_AFTER: Final = _STAGES["report"]
-"""The stage of what can follow the end of the tests."""
-
-_ONCE: Final = frozenset({"prompt", "banner", "began", "heading"})
-"""Parts that a log has once. Where another one comes, another run begins."""
-
-_MARK: Final = {
-    word: pattern.replace(" ", r"\s+")
-    for word, pattern in {
-        "Iozone:": r"\bIozone: Performance Test of File I/O Version \$Revision",
-        "reclen": tables.HEADING,
-        'report"': rf'{tables.REPORT_TITLE}" "\d',
-        "used:": r"\bCommand line used:\s*\S*\biozone\b",
-        "Children": r"\bChildren see throughput for \d{1,6}[a-z\s-]{4,60}=\s*\d",
-        "Y-axis": r"\bThroughput report Y-axis is type of test\b",
-    }.items()
-}
-signatures: Final = Signatures(_MARK)
-_STARTS: Final = re.compile("|".join(_MARK.values()))
 
 _HOST: Final = re.compile(r"^(?:[#>][^\S\n]?)*(?P<host>[\w.-]{1,64}):(?:[^\S\n]+|$)", re.MULTILINE)
 
@@ -206,7 +44,7 @@ def parse(text: Text) -> Iterator[Record]:
 def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
     """Yield the lines of each host that pdsh has mixed, without their prefix, and those of none."""
     prefixes = {match.start(): match for match in _HOST.finditer(text.chars)}
-    marked = {m["host"] for m in prefixes.values() if _STARTS.match(text.chars, m.end())}
+    marked = {m["host"] for m in prefixes.values() if STARTS.match(text.chars, m.end())}
     if not marked:
         yield None, text
         return
@@ -226,8 +64,8 @@ def _by_host(text: Text) -> Iterator[tuple[str | None, Text]]:
 
 def _parse(text: Text, host: str | None) -> Iterator[Record]:
     run: _OpenRun | None = None
-    for token in map(_without_sentences, _LEXER.tokens(text)):
-        stage = _STAGES.get(token.name)
+    for token in map(_without_sentences, LEXER.tokens(text)):
+        stage = STAGES.get(token.name)
         if (stage is not None and run is None) or (run is not None and run.ends_before(token, stage)):
             table = run.tables.table if run is not None and token.name == "row" else None
             if run is not None:
@@ -285,21 +123,21 @@ class _OpenRun:
             return self.tables.is_of_another_run(token)
         if stage is None:
             return False
-        if stage < self.stage or ("complete" in self.seen and stage < _AFTER):
+        if stage < self.stage or ("complete" in self.seen and stage < AFTER_TESTS):
             return True
-        if token.name in _ONCE and token.name in self.once:
+        if token.name in ONCE and token.name in self.once:
             return bool(self.run.measurements) or self.once[token.name] != _words(token)
         return token.name == "children" and self.throughput.is_of_another_run(token)
 
     def read(self, token: Token) -> Iterator[Diagnostic]:
         self.last = token
         self.seen.add(token.name)
-        self.stage = max(self.stage, _STAGES.get(token.name, -1))
-        if token.name in _ONCE:
+        self.stage = max(self.stage, STAGES.get(token.name, -1))
+        if token.name in ONCE:
             self.once[token.name] = _words(token)
-        if token.name in _NUMBERS:
+        if token.name in NUMBERS:
             self._read_number(token)
-        elif token.name in _OPTIONS:
+        elif token.name in OPTIONS:
             self._set(token.name, "true", token)
             self.direct = token if token.name == "direct" else self.direct
         elif token.name in throughput.PHRASES:
@@ -361,8 +199,7 @@ class _OpenRun:
         # -s and -r can be given several times, and then all of them count.
         before = self.header.get(key)
         if before is None:
-            start = token.match.start("value") if token.name in _NUMBERS and token.match is not None else None
-            byte = token.text.byte(start) if start is not None else None
+            byte = token.text.byte(token.start_of("value")) if token.name in NUMBERS else None
             self.header[key] = Setting(key=key, value=value, line=token.line, start=byte)
         elif value not in before.value.split(","):
             self.header[key] = replace(before, value=f"{before.value},{value}")
@@ -373,7 +210,7 @@ class _OpenRun:
         return {setting.key: setting.value for setting in (*command, *self.header.values())}
 
     def _read_number(self, token: Token) -> None:
-        factor = _NUMBERS[token.name][1]
+        factor = NUMBERS[token.name][1]
         value = token["value"] or ""
         self._set(token.name, value if factor is None else str(int(value) * factor), token)
 
@@ -392,7 +229,7 @@ class _OpenRun:
             self._set("kernel", words[2], token)
 
     def _read_date(self, token: Token) -> Iterator[Diagnostic]:
-        self.started_at = _date(token["date"] or "")
+        self.started_at = ctime(token["date"] or "")
         if self.started_at is None:
             yield token.diagnostic("UNREAD_FIGURE", "The date is not in the form in which iozone prints it.")
 
@@ -462,22 +299,6 @@ class _OpenRun:
         return in_table and table_measure(given) is BANDWIDTH and not ("kilobytes" in self.seen or self.command)
 
 
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_DATE: Final = re.compile(rf"[A-Z][a-z]{{2}}\s+({'|'.join(_MONTHS)})\s+(\d\d?)\s+(\d\d):(\d\d):(\d\d)\s+(\d{{4}})")
-
-
-def _date(text: str) -> datetime | None:
-    """Read a date of C's ``ctime``: English in every locale, local time without its zone."""
-    match = _DATE.fullmatch(text)
-    if match is None:
-        return None
-    day, hour, minute, second, year = (int(match[group]) for group in range(2, 7))
-    try:
-        return datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second)
-    except ValueError:
-        return None
-
-
 def _command(token: Token, origin: Origin) -> tuple[Setting, ...]:
     return tuple(COMMAND.read(token["command"] or "", origin=origin, line=token.line))
 
@@ -504,5 +325,5 @@ CLEAN: Final = Clean(
     free={"iozone.time_resolution": Free(), "iozone.cpu_time_resolution": Free()},
     zeros=frozenset({"cpu"}),
     unplaced='"',  # as the labels of reports have
-    date=_date,
+    date=ctime,
 )

@@ -5,51 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.findings import Finding, unequal
-from fsbench_kit.formats.iozone.measures import CPU, add, table_measure
+from fsbench_kit.formats.iozone.measures import CPU, TESTS, TESTS_BY_NUMBER, add, by_name, spelled, table_measure
 from fsbench_kit.formats.lexer import Printed, Token
-from fsbench_kit.formats.text import Edit, Text
 from fsbench_kit.model.records import Diagnostic, Measurement, Run
-
-_COLUMNS: Final = {
-    "write": "write",
-    "rewrite": "rewrite",
-    "read": "read",
-    "reread": "reread",
-    "random_read": "random read",
-    "random_write": "random write",
-    "backward_read": "bkwd read",
-    "record_rewrite": "record rewrite",
-    "stride_read": "stride read",
-    "fwrite": "fwrite",
-    "frewrite": "frewrite",
-    "fread": "fread",
-    "freread": "freread",
-    "pwrite": "pwrite",
-    "repwrite": "repwrite",
-    "pread": "pread",
-    "repread": "repread",
-}
-"""Operation -> its name in the heading. A log has these columns from the left, up to some column."""
-
-TESTS: Final = (
-    ("write", "rewrite"),
-    ("read", "reread"),
-    ("random_read", "random_write"),
-    ("backward_read",),
-    ("record_rewrite",),
-    ("stride_read",),
-    ("fwrite", "frewrite"),
-    ("fread", "freread"),
-    (),  # the mixed workload, which only throughput mode has
-    ("pwrite", "repwrite"),
-    ("pread", "repread"),
-)
-"""What ``-i 0``, ``-i 1``, ... ask for."""
 
 _WIDTHS: Final = (
     (10, 10, 10, 10, 10, 10, 10, 11, 11, 10, 10, 10, 10),  # 3.506
@@ -60,122 +23,40 @@ _RECORD_WIDTH: Final = 8
 _OFF_ITS_NAME: Final = 2
 """How far a figure may end from the end of its column's name, where a heading has widths of its own."""
 
-_REPORTS: Final = {
-    "Writer": "write",
-    "Re-writer": "rewrite",
-    "Reader": "read",
-    "Re-Reader": "reread",
-    "Random read": "random_read",
-    "Random write": "random_write",
-    "Backward read": "backward_read",
-    "Record rewrite": "record_rewrite",
-    "Stride read": "stride_read",
-    "Fwrite": "fwrite",
-    "Re-Fwrite": "frewrite",
-    "Fread": "fread",
-    "Re-Fread": "freread",
-    "Pwrite": "pwrite",
-    "Re-Pwrite": "repwrite",
-    "Pread": "pread",
-    "Re-Pread": "repread",
-}
-
+_COLUMNS: Final = {operation: test.heading for operation, test in TESTS.items() if test.heading}
+"""A log has these columns from the left, up to some column."""
+_REPORTS: Final = by_name("report")
 _RETESTS: Final = frozenset({"rewrite", "reread", "frewrite", "freread", "repwrite", "repread"})
 
-_S: Final = r"[^\S\n]"  # white space within a line
-_GAP: Final = r"(?:[^\S\n]|\|)"  # what stands between the cells of a table
+S: Final = r"[^\S\n]"  # white space within a line
+GAP: Final = r"(?:[^\S\n]|\|)"  # what stands between the cells of a table
 _PREFIX: Final = r"^(?:[^\S\n]|[#>|])*"  # an indent, or the mark of a comment or quotation
-_TITLES: Final = "|".join(_REPORTS).replace(" ", r"\s+")
+_TITLES: Final = spelled(_REPORTS)
 _NAMES: Final = "|".join(dict.fromkeys(name.split()[-1] for name in _COLUMNS.values()))
 
 # A heading can be broken where its names are, and only names stand on the line that goes on with it.
-_ONLY_NAMES: Final = rf"(?={_GAP}*(?:(?:{_NAMES})\b{_GAP}*)+(?:\n|\Z))"
-_NEXT_NAME: Final = rf"(?:{_GAP}{{1,99}}|{_GAP}{{0,99}}\n{_ONLY_NAMES}{_GAP}{{0,99}})(?:{_NAMES})\b"
-HEADING: Final = rf"\b[kK]B{_GAP}{{1,99}}reclen(?P<names>(?:{_NEXT_NAME}){{1,17}})"
+_ONLY_NAMES: Final = rf"(?={GAP}*(?:(?:{_NAMES})\b{GAP}*)+(?:\n|\Z))"
+_NEXT_NAME: Final = rf"(?:{GAP}{{1,99}}|{GAP}{{0,99}}\n{_ONLY_NAMES}{GAP}{{0,99}})(?:{_NAMES})\b"
+HEADING: Final = rf"\b[kK]B{GAP}{{1,99}}reclen(?P<names>(?:{_NEXT_NAME}){{1,17}})"
 REPORT_TITLE: Final = rf'"(?P<report>{_TITLES})(?P<cpu>\s+CPU\s+utilization)?\s+report'
 
 PHRASES: Final = {
     "heading": (
-        rf"(?:(?:{_PREFIX}(?P<label>(?!random\b)\w\S{{0,80}}(?:{_S}\S{{1,80}}){{0,12}}){_S}{{2,}})?"
+        rf"(?:(?:{_PREFIX}(?P<label>(?!random\b)\w\S{{0,80}}(?:{S}\S{{1,80}}){{0,12}}){S}{{2,}})?"
         rf"(?P<tops>\brandom(?:[|\s]{{1,99}}(?:random|bkwd|record|stride)){{0,4}}\b)[|\s>#]{{0,299}})?{HEADING}"
     ),
-    "row": (
-        rf'{_PREFIX}\b(?P<file>\d{{1,12}})(?P<record>{_S}+\d{{1,12}})(?P<cells>(?:{_S}+\d+)*)(?={_S}*(?:$|"))'
-    ),
+    "row": (rf'{_PREFIX}\b(?P<file>\d{{1,12}})(?P<record>{S}+\d{{1,12}})(?P<cells>(?:{S}+\d+)*)(?={S}*(?:$|"))'),
     "piped_row": (
-        rf"{_PREFIX}\b(?P<file>\d{{1,12}}){_S}*\|{_S}*(?P<record>\d{{1,12}}){_S}*(?P<cells>\|(?:\d|{_GAP})*)$"
+        rf"{_PREFIX}\b(?P<file>\d{{1,12}}){S}*\|{S}*(?P<record>\d{{1,12}}){S}*(?P<cells>\|(?:\d|{GAP})*)$"
     ),
     "report": rf'{REPORT_TITLE}(?: \(Zero values should be ignored\))?"',
     # In a copy without line ends, the last of several quoted sizes is the file size of the first row.
     "report_sizes": r'(?P<sizes>"\d{1,12}"(?:\s+"\d{1,12}")*)(?!\s+\d)',
-    "report_row": rf'"(?P<file>\d{{1,12}})"(?P<cells>(?:{_S}+\d+(?:\.\d+)?(?![^\s"]))+)',
+    "report_row": rf'"(?P<file>\d{{1,12}})"(?P<cells>(?:{S}+\d+(?:\.\d+)?(?![^\s"]))+)',
 }
 
-_COLLAPSED: Final = re.compile(rf"{HEADING}{_GAP}+(?P<numbers>\d{{1,20}}(?:{_S}+\d{{1,20}}){{2,}})")
-_ROWS: Final = re.compile(rf"{HEADING}(?P<rows>(?:{_S}*\n\s*\d{{1,20}}(?:{_S}+\d{{1,20}})*(?={_S}*(?:\n|\Z)))+)")
-
-_BREAK: Final = "\f"
+BREAK: Final = "\f"
 """What stands in a row that was broken, where it was."""
-
-
-def with_lines(text: Text) -> Text:
-    """Return a text in which each row of a table has a line of its own again."""
-    edits = sorted((*_collapsed(text.chars), *_broken(text.chars)), key=lambda edit: edit.start)
-    return text.edited(edits) if edits else text
-
-
-def _collapsed(chars: str) -> Iterator[Edit]:
-    """Part the rows that stand behind the heading, where a copy lost its line ends.
-
-    All have the same number of figures, and are told by their sizes: the record size is a power of two, at most
-    the file size, and the pairs ascend.
-    """
-    for match in _COLLAPSED.finditer(chars):
-        numbers = list(re.finditer(r"\d+", match["numbers"]))
-        columns = len(re.findall(r"[a-z]+", match["names"]))
-        pairs = [(int(one[0]), int(other[0])) for one, other in pairwise(numbers)]
-        widths = [width for width in range(3, columns + 3) if _are_sizes(pairs[::width])]
-        whole = [width for width in widths if len(numbers) % width == 0]
-        # The last row can be cut off, where only one width is possible.
-        for width in whole[:1] or (widths if len(widths) == 1 and len(numbers) > 2 * widths[0] else []):
-            ends = [match.start("numbers") + number.end() for number in numbers[width - 1 :: width]]
-            yield from (Edit(end, end, "\n") for end in (match.end("names"), *ends))
-
-
-def _broken(chars: str) -> Iterator[Edit]:
-    """Join the rows that were broken at the width of a mail: a line that has no sizes goes on with the one above.
-
-    It does so up to as many figures as the rows have that are whole.
-    """
-    for match in _ROWS.finditer(chars):
-        rows: list[list[re.Match[str]]] = []
-        for line in re.finditer(r"\d[\d\s]*?(?=\s*(?:\n|\Z))", match["rows"]):
-            sizes = _sizes(line)
-            if sizes is not None and (not rows or sizes >= (_sizes(rows[-1][0]) or sizes)):
-                rows.append([line])
-            elif rows:
-                rows[-1].append(line)
-        counts = [sum(len(line[0].split()) for line in row) for row in rows]
-        whole = [count for count, row in zip(counts, rows, strict=True) if len(row) == 1]
-        most = max(whole, default=len(re.findall(r"[a-z]+", match["names"])) + 2)
-        for count, row in zip(counts, rows, strict=True):
-            if count <= most:
-                for line, following in pairwise(row):
-                    start = match.start("rows")
-                    yield Edit(start + line.end(), start + following.start(), _BREAK)
-
-
-def _sizes(line: re.Match[str]) -> tuple[int, int] | None:
-    """Return the sizes with which a line begins, if it can be the begin of a row."""
-    numbers = [int(number) for number in line[0].split()[:2]]
-    return (numbers[0], numbers[1]) if len(numbers) > 1 and _are_sizes([(numbers[0], numbers[1])]) else None
-
-
-def _are_sizes(pairs: list[tuple[int, int]]) -> bool:
-    """Whether these can be the file and record sizes of a table."""
-    return all(0 < record <= file and record.bit_count() == 1 for file, record in pairs) and all(
-        before < after for before, after in pairwise(pairs)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +92,7 @@ class Table:
     def by_place(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row whose spacing tells the columns, else ``None``."""
         cells = row["cells"] or ""
-        if len(row["record"] or "") != _RECORD_WIDTH or _BREAK in cells:
+        if len(row["record"] or "") != _RECORD_WIDTH or BREAK in cells:
             return None
         readings = self._by_widths(cells, self._layouts)
         if not readings and self._is_cut(cells, asked):
@@ -293,7 +174,7 @@ class Table:
 
         In each piece the figures end as far from each other as their columns do, or all have one blank between.
         """
-        pieces = (row["cells"] or "").split(_BREAK)
+        pieces = (row["cells"] or "").split(BREAK)
         cells = [cell for piece in pieces for cell in piece.split()]
         operations = [operation for operation in self.operations if asked is None or operation in asked]
         if len(cells) != len(operations):
@@ -326,9 +207,9 @@ def _fit(pieces: Sequence[str], ends: Sequence[int]) -> bool:
 def _asked(given: Mapping[str, str]) -> frozenset[str] | None:
     """Return the operations that the options of a run ask for, or ``None`` where they ask for no certain ones."""
     tests = given.get("iozone.-i", "").split(",")
-    if not all(test.isdecimal() and int(test) < len(TESTS) for test in tests):
+    if not all(test.isdecimal() and int(test) < len(TESTS_BY_NUMBER) for test in tests):
         return None
-    return frozenset(operation for test in tests for operation in TESTS[int(test)])
+    return frozenset(operation for test in tests for operation in TESTS_BY_NUMBER[int(test)])
 
 
 def _can_be_sizes(file: int, record: int, given: Mapping[str, str], printed: Mapping[str, str]) -> bool:
@@ -367,8 +248,7 @@ def _has_run(operation: str, given: Mapping[str, str]) -> bool:
 
 def cells_of(row: Token, texts: Sequence[str]) -> Iterator[Printed]:
     """Yield the cells of a row and where they stand, by their texts, which stand in its order."""
-    cells, end = row["cells"] or "", 0
-    start = row.match.start("cells") if row.match is not None else row.start
+    cells, start, end = row["cells"] or "", row.start_of("cells"), 0
     for text in texts:
         end = cells.index(text, end) + len(text)
         yield Printed(text, start + end - len(text))
@@ -403,17 +283,7 @@ class TableReader:
         self.record_sizes = tuple(int(size) * 1024 for size in re.findall(r"\d+", sizes["sizes"] or ""))
 
     def read_row(self, row: Token, given: Mapping[str, str], printed: Mapping[str, str]) -> Iterator[Diagnostic]:
-        """Read a row of the table.
-
-        Parameters
-        ----------
-        row
-            The row.
-        given
-            The options of the run.
-        printed
-            Those that iozone itself says it was given.
-        """
+        """Read a row of the table, by the options of the run, and those that iozone itself says it was given."""
         cells = row["cells"] or ""
         if self.table is None:
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
@@ -450,7 +320,7 @@ class TableReader:
             return None, False
         if row.name == "piped_row":
             return self.table.by_pipe(row), False
-        if _BREAK in (row["cells"] or ""):
+        if BREAK in (row["cells"] or ""):
             return self.table.by_pieces(row, asked), True
         figures = self.table.by_place(row, asked)
         if figures is not None and (asked is None or {operation for operation, _ in figures} <= asked):

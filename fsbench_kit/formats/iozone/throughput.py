@@ -8,43 +8,13 @@ from typing import Any, Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
 from fsbench_kit.formats.findings import Finding, greatest, least, number, unequal
-from fsbench_kit.formats.iozone.measures import CPU, Measure, add
+from fsbench_kit.formats.iozone.measures import CPU, Measure, add, by_name, spelled
 from fsbench_kit.formats.iozone.tables import cells_of
 from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.model.records import Diagnostic, Measurement, Run, Scope
 
-_TESTS: Final = {
-    "initial writers": "write",
-    "rewriters": "rewrite",
-    "readers": "read",
-    "re-readers": "reread",
-    "reverse readers": "backward_read",
-    "stride readers": "stride_read",
-    "random readers": "random_read",
-    "mixed workload": "mixed",
-    "random writers": "random_write",
-    "pwrite writers": "pwrite",
-    "pread readers": "pread",
-    "fwriters": "fwrite",
-    "freaders": "fread",
-}
-
-_REPORTED: Final = {
-    "Initial write": "write",
-    "Rewrite": "rewrite",
-    "Read": "read",
-    "Re-read": "reread",
-    "Reverse Read": "backward_read",
-    "Stride read": "stride_read",
-    "Random read": "random_read",
-    "Mixed workload": "mixed",
-    "Random write": "random_write",
-    "Pwrite": "pwrite",
-    "Pread": "pread",
-    "Fwrite": "fwrite",
-    "Fread": "fread",
-}
-
+_TESTS: Final = by_name("processes")
+_REPORTED: Final = by_name("summary")
 _STATISTICS: Final = {"Min": "min", "Max": "max", "Avg": "mean"}
 
 _RATES: Final = {
@@ -65,8 +35,8 @@ _PRECISION: Final = 1e-6
 _N: Final = r"\d{1,15}(?:\.\d{1,6})?"
 _S: Final = r"[^\S\n]"
 _UNIT: Final = r"(?P<unit>[kK]B|ops)/sec"
-_NAMES: Final = "|".join(_TESTS).replace(" ", r"\s+")
-_LABELS: Final = "|".join(_REPORTED).replace(" ", r"\s+")
+_NAMES: Final = spelled(_TESTS)
+_LABELS: Final = spelled(_REPORTED)
 _SUM: Final = rf"throughput for (?P<threads>[1-9]\d{{0,5}}) (?P<test>{_NAMES}) = (?P<rate>{_N}) {_UNIT}"
 
 PHRASES: Final = {

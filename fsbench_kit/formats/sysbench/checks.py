@@ -89,17 +89,7 @@ def _intervals(
     settings: Mapping[str, str],
     threads: Mapping[str, Sequence[Measurement]],
 ) -> tuple[dict[str, Interval], dict[str, Any]]:
-    """Return what the printed figures allow, and the settings that figures are multiples of; and where they do.
-
-    Parameters
-    ----------
-    figures
-        By their names.
-    settings
-        Of the log, and of the command before it.
-    threads
-        What is printed of each thread, by its name.
-    """
+    """Return what the printed figures allow, and the settings that figures are multiples of; and where they do."""
     known = {
         name: Interval(item.low, item.high)
         for name, item in figures.items()

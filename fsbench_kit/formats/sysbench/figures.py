@@ -194,11 +194,10 @@ class FigureReader:
         self.phrases.add(token.name)
         if token.name == "thread":
             self._read_thread(token)
-        groups = token.match.groupdict() if token.match is not None else {}
-        for group, found in groups.items():
-            if found is not None and group in _SETTINGS:
+        for group, found in token.groups.items():
+            if group in _SETTINGS:
                 self._read_setting(token, group, found)
-            elif found is not None and group in _FIGURES:
+            elif group in _FIGURES:
                 self._read_figure(token, group)
 
     def setting(self, key: str) -> str | None:
@@ -223,9 +222,9 @@ class FigureReader:
         key, convert = _SETTINGS[group]
         value = convert(text)
         if not any((s.key, s.value, s.origin) == (key, value, "log") for s in self.settings):
-            start = token.match.start(group) if token.match is not None else token.start
-            line = token.text.line(start)
-            self.settings.append(Setting(key=key, value=value, line=line, start=token.text.byte(start)))
+            start = token.start_of(group)
+            line, byte = token.text.line(start), token.text.byte(start)
+            self.settings.append(Setting(key=key, value=value, line=line, start=byte))
         flags = text.split()
         if key == "open_flags" and set(flags) & {"(none)", "sync", "dsync", "directio"}:
             # 1.0 gives words; the numbers of earlier versions differ between platforms.

@@ -165,44 +165,31 @@ LEXER: Final = Lexer(**{name: pattern.replace(" ", r"[\s|]*") for name, pattern 
 """Where copies lose and gain white space, tables of web pages leave bars."""
 
 SKIPPED: Final = {
-    "prepared_file",
-    "ignored_seed",
-    "warming",
-    "repeated",
-    "deprecated",
-    "endless",
-    "opened",
-    "worker",
-    "request",
+    *("prepared_file", "ignored_seed", "warming", "repeated", "deprecated", "endless"),
+    *("opened", "worker", "request"),
 }
 RECURRING: Final = {"interval", "checkpoint", "fatal", "unfinished", "transferred", "request_rate"} | {
     *("thread", "histogram", "bucket", "other_test", "removal", "inaccurate")
 }
 """Phrases that can stand in one log more than once: people quote a report's bandwidth and rate again below it."""
 PREPARATION: Final = {"prepared_files", "prepared_bytes", "removal"}
-REPORT: Final = {
-    *("operations", "transferred", "request_rate", "event_time", "response_time", "total_time", "events"),
-    *("read_rate", "write_rate", "other_rate", "read_bandwidth", "write_bandwidth", "latency"),
-    *("read_rates", "write_rates", "other_rates", "latency_min", "latency_mean", "latency_max", "latency_sum"),
-    *("percentile", "thread_events", "thread_time", "thread"),
+_RATES: Final = (
+    {"operations", "transferred", "request_rate"},  # of 0.4.12 and 0.5
+    {"read_rate", "write_rate", "other_rate", "read_bandwidth", "write_bandwidth"},  # of 1.0
+    {"read_rates", "write_rates", "other_rates"},  # of 1.1
+)
+REPORT: Final = set[str]().union(*_RATES) | {
+    *("total_time", "event_time", "response_time", "events", "thread_events", "thread_time", "thread"),
+    *("latency", "latency_min", "latency_mean", "latency_max", "latency_sum", "percentile"),
 }
-ONLY_FILEIO: Final = {
-    *("files", "total_size", "block_size", "engine", "pattern", "interval"),
-    *("operations", "transferred", "request_rate"),
-    *("read_rate", "write_rate", "other_rate", "read_bandwidth", "write_bandwidth"),
-    *("read_rates", "write_rates", "other_rates"),
-}
+ONLY_FILEIO: Final = {"files", "total_size", "block_size", "engine", "pattern", "interval"}.union(*_RATES)
 """Phrases that no other test of sysbench prints."""
 UNDER_A_HEADING: Final = {"latency_min", "latency_mean", "latency_max", "latency_sum"}
 
 PARTS: Final[dict[str, tuple[set[str], ...]]] = {
     "its version": ({"banner"},),
     "the kind of test": ({"pattern"},),
-    "its rates": (
-        {"operations", "transferred", "request_rate"},
-        {"read_rate", "write_rate", "other_rate", "read_bandwidth", "write_bandwidth"},
-        {"read_rates", "write_rates", "other_rates"},
-    ),
+    "its rates": _RATES,
     "its total time": ({"total_time", "events"}, {"read_rates"}),
     "its latency": ({"latency_min", "latency_mean", "latency_max"},),
     "the threads' fairness": ({"thread_events", "thread_time"}, {"read_rates"}),

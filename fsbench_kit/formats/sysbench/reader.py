@@ -172,7 +172,7 @@ class _OpenLog:
         match token.name:
             case "command":
                 self.command = token
-                words, line = token["command"] or "", token.line_of("command")
+                words, line = token["command"] or "", token.text.line(token.start_of("command"))
                 self.reader.settings += COMMAND.read(words, origin="command", line=line)
             case "banner":
                 self.reader.version = token["version"]

@@ -18,9 +18,9 @@ def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:
         ("write", "bandwidth", 2**20),
         ("other", "iops", 1),
     ):
-        points = [(float(token[operation] or "") * factor, _start(token, operation)) for token in intervals]
-        if any(value for value, _ in points):
-            values, starts = map(list, zip(*points, strict=True))
+        values = [float(token[operation] or "") * factor for token in intervals]
+        if any(values):
+            starts = [token.text.byte(token.start_of(operation)) for token in intervals]
             yield Block(
                 operation=operation,
                 metric=metric,
@@ -32,7 +32,7 @@ def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:
             )
     for rank in sorted({token["rank"] or token["response_rank"] or "" for token in intervals} - {"0"}):
         found = [
-            (time, float(token[group] or "") / 1e3, line, _start(token, group))
+            (time, float(token[group] or "") / 1e3, line, token.text.byte(token.start_of(group)))
             for time, line, token in zip(times, lines, intervals, strict=True)
             for group in ("latency" if token["latency"] is not None else "response",)
             if rank == (token["rank"] or token["response_rank"]) and float(token[group] or "")
@@ -49,10 +49,6 @@ def of_intervals(intervals: Sequence[Token]) -> Iterator[Block]:
                 starts=starts,
                 unit=(1, 1e3),
             )
-
-
-def _start(token: Token, group: str) -> int:
-    return token.text.byte(token.match.start(group) if token.match is not None else token.start)
 
 
 def of_checkpoints(interim: Sequence[Report], first: Token) -> Iterator[Block | Diagnostic]:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.formats.iozone.tables import TESTS
+from fsbench_kit.formats.iozone.measures import TESTS_BY_NUMBER
 from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.tools import Program
@@ -196,7 +196,7 @@ class Iozone(OptionsWorkload):
             "tool": "iozone",
             "name": "iozone",
             "mode": "auto" if automatic else "throughput" if "threads" in settings else "single",
-            "tests": [test for test, number in _NUMBERS.items() if set(TESTS[number]) & set(operations)],
+            "tests": [test for test, number in _NUMBERS.items() if set(TESTS_BY_NUMBER[number]) & set(operations)],
             **where_known(
                 settings,
                 *(sizes if automatic else one),

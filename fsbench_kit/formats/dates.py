@@ -1,0 +1,25 @@
+"""Dates as C's ``ctime`` prints them: English in every locale, local time without its zone."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DATE: Final = re.compile(rf"({'|'.join(_MONTHS)})\s*(\d{{1,2}})\s*(\d\d):(\d\d):(\d\d)\s*(\d{{4}})")
+
+
+def ctime(text: str) -> datetime | None:
+    """Read a date, after the day of the week; ``None`` where it is none.
+
+    >>> ctime("Mon Mar 23 00:29:37 2020"), ctime("Mon Mar 32 00:29:37 2020")
+    (datetime.datetime(2020, 3, 23, 0, 29, 37), None)
+    """
+    if (match := _DATE.search(text)) is None:
+        return None
+    day, hour, minute, second, year = map(int, match.groups()[1:])
+    try:
+        return datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second)
+    except ValueError:
+        return None
