@@ -48,7 +48,7 @@ robustness: $(READY)  ## How much damage to a log is noticed, for the page of th
 coverage: $(READY)  ## How often the intervals of stats/ hold, for docs/coverage.md
 	.venv/bin/python -m benchmarks.coverage
 
-same: $(READY)  ## The same target twice: how often a launch's intervals hold 1, for docs/same.md; root, half an hour
+same: $(READY)  ## The same target twice: how often a launch's intervals include 1, for docs/same.md; root, half an hour
 	.venv/bin/python -m benchmarks.same --studies 20 --write
 
 bench: $(READY)  ## What reading and comparing cost beside finding the numbers, for docs/benchmarks.md

@@ -1,4 +1,4 @@
-"""Launches the same target twice under two names, and counts how many intervals of their ratio hold 1.
+"""Launches the same target twice under two names, and counts how many intervals of their ratio include 1.
 
     python -m benchmarks.same [--studies 1] [--workloads 4] [--repeats 10] [--directory] [--keep FOLDER] [--write]
 
@@ -8,11 +8,11 @@ so an order and data of its own. With ``--keep``, studies stay in a folder, and 
 instead of being made again: so the evidence can be gathered in several nights. ``--write`` puts the result into
 docs/same.md.
 
-Every interval that does not hold 1 is a false alarm; there are to be as few of them as the intervals' confidence
+Every interval that does not include 1 is a false alarm; there are to be as few of them as the intervals' confidence
 says. Three questions are answered:
 
 - *Are the intervals honest for this noise?* Within a round, the two runs of a workload differ in their name alone,
-  so their names may be exchanged. Over all such exchanges, the share of intervals that hold 1 is what the method
+  so their names may be exchanged. Over all such exchanges, the share of intervals that include 1 is what the method
   achieves on the figures of this machine: heavy tails, steps of one run that go together, and drift included.
 - *Does the launch treat both targets alike?* If it does, the names as they were are one exchange among all, and
   no odd one. The share of exchanges with as many false alarms is a p that is exact (a randomisation test).
@@ -137,11 +137,11 @@ class Evidence:
     Attributes
     ----------
     intervals, holding
-        How many there are, and how many of them hold 1.
+        How many there are, and how many of them include 1.
     expected
-        The share that holds 1 over all exchanges of names.
+        The share that includes 1 over all exchanges of names.
     p
-        The share of exchanges in which no more intervals hold 1.
+        The share of exchanges in which no more intervals include 1.
     """
 
     intervals: int
@@ -151,7 +151,7 @@ class Evidence:
 
 
 def evidence(found: Sequence[Pairs], *, seed: int = 1, exchanges: int = EXCHANGES) -> Evidence:
-    """Count the intervals that hold 1, as the names are and with the names exchanged."""
+    """Count the intervals that include 1, as the names are and with the names exchanged."""
     chance = np.random.default_rng(seed)
     holding = np.zeros(exchanges + 1, dtype=np.int64)
     intervals = 0
@@ -197,12 +197,12 @@ def report(found: Sequence[Pairs], verdicts: pl.DataFrame, what: str) -> str:
         [
             what,
             "",
-            "| figure | intervals of 95 % | hold 1 | hold 1 over all exchanges of names | p |",
+            "| figure | intervals of 95 % | include 1 | include 1 over all exchanges of names | p |",
             "|---|---|---|---|---|",
             *rows,
             "",
             "Whole runs are independent of each other: "
-            f"{whole.holding / whole.intervals:.1%} of their intervals hold 1, with 95 % bounds of "
+            f"{whole.holding / whole.intervals:.1%} of their intervals include 1, with 95 % bounds of "
             f"{bounds.low:.1%} and {bounds.high:.1%}. Steps of one run are not, so only p says whether chance "
             "explains how many hold: it is the share of all exchanges of names within rounds in which no more do.",
             "",
@@ -263,9 +263,9 @@ _HEAD: Final = """\
 
 # The same target twice
 
-Where two targets differ in nothing but their names, every interval of their ratio is to hold 1, but for the few
+Where two targets differ in nothing but their names, every interval of their ratio is to include 1, but for the few
 that its confidence allows to miss. And as the runs of a round differ in their names alone, the names may be
-exchanged: how many intervals hold 1 after that is what the method achieves on the noise of this machine.
+exchanged: how many intervals include 1 after that is what the method achieves on the noise of this machine.
 
 """
 

@@ -76,7 +76,7 @@ def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
         records.append(Diagnostic(code="TOO_LARGE", message=message))
     elif kept < content.size:
         message = (
-            f"{kept} bytes around logs were read closely; the other {content.size - kept} bear no mark of a log."
+            f"{kept} bytes around logs were read closely; no log was found in the other {content.size - kept}."
         )
         records.append(Diagnostic(code="LEFT_OUT", message=message))
     return contents, [*content.diagnostics, *records]

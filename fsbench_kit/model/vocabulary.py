@@ -379,7 +379,7 @@ DIAGNOSTICS: Final[dict[str, tuple[Severity, str]]] = {
     "DAMAGED_ARCHIVE": ("warning", "A packed file is cut off or damaged; what could be unpacked was read."),
     "LEFT_OUT": (
         "note",
-        "In a large file, what stands far from all logs was searched for the marks of logs only.",
+        "In a large file, only the text around logs was read closely.",
     ),
     "INCOMPLETE_LOG": ("note", "The log lacks parts that its tool prints."),
     "SECOND_PRINTING_DIFFERS": ("warning", "A figure is printed twice, and the two do not agree."),

@@ -31,7 +31,7 @@ def test_real_launch_treats_both_alike(tmp_path: Path) -> None:
     found = pairs(dataset)
     assert [item.later.size for item in found] == [8, 8]
 
-    # Under the names as they are, no fewer intervals hold 1 than chance has it under exchanged names.
+    # Under the names as they are, no fewer intervals include 1 than chance has it under exchanged names.
     seen = evidence(found)
     assert seen.p > RARE, seen
     # No difference that would be seen at the level of one in a thousand over the whole family (Holm).
