@@ -20,9 +20,6 @@ from fsbench_kit.formats.bonnie.phases import (
     can_hold,
     cell_names,
     cells_of,
-    files_settings,
-    phases_of,
-    size_settings,
 )
 from fsbench_kit.formats.lexer import Token
 
@@ -50,11 +47,6 @@ _LAYOUTS: Final[dict[str | None, list[str]]] = {
     ],
 }
 """The fields of each layout after the machine's name; 1.96 has that of 1.97."""
-
-_SETTINGS: Final = (
-    *("threads", "seed", "file_size", "block_size", "bonnie++.seeks", "bonnie++.seekers"),
-    *("bonnie++.largest-file", "bonnie++.smallest-file", "bonnie++.directories"),
-)
 
 # A field may be broken over two lines, but not reach into the next line of figures.
 _BREAK: Final = r"\s{1,3}(?!\d\.\d\d,|2,\d)"
@@ -87,11 +79,8 @@ def row(token: Token) -> Row:
     found = Row.of("CSV", token, token["version"] if layout else None, token["machine"])
     names = _LAYOUTS["1.97" if layout == "1.96" else layout]
     values = {name: cell for name, cell in _values(token, names, found).items() if cell.chars}
-    found.settings = size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell()))
-    found.settings |= {name: values[name] for name in _SETTINGS if name in values}
-    found.threads = found.number("threads")
+    found.take(values, UNITS)
     found.seed = values.get("seed", Cell()).chars or None
-    found.phases = phases_of(values, UNITS)
     return found
 
 

@@ -28,9 +28,6 @@ from fsbench_kit.formats.bonnie.phases import (
     can_hold,
     cell_names,
     cells_of,
-    files_settings,
-    phases_of,
-    size_settings,
 )
 from fsbench_kit.formats.lexer import Token
 
@@ -106,14 +103,9 @@ def row(token: Token, heading: Token) -> Row | None:
     if not all(can_hold(name, cell.chars) for name, cell in values.items()) or not all_fit(values):
         return None
     found = Row.of("HTML", token, heading["version"], token["machine"])
-    settings = {key: values[key] for key in shown.values() if key in values}
-    found.settings = (
-        size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell())) | settings
-    )
-    found.threads = found.number("threads")
+    found.take(values, UNITS | (dict.fromkeys(_BLOCK, _MIB) if in_mib else {}))
     if found.threads is None and not (heading["version"] or "1.0").startswith("1.0"):
         found.threads = 1  # or there would be a column for it
-    found.phases = phases_of(values, UNITS | (dict.fromkeys(_BLOCK, _MIB) if in_mib else {}))
     if in_mib and "write_char" in found.phases:
         message = "M/sec stands above the rates by the character, which bon_csv2html prints in KiB/s."
         cell = values["write_char"]

@@ -35,6 +35,7 @@ CPU_MARK: Final = "+++"
 
 _DURATION: Final = re.compile(r"(\d+)([mu]?s)")
 _SIZES: Final = {"file_size", "block_size", "bonnie++.largest-file", "bonnie++.smallest-file"}
+_SETTINGS: Final = _SIZES | {"threads", "seed", "bonnie++.seeks", "bonnie++.seekers", "bonnie++.directories"}
 
 
 class Unit(NamedTuple):
@@ -128,6 +129,17 @@ class Row:
         """Return a row of which nothing is known but where it stands, and whose it is."""
         machine = (machine or "").strip()
         return cls(form=form, text=token.text, start=token.start, end=token.end, version=version, machine=machine)
+
+    def take(self, values: Mapping[str, Cell], units: Mapping[str, Unit | None]) -> None:
+        """Take the settings, and the phases that ran, from cells by their names."""
+        self.settings = size_settings(values.get("size", Cell())) | files_settings(values.get("files", Cell()))
+        self.settings |= {name: cell for name, cell in values.items() if name in _SETTINGS}
+        self.threads = self.number("threads")
+        self.phases = {
+            name: Phase(values[name], values[f"{name} cpu"], units[name], values.get(f"{name} latency", Cell()))
+            for name in PHASES
+            if name in values and f"{name} cpu" in values
+        }
 
     @property
     def host(self) -> str | None:
@@ -298,15 +310,6 @@ def fit(rate: Cell, cpu: Cell) -> bool:
     Where a cell is lost, all that follow are shifted. The converters print a 0 in place of some rates' marks.
     """
     return rate.kind == cpu.kind or (cpu.kind == "mark" and rate.chars in {"0", "0k"})
-
-
-def phases_of(values: Mapping[str, Cell], units: Mapping[str, Unit | None]) -> dict[str, Phase]:
-    """Return the phases that ran, from their cells."""
-    return {
-        name: Phase(values[name], values[f"{name} cpu"], units[name], values.get(f"{name} latency", Cell()))
-        for name in PHASES
-        if name in values and f"{name} cpu" in values
-    }
 
 
 def all_fit(values: Mapping[str, Cell]) -> bool:
