@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 from fsbench_kit.formats.builder import Place, RunBuilder
@@ -52,7 +51,12 @@ class Readers(dict[str, Callable[["State", Token], None]]):
 
     def of(self, phrase: str) -> Callable[[Callable[[State, Token], None]], Callable[[State, Token], None]]:
         """Register what reads a phrase."""
-        return partial(self.setdefault, phrase)
+
+        def register(read: Callable[[State, Token], None]) -> Callable[[State, Token], None]:
+            self[phrase] = read
+            return read
+
+        return register
 
 
 class State:
