@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from math import isnan
 from typing import Any, Final
 
 from fsbench_kit.formats import totals
@@ -14,11 +15,10 @@ from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import (
     CPU,
     LATENCIES,
+    Percentile,
     depth_bounds,
-    has_bin,
     latency_bounds,
     part_names_with_idle,
-    percentile_bounds,
 )
 from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_terse.lines import (
@@ -222,10 +222,10 @@ class Reader:
             rank, value = fields[name].text.split("%=")
             if float(rank) == 0:
                 continue
-            if not _has_bin(value, self.clocks):
+            bounds = _percentile_bounds(value, self.clocks)
+            if bounds is None:
                 self._not_understood(fields[name], f"{fields[name].text} is no percentile that fio can print.")
                 continue
-            bounds = _percentile_bounds(value, self.clocks)
             printed = Printed(value, fields[name].position)
             self.run.add(place, metric, printed, f"p{float(rank):g}", unit="us", rounding="exact", bounds=bounds)
 
@@ -240,7 +240,7 @@ class Reader:
         if self.clocks == (10**6,) or has == {"clat": True, "lat": False}:
             return LATENCIES["clat"]
         values = (fields[name].text.split("%=")[1] for name in PERCENTILES if name in fields)
-        spans = [_percentile_bounds(value, self.clocks) for value in values if int(value)]
+        spans = list(filter(None, (_percentile_bounds(value, self.clocks) for value in values if int(value))))
         possible = [kind for kind in ("clat", "lat") if _lie_between(spans, fields, kind)]
         return LATENCIES[possible[0]] if len(possible) == 1 else None
 
@@ -316,21 +316,14 @@ def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict
 
 
 @lru_cache(maxsize=2**12)
-def _has_bin(printed: str, clocks: tuple[int, ...]) -> bool:
-    """Whether fio can print such a percentile."""
-    return clocks != (10**9,) or has_bin(int(printed) * 1000, int(printed) * 1000 + 999)
+def _percentile_bounds(printed: str, clocks: tuple[int, ...]) -> Bounds | None:
+    """Return between which values a percentile lies, whichever of the clocks it was taken with.
 
-
-@lru_cache(maxsize=2**12)
-def _percentile_bounds(printed: str, clocks: tuple[int, ...]) -> tuple[float, float | None]:
-    """Return between which values a percentile lies, whichever of the clocks it was taken with."""
-    microseconds = int(printed)
-    lows: list[float] = []
-    highs: list[float | None] = []
-    for per_second in clocks:
-        ticks = per_second // 10**6
-        low, high = percentile_bounds(microseconds * ticks, (microseconds + 1) * ticks - 1)
-        lows.append(low / per_second)
-        highs.append(high / per_second if high is not None else None)
-    known = [high for high in highs if high is not None]
-    return min(lows), max(known) if len(known) == len(highs) else None
+    ``None`` where fio prints no such percentile.
+    """
+    bounds = [Percentile(per_second // 10**6, per_second, is_cut=True)(int(printed)) for per_second in clocks]
+    possible = [(low, high) for low, high in bounds if not isnan(low)]
+    if not possible:
+        return None
+    highs = [high for _, high in possible]
+    return min(low for low, _ in possible), None if None in highs else max(highs)
