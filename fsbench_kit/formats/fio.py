@@ -28,7 +28,7 @@ from fsbench_kit.formats.lexer import UNREAD, Lexer, unread_figure
 from fsbench_kit.formats.signatures import Signatures
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Block, Diagnostic, Measurement
-from fsbench_kit.model.units import Quantity
+from fsbench_kit.model.units import Quantity, quantity
 
 _T = TypeVar("_T")
 
@@ -207,6 +207,14 @@ def depth_bounds(metric: str, label: str) -> tuple[float | None, float | None]:
     if end == 0:
         return None, 0
     return (0 if end <= 4 else end // 2), end
+
+
+def known_quantity(text: str | None, unit: str) -> Quantity | None:
+    """Return what is printed as a quantity; ``None`` where nothing is, or no number."""
+    try:
+        return quantity(text, unit) if text is not None else None
+    except ValueError:
+        return None
 
 
 def uncut_share(share: Quantity | None, mean: Quantity | None) -> Bounds | None:

@@ -14,6 +14,7 @@ from fsbench_kit.formats.fio import (
     LATENCIES,
     Percentile,
     depth_bounds,
+    known_quantity,
     latency_bounds,
     report_time,
     uncut_share,
@@ -22,7 +23,7 @@ from fsbench_kit.formats.fio_normal.figures import ANY, SHORTER, unit_of
 from fsbench_kit.formats.fio_normal.phrases import ALL_CLIENTS, PERCENTILE, SHARE, cells, job_name
 from fsbench_kit.formats.fio_normal.state import JobPlace, Readers, State
 from fsbench_kit.formats.lexer import Printed, Token
-from fsbench_kit.model.units import Quantity, Rounding, quantity
+from fsbench_kit.model.units import Rounding, quantity
 
 READERS: Final = Readers()
 _LATENCY_UNITS: Final = {"nsec": "ns", "usec": "us", "msec": "ms"}
@@ -161,14 +162,9 @@ def _read_intervals(state: State, token: Token, metric: str, unit: str, factor: 
     for statistic in ("mean", "stdev"):
         of_rate(statistic, metric, statistic)
     share = state.figures.add(token, place, "share", "group_share", unit="%")
-    bounds = uncut_share(_amount(token["share"], "%"), _amount(token["mean"], unit))
+    bounds = uncut_share(known_quantity(token["share"], "%"), known_quantity(token["mean"], unit))
     if share is not None and bounds is not None:
         state.figures.run.amend([share], high=bounds[1])
-
-
-def _amount(text: str | None, unit: str) -> Quantity | None:
-    """Return a figure, if it is a number."""
-    return quantity(text, unit) if text is not None and text.lstrip("-") not in {"nan", "inf"} else None
 
 
 @READERS.of("buckets")

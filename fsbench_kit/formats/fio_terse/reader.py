@@ -17,6 +17,7 @@ from fsbench_kit.formats.fio import (
     LATENCIES,
     Percentile,
     depth_bounds,
+    known_quantity,
     latency_bounds,
     part_names_with_idle,
 )
@@ -36,7 +37,7 @@ from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.totals import Part
 from fsbench_kit.model.records import Block, Diagnostic, Record, Run
-from fsbench_kit.model.units import Quantity, Rounding, quantity
+from fsbench_kit.model.units import Rounding
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
 
@@ -206,7 +207,7 @@ class Reader:
     def _read_group_share(self, place: Place, share: Printed, mean: Printed) -> None:
         """Read the share of the group's bandwidth, which fio cut to whole KiB/s before it divided by it."""
         bounds: Bounds | None = None
-        part = _amount(share.text.removesuffix("%"), "%")
+        part = known_quantity(share.text.removesuffix("%"), "%")
         if part is not None and part.value and part.low is not None:
             group = float(mean.text) / part.value
             bounds = part.low * group / (group + 1), part.high
@@ -263,7 +264,7 @@ class Reader:
         known = [
             (*bounds, amount.value, field.position)
             for bounds, field in buckets
-            if (amount := _amount(field.text.removesuffix("%"), "%")) is not None  # of no requests at all
+            if (amount := known_quantity(field.text.removesuffix("%"), "%")) is not None  # of no requests at all
         ]
         if known:
             lows, highs, shares, positions = zip(*known, strict=True)
@@ -299,14 +300,6 @@ _LAT_PERCENTILES: Final = re.compile(r"\blat_percentiles(?:=(?:1|true|yes|on)\b|
 _DEPTH_LABELS: Final = ("1", "2", "4", "8", "16", "32", ">=64")
 _US_LABELS: Final = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
 _MS_LABELS: Final = (*_US_LABELS, "2000", ">=2000")
-
-
-def _amount(text: str, unit: str) -> Quantity | None:
-    """Return a figure, if it is a number."""
-    try:
-        return quantity(text, unit)
-    except ValueError:
-        return None
 
 
 def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict[str, Printed], kind: str) -> bool:
