@@ -293,9 +293,9 @@ class _Reader:
 
 
 CLEAN: Final = Clean(
-    checks=lambda run, _: checks(run),
+    checks=checks,
     remarks=frozenset({"WRONG_FIGURE", "DAMAGED_MARK", "SETTINGS_DISAGREE"}),
-    same_runs=lambda run, _: is_one_run(run),
+    same_runs=is_one_run,
     free={"seed": Free()},
     zeros=frozenset({"cpu", "latency"}),
     units={**{unit: (unit, "down") for unit in ("us", "ms", "s")}, **text_tables.SUFFIXES},

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from fsbench_kit.formats.clean.lines import Lines
     from fsbench_kit.formats.findings import Finding
-    from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Run
     from fsbench_kit.model.units import Rounding
 
@@ -38,8 +37,8 @@ class Clean:
     Attributes
     ----------
     checks
-        The cross-checks that `parse` makes last: of a run, whose measurements may be columns over many, and the
-        text of the example. See `fsbench_kit.formats.findings`.
+        The cross-checks that `parse` makes last, of a run whose measurements may be columns over many; see
+        `fsbench_kit.formats.findings`.
     remarks
         Codes of other diagnostics, which come before those and depend on no figure but those that they show.
     same_runs
@@ -66,9 +65,9 @@ class Clean:
         In which of their lines logs may differ and yet be of one kind.
     """
 
-    checks: Callable[[Run, Text], Iterable[Finding]]
+    checks: Callable[[Run], Iterable[Finding]]
     remarks: frozenset[str] = frozenset()
-    same_runs: Callable[[Run, Text], Any] | None = None
+    same_runs: Callable[[Run], Any] | None = None
     free: Mapping[str, Free] = field(default_factory=dict)
     zeros: frozenset[str] = frozenset()
     units: Mapping[str, tuple[str, Rounding]] = field(default_factory=dict)

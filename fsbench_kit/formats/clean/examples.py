@@ -102,7 +102,7 @@ class Example:
             return None
         (run,) = runs
         all_said = [record for record in records if isinstance(record, Diagnostic)]
-        said = list(diagnostics(clean.checks(run, text), text))
+        said = list(diagnostics(clean.checks(run), text))
         remarks = all_said[: len(all_said) - len(said)]
         if all_said != remarks + said or any(item.code not in clean.remarks for item in remarks):
             return None

@@ -173,7 +173,7 @@ class Read:
         unlike = [np.isnan(end) != np.isnan(end[0]) for end in (self.value, self.low, self.high)]
         is_same = ~np.any(unlike, axis=0)[:, no_zeros].any(axis=1)
         if example.clean.same_runs is not None:
-            is_same &= example.clean.same_runs(run, example.log.text)
+            is_same &= example.clean.same_runs(run)
         if is_same[firsts].all() and not is_same.all():
             others = [log.at for log, same in zip(group.logs, is_same, strict=True) if not same]
             read, said, left = self.of(np.flatnonzero(is_same)).as_examples()
@@ -227,7 +227,7 @@ class Read:
                 map(repeat, constant) if phrase is None else self._shown(every, phrase)
             )
             yield from map(Said, every.tolist(), repeat(code), repeat(message), *shown)
-        for finding in example.clean.checks(run, example.log.text):
+        for finding in example.clean.checks(run):
             rows = every[np.broadcast_to(finding.fails, len(every))]
             if not len(rows):
                 continue

@@ -90,9 +90,9 @@ def parse(text: Text) -> Iterator[Record]:
 
 
 CLEAN: Final = Clean(
-    checks=lambda run, _: checks(run),
+    checks=checks,
     remarks=frozenset({"FIGURES_DISAGREE", "INCOMPLETE_LOG", "WRONG_HEADING"}),
-    same_runs=lambda run, _: is_as_it_seems(run),
+    same_runs=is_as_it_seems,
     free={"fio.latency_percentile": Free(latency_percentile)},
     zeros=frozenset({ANY}),
     settle=settle,

@@ -319,9 +319,9 @@ def _checks(run: Run) -> Iterator[Finding]:
 
 
 CLEAN: Final = Clean(
-    checks=lambda run, _: _checks(run),
+    checks=_checks,
     remarks=frozenset({"NOT_DIRECT"}),
-    same_runs=lambda run, _: throughput.is_plain(run),
+    same_runs=throughput.is_plain,
     free={"iozone.time_resolution": Free(), "iozone.cpu_time_resolution": Free()},
     zeros=frozenset({"cpu"}),
     unplaced='"',  # as the labels of reports have

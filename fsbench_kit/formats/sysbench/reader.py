@@ -80,7 +80,7 @@ def parse(text: Text) -> Iterator[Record]:
 
 
 CLEAN: Final = Clean(
-    checks=lambda run, _: checks(run),
+    checks=checks,
     free={
         **dict.fromkeys(("seed", "files", "request_limit", "fsync"), Free()),
         RATIO: Free(decimal),
