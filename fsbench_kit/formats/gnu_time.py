@@ -167,8 +167,8 @@ def _records(log: Sequence[Token]) -> Iterator[Record]:
     tokens = {group: token for token in log for group in token.groups}
     figures = {group: token for group, token in tokens.items() if group in _FIGURES}
     if not figures:
-        message = "This tells how a command ended, and nothing else of it."
-        yield Token("time", text, start, end).diagnostic("UNREAD_FIGURE", message)
+        stretch = Token("time", text, start, end)
+        yield stretch.diagnostic("UNREAD_FIGURE", "This tells how a command ended, and nothing else of it.")
         return
     command, status, signal = (
         tokens[group][group] if group in tokens else None for group in ("command", "status", "signal")

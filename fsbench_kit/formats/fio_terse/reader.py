@@ -309,7 +309,7 @@ def _lie_between(percentiles: Iterable[tuple[float, float | None]], fields: dict
 
 
 @lru_cache(maxsize=2**12)
-def _percentile_bounds(printed: str, clocks: tuple[int, ...]) -> Bounds | None:
+def _percentile_bounds(printed: str, clocks: tuple[int, ...]) -> tuple[float, float | None] | None:
     """Return between which values a percentile lies, whichever of the clocks it was taken with.
 
     ``None`` where fio prints no such percentile.
