@@ -44,7 +44,12 @@ WholeMebibytes = Annotated[
 RamSize = Annotated[
     int,
     BeforeValidator(as_bytes),
-    Field(ge=0, multiple_of=_MIB, description="a size in whole MiB, or 0 to skip the check of the memory", examples=[0]),
+    Field(
+        ge=0,
+        multiple_of=_MIB,
+        description="a size in whole MiB, or 0 to skip the check of the memory",
+        examples=[0],
+    ),
 ]
 Files = Annotated[
     int, Field(gt=0, multiple_of=_UNIT, description="a number of files, a multiple of 1024", examples=[16384])
