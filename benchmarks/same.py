@@ -8,12 +8,13 @@ so an order and data of its own. With ``--keep``, studies stay in a folder, and 
 instead of being made again: so the evidence can be gathered in several nights. ``--write`` puts the result into
 docs/same.md.
 
-Every interval that does not include 1 is a false alarm; there are to be as few of them as the intervals' confidence
-says. Three questions are answered:
+Every interval that does not include 1 is a false alarm; there are to be as few as the intervals' confidence says.
+Three questions are answered:
 
 - *Are the intervals honest for this noise?* Within a round, the two runs of a workload differ in their name alone,
-  so their names may be exchanged. Over all such exchanges, the share of intervals that include 1 is what the method
-  achieves on the figures of this machine: heavy tails, steps of one run that go together, and drift included.
+  so their names may be exchanged. Over all such exchanges, the share of intervals that include 1 is what the
+  method achieves on the figures of this machine: heavy tails, steps of one run that go together, and drift
+  included.
 - *Does the launch treat both targets alike?* If it does, the names as they were are one exchange among all, and
   no odd one. The share of exchanges with as many false alarms is a p that is exact (a randomisation test).
 - *Where does a run stand?* How much longer the later run of a round takes than the earlier one. Random order keeps
