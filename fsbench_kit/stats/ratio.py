@@ -55,7 +55,9 @@ def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEsti
     do not see the mode; where each run resembles the one before, which only a random order of running mends; and
     with two or three runs against many, hence `Caveat.LOPSIDED`.
     """
-    logs_a, logs_b = runs(a, "a", at_least=2).log(), runs(b, "b", at_least=2).log()
+    of_a, of_b = runs(a, "a", at_least=2), runs(b, "b", at_least=2)
+    greatest = np.maximum(of_a.greatest(), of_b.greatest())
+    logs_a, logs_b = of_a.log_beside(greatest), of_b.log_beside(greatest)
     n_a, n_b = logs_a.n, logs_b.n
     still_a, still_b = logs_a.without_spread, logs_b.without_spread
     share_a = np.where(still_a, 0.0, logs_a.variance() / n_a)

@@ -84,6 +84,25 @@ class Sample:
         """Return the logarithms."""
         return replace(self, values=np.log(self.values))
 
+    def log_beside(self, reference: Floats) -> Sample:
+        """Return the logarithms of the ratios to a value of each cell.
+
+        Those of nearly equal values keep all their digits: their difference is exact, and the logarithm of a value
+        itself would lose as many digits as the values share.
+        """
+        reference = reference[..., None]
+        beyond = (self.values - reference) / reference
+        far = beyond < -0.5  # the difference is no longer exact
+        logs = np.log1p(beyond)
+        if far.any():
+            logs[far] = np.log((self.values / reference)[far])
+        return Sample(logs, np.broadcast_to(self.present, logs.shape))
+
+    def greatest(self) -> Floats:
+        """Return the greatest of each cell's values, which are positive; next to nothing where it is empty."""
+        greatest: Floats = self.values.max(axis=-1, where=self.present, initial=np.finfo(np.float64).tiny)
+        return greatest
+
     def mean(self) -> Floats:
         """Return the mean of each cell; nan where it is empty."""
         with np.errstate(invalid="ignore"):

@@ -50,10 +50,8 @@ sides = arrays(np.int64, (2, 3, 7), elements=st.integers(1000, 9999)).map(lambda
 
 
 def same(one: RatioEstimate, other: RatioEstimate) -> None:
-    # Sums of logarithms have 15 to 16 digits in any order; of values that differ in their fourth digit alone, the
-    # spread between them, and so p, has four fewer.
-    for field, digits in (("estimate", 12), ("low", 10), ("high", 10), ("p", 10)):
-        np.testing.assert_allclose(getattr(one, field), getattr(other, field), rtol=10**-digits, atol=10**-digits)
+    for field in ("estimate", "low", "high", "p"):
+        np.testing.assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-12, atol=1e-12)
     assert one.caveats.keys() == other.caveats.keys()
 
 
