@@ -41,7 +41,12 @@ MOST_COMPARISONS: Final = 1000
 MOST_ROWS: Final = 200
 """Of the table."""
 
-_NO_PAIR: Final = "No cell has runs of both the baseline and another level, so there is nothing to compare."
+_NO_PAIR: Final = {
+    False: "No cell has runs of both the baseline and another level, so there is nothing to compare.",
+    True: "No cell has runs of two levels, so there is nothing to compare.",
+}
+"""What is said where nothing can be compared: with a baseline, and in all pairs."""
+
 _REMEMBERED: Final = 16
 _COMPARABLE: Final = [name for name, metric in METRICS.items() if metric.better]
 _COUNTS: Final = (pl.col("status") == "ok") & ~UNMEASURED
@@ -116,8 +121,9 @@ class Exploration:
             frame = _among(frame, column, state.chosen(name))
         choices["baseline"] = choices_of(frame, "level")
         state = keeping_baseline(state, choices["baseline"], said)
-        others = frame.group_by(settings.CELL).agg(pl.col("level").n_unique() - 1)["level"].sum()
-        return Options(state, tuple(said), choices, int(others))
+        levels = frame.group_by(settings.CELL).agg(pl.col("level").n_unique())["level"]
+        pairs = levels * (levels - 1) // 2 if state.all_pairs else levels - 1
+        return Options(state, tuple(said), choices, int(pairs.sum()))
 
     def render(self, state: State) -> View:
         """Show a state, or what is nearest to it, and say what of it could not be."""
@@ -130,7 +136,7 @@ class Exploration:
             comparison = self._comparison(replace(state, chart=State().chart))
             # The specification is not held against its schema, which takes longer than making it.
             if comparison.is_empty():
-                return View(options, _NO_PAIR)
+                return View(options, _NO_PAIR[state.all_pairs])
             with schemapi.debug_mode(arg=False):
                 spec = self._chart(state, comparison).to_dict(validate=False)
         except RequestError as error:
@@ -196,7 +202,7 @@ def _problem(options: Options) -> str | None:
     if options.comparisons:
         return None
     if len(levels) > 1:
-        return _NO_PAIR
+        return _NO_PAIR[state.all_pairs]
     only = tables.one_line(str(levels[0].value))
     factors = options.choices["factor"]
     several = [str(choice.value) for choice in factors if choice.count > 1 and choice.value != state.factor]

@@ -106,10 +106,16 @@ def keeping_factor(state: State, choices: Sequence[Choice], said: list[str]) -> 
 
 
 def keeping_baseline(state: State, choices: Sequence[Choice], said: list[str]) -> State:
-    """Give up a baseline that is not among the levels, and say so."""
-    if state.baseline is None or any(choice.value == state.baseline for choice in choices):
+    """Give up a baseline that is not among the levels, or where all pairs are compared, and say so."""
+    if state.baseline is None:
         return state
-    said.append(f"{_named('baseline', [state.baseline])} does not occur in the selection and was dropped.")
+    name = _named("baseline", [state.baseline])
+    if state.all_pairs:
+        said.append(f"All pairs of levels are compared, so {name} was dropped.")
+    elif any(choice.value == state.baseline for choice in choices):
+        return state
+    else:
+        said.append(f"{name} does not occur in the selection and was dropped.")
     return replace(state, baseline=None)
 
 

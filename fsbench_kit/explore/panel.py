@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _ALL: Final = object()
 """Stands first in a list, for leaving it open."""
 
+_EVERY: Final = object()
+"""Stands among the baselines, for comparing every level with every other."""
+
 _DEBOUNCE: Final = 0.05
 """Seconds that a change waits for the next, so that a held key is followed once."""
 
@@ -164,8 +167,10 @@ class Panel:
     def _changed(self, name: str, old: Any, new: Any) -> State:
         """Return the state that a control asks for."""
         state = self._wanted
+        if name == "baseline":
+            return replace(state, baseline=None if new in (_ALL, _EVERY) else new, all_pairs=new is _EVERY)
         if name not in _LISTS:
-            changed: dict[str, Any] = {name: None if new is _ALL else new}
+            changed: dict[str, Any] = {name: new}
             return replace(state, **changed)
         # Who takes "all" wants only that, and who adds another to it does not want it any more.
         values = () if _ALL in new and _ALL not in old else tuple(value for value in new if value is not _ALL)
@@ -223,11 +228,12 @@ class Panel:
             control.rows = min(len(there) + 1, _TALLEST)
             control.layout.display = None if len(there) > 1 or name == "study" else "none"
         _options(self.controls["factor"], _labelled("factor", choices["factor"], "level"))
-        _options(
-            self.controls["baseline"], [("automatic", _ALL), *_labelled(state.factor, choices["baseline"], "run")]
-        )
+        levels = choices["baseline"]
+        every = [("none: all pairs", _EVERY)] if len(levels) > 2 or state.all_pairs else []
+        _options(self.controls["baseline"], [("automatic", _ALL), *every, *_labelled(state.factor, levels, "run")])
         self.controls["factor"].value = state.factor if choices["factor"] else None
-        self.controls["baseline"].value = _ALL if state.baseline is None else state.baseline
+        automatic = _EVERY if state.all_pairs else _ALL
+        self.controls["baseline"].value = automatic if state.baseline is None else state.baseline
         for name in ("confidence", "margin", "chart"):
             self.controls[name].value = getattr(state, name)
 

@@ -20,7 +20,7 @@ class State:
 
     Attributes
     ----------
-    factor, baseline, metrics, confidence, margin
+    factor, baseline, all_pairs, metrics, confidence, margin
         As in `fsbench_kit.compare`; without a baseline or metrics it decides.
     where
         Columns of a cell, with their chosen values; what is not named is open. See `choosing`.
@@ -30,6 +30,7 @@ class State:
 
     factor: str = "filesystem"
     baseline: str | None = None
+    all_pairs: bool = False
     metrics: tuple[str, ...] = ()
     where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     confidence: float = 0.95
@@ -50,6 +51,7 @@ class State:
         given = {
             "factor": self.factor,
             "baseline": self.baseline,
+            "all_pairs": self.all_pairs,
             "metrics": list(self.metrics),
             "where": {name: list(values) for name, values in self.where},
             "confidence": self.confidence,
@@ -61,6 +63,7 @@ class State:
 _NOTHING_CHOSEN: Final[dict[str, Any]] = {
     "factor": "filesystem",
     "baseline": None,
+    "all_pairs": False,
     "metrics": [],
     "where": {},
     "confidence": 0.95,

@@ -107,6 +107,11 @@ def test_the_factor_can_be_whatever_has_several_levels_within_a_study(exploratio
             "Operation rewrite does not occur",
         ),
         (State(baseline="ext3"), State(), "Baseline ext3 does not occur"),
+        (
+            State(baseline="xfs", all_pairs=True),
+            State(all_pairs=True),
+            "All pairs of levels are compared, so Baseline",
+        ),
         (State(metrics=("iops", "latency")), State(metrics=("iops",)), "Metric latency does not occur"),
         (
             State(factor="iodepth").choosing("study", ["one"]),
@@ -188,7 +193,7 @@ def test_more_than_an_eye_can_follow_is_refused_with_a_way_out() -> None:
 
 STATES = [
     State(),
-    State(chart="runs", factor="iodepth", metrics=("iops",), confidence=0.9, margin=1.2),
+    State(chart="runs", factor="iodepth", all_pairs=True, metrics=("iops",), confidence=0.9, margin=1.2),
     State(baseline="xfs", metrics=("iops", "bandwidth"))
     .choosing("study", ["one", "two"])
     .choosing("block_size", [65536])
@@ -226,6 +231,7 @@ def test_the_parameters_that_are_taken_away_are_those_of_the_comparison(
         where=given["where"],
         confidence=given["confidence"],
         margin=given["margin"],
+        all_pairs=given["all_pairs"],
     )
     # the exploration compares the chosen runs alone, which must not matter
     assert_frame_equal(compared, exploration._comparison(state))

@@ -1,5 +1,6 @@
 """The controls are a thin layer: each of them changes the state, and shows what can be chosen."""
 
+import re
 from typing import Any
 
 import pytest
@@ -66,6 +67,20 @@ def test_a_choice_is_followed(panel: Panel) -> None:
         'baseline: "xfs"',
         'where: {"operation": ["write"], "study": ["one"]}',
     ]
+
+
+def test_all_pairs_can_be_compared_instead_of_a_baseline(panel: Panel) -> None:
+    baseline = panel.controls["baseline"]
+    baseline.value = "xfs"
+    baseline.value = dict(baseline.options)["none: all pairs"]
+    assert (panel.view.state.baseline, panel.view.state.all_pairs) == (None, True)
+    assert "all_pairs: true" in panel._parameters.value.splitlines()
+    assert "all_pairs=True" in panel.python
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", panel._table.value, re.DOTALL)
+    pairs = {tuple(re.findall(r">(ext4|xfs|zfs)<", row)) for row in rows}
+    assert pairs - {()} == {("ext4", "xfs"), ("ext4", "zfs"), ("xfs", "zfs")}
+    baseline.value = dict(baseline.options)["automatic"]
+    assert panel.view.state.all_pairs is False
 
 
 def test_all_leaves_a_list_open_again(panel: Panel) -> None:
