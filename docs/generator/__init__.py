@@ -2,7 +2,7 @@
 
 A page of `docs/` has a generated part between two comments::
 
-    <!-- generated: relations; edit fsbench_kit/claims/relations.py, then `make reference` -->
+    <!-- generated: relations; edit fsbench_kit/claims/relations/, then `make reference` -->
     <!-- end -->
 
 To add one, write a function that returns its Markdown, name it in `PARTS`, and put the comments into a page.

@@ -1,0 +1,185 @@
+"""What a claim can say, and what is found of it: the base of all relations."""
+# ruff: noqa: ARG002  # not every relation uses every argument
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from fsbench_kit.claims.sizes import Stated, stated
+from fsbench_kit.claims.words import metric_of, shown, value_text
+from fsbench_kit.model.vocabulary import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+    from fsbench_kit.analysis.design import Evidence
+    from fsbench_kit.claims.figures import Figure
+    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.data.study import ClaimFacts
+
+Direction = Literal["as said", "the contrary", "undecided"]
+
+Size = Literal["reproduces", "within rounding", "within the interval", "understated", "overstated"]
+
+Basis = Literal["prints", "interval"]
+"""What the bounds of a size come from: the digits that are printed, or how runs vary."""
+
+RELATIONS: Final[dict[str, Relation]] = {}
+"""Each relation by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a claim is held against: all figures of its study, the data, and what is known of the runs."""
+
+    cells: pl.DataFrame
+    dataset: Dataset
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What the figures of one cell say of a claim.
+
+    Attributes
+    ----------
+    cell
+        Its name, for people.
+    direction
+        Whether they say so; ``None`` where the claim is about a size alone, or where nothing is printed.
+    size
+        Whether they have the size that is stated; ``None`` where none is, or where they say the contrary.
+    of, than
+        The figures; ``None`` where there is none.
+    computed, basis
+        What they give: a ratio, a difference, a share, a rank, a value; and what its bounds come from.
+    comparisons
+        The rows of `fsbench_kit.analysis.comparison.compare_groups` that it rests on.
+    setting
+        The values of the setting that was looked up, for people.
+    remark
+        A footnote, such as a mistake that would explain the claim.
+    runs
+        All runs that it rests on.
+    """
+
+    cell: str
+    direction: Direction | None = None
+    size: Size | None = None
+    of: Figure | None = None
+    than: Figure | None = None
+    computed: Figure | None = None
+    basis: Basis = "prints"
+    comparisons: tuple[Mapping[str, Any], ...] = ()
+    setting: str = ""
+    remark: str = ""
+    runs: frozenset[str] = field(default=frozenset())
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there was anything to check."""
+        return self.direction is not None or self.size is not None
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the figures say what the claim says."""
+        return self.is_known and self.direction in (None, "as said") and self.size in (None, *FITS)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether they say otherwise, and not only leave it open."""
+        return self.direction == "the contrary" or self.size in ("understated", "overstated")
+
+
+FITS: Final = ("reproduces", "within rounding", "within the interval")
+
+
+class Relation(ABC):
+    """What a claim can say.
+
+    Attributes
+    ----------
+    needs
+        The keys that a claim must have, besides ``id``, ``says`` and ``relation``.
+    compares
+        Whether it sets two groups side by side.
+    differs
+        Whether it says that they differ, which chance could explain.
+    of_settings
+        Whether it is about how runs were made, which the logs state, and not about figures.
+    limit
+        What stands before the stated size, for people.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("metric", "size")
+    compares: ClassVar[bool] = False
+    differs: ClassVar[bool] = False
+    of_settings: ClassVar[bool] = False
+    limit: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, name: str | None = None) -> None:
+        if name is not None:
+            RELATIONS[name] = cls()
+
+    @abstractmethod
+    def findings(self, claim: ClaimFacts, known: Known) -> Iterator[Finding]:
+        """Check each cell of a claim."""
+
+    @abstractmethod
+    def told(self, claim: ClaimFacts, finding: Finding) -> str:
+        """Say what was found in a cell."""
+
+    def unit(self, claim: ClaimFacts) -> str:
+        """Return the base unit of the stated size."""
+        return METRICS[metric].unit if (metric := metric_of(claim)) else "1"
+
+    def stated(self, claim: ClaimFacts) -> Stated | None:
+        """Return what counts as the stated size, if one is stated."""
+        return None if claim.size is None else stated(claim, self.unit(claim))
+
+    def size_text(self, value: float, metric: str) -> str:
+        """Write a computed or stated size for people."""
+        return value_text(value, metric)
+
+
+class OfFigures(Relation):
+    """About figures that are printed."""
+
+    def told(self, claim: ClaimFacts, finding: Finding) -> str:
+        """Say what was found in a cell, with its figures."""
+        metric = metric_of(claim)
+        if finding.of is None or not finding.is_known:
+            return "nothing is printed"
+        text = f"{finding.of.name} {shown(finding.of, metric)}".strip()
+        if finding.than is not None:
+            text += f" against {finding.than.name} {shown(finding.than, metric)}"
+        computed = self.computed_text(claim, finding)
+        return f"{text}, {computed}" if computed else text
+
+    def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
+        """Say what the figures give, where they do not say it themselves."""
+        return ""
+
+
+def within_limit(found: Figure, counts: Stated) -> Direction:
+    """Tell whether a figure keeps within a limit, or could by its digits."""
+    told = (found.low, found.high) if found.value is None else (found.value,)
+    if all(size is not None and counts.has(size) for size in told):
+        return "as said"
+    return "undecided" if counts.may_be(found.low, found.high) else "the contrary"
+
+
+def size_found(found: Figure, counts: Stated, basis: Basis, *, neutral: float = 0) -> Size:
+    """Tell how a computed size stands to the stated one: it is understated where the effect is larger."""
+    told = (found.low, found.high) if found.value is None else (found.value,)
+    if all(size is not None and counts.has(size) for size in told):
+        return "reproduces"
+    if (found.low is not None or found.high is not None) and counts.may_be(found.low, found.high):
+        return "within rounding" if basis == "prints" else "within the interval"
+    values = [end for end in (found.value, found.low, found.high) if end is not None]
+    above = bool(values) and values[0] > counts.middle
+    return "understated" if above == (counts.middle >= neutral) else "overstated"

@@ -1,0 +1,64 @@
+"""What a claim can say of figures by themselves."""
+# ruff: noqa: D102  # methods of the base are documented there, and not every relation uses every argument
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from fsbench_kit.claims.figures import figures_of, single_cells
+from fsbench_kit.claims.relations.base import Finding, OfFigures, size_found, within_limit
+from fsbench_kit.claims.sizes import Stated, stated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.claims.figures import Cell
+    from fsbench_kit.claims.relations.base import Known
+    from fsbench_kit.data.study import ClaimFacts
+
+
+class _OfOne(OfFigures):
+    """About figures by themselves."""
+
+    def findings(self, claim: ClaimFacts, known: Known) -> Iterator[Finding]:
+        counts = self.stated(claim)
+        for cell in single_cells(claim, figures_of(known.cells, claim)):
+            if cell.of.runs and counts is not None:
+                yield self.finding(cell, counts)
+            else:
+                yield Finding(cell=cell.name)
+
+    @abstractmethod
+    def finding(self, cell: Cell, counts: Stated) -> Finding:
+        """Check one figure."""
+
+
+class Value(_OfOne, name="value"):
+    """The figures of `of` are `size`."""
+
+    def finding(self, cell: Cell, counts: Stated) -> Finding:
+        size = size_found(cell.of, counts, "prints")
+        return Finding(cell=cell.name, size=size, of=cell.of, computed=cell.of, runs=cell.of.runs)
+
+
+class AtMost(_OfOne, name="at_most"):
+    """The figures of `of` are at most `size`."""
+
+    limit = "at most "
+
+    def stated(self, claim: ClaimFacts) -> Stated:
+        return Stated(None, stated(claim, self.unit(claim)).middle, closed=True)
+
+    def finding(self, cell: Cell, counts: Stated) -> Finding:
+        direction = within_limit(cell.of, counts)
+        return Finding(cell=cell.name, direction=direction, of=cell.of, computed=cell.of, runs=cell.of.runs)
+
+
+class AtLeast(AtMost, name="at_least"):
+    """The figures of `of` are at least `size`."""
+
+    limit = "at least "
+
+    def stated(self, claim: ClaimFacts) -> Stated:
+        return Stated(stated(claim, self.unit(claim)).middle, None)

@@ -1,0 +1,217 @@
+"""What a claim can say of the figures of two groups."""
+# ruff: noqa: ARG002, D102  # methods of the base are documented there, and not every relation uses every argument
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fsbench_kit.claims.figures import Figure, figures_of, order, paired_cells
+from fsbench_kit.claims.relations.base import FITS, Finding, OfFigures, Relation, size_found, within_limit
+from fsbench_kit.claims.sides import comparisons, order_of
+from fsbench_kit.claims.sizes import Stated, stated
+from fsbench_kit.claims.words import metric_of, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fsbench_kit.claims.figures import Cell, Order
+    from fsbench_kit.claims.relations.base import Basis, Direction, Known
+    from fsbench_kit.data.study import ClaimFacts
+
+
+class _OfTwo(OfFigures):
+    """About the figures of two groups, equal in all but what tells the groups apart."""
+
+    compares = True
+    differs = True
+    neutral: ClassVar[float] = 0
+    """What is computed of two equal figures."""
+    falls: ClassVar[bool] = False
+    """Whether what is computed falls where the first figure rises."""
+
+    def unit(self, claim: ClaimFacts) -> str:
+        return "1"
+
+    def findings(self, claim: ClaimFacts, known: Known) -> Iterator[Finding]:
+        cells = list(paired_cells(claim, figures_of(known.cells, claim)))
+        for cell, row in zip(cells, comparisons(cells, known), strict=True):
+            if not (cell.of.runs and cell.than.runs):
+                yield Finding(cell=cell.name)
+                continue
+            found = self.finding(claim, cell, row)
+            yield replace(found, comparisons=() if row is None else (row,), runs=cell.of.runs | cell.than.runs)
+
+    def finding(self, claim: ClaimFacts, cell: Cell, row: Mapping[str, Any] | None) -> Finding:
+        """Check one pair of groups, given what the comparison says of them, if there is one."""
+        counts = self.stated(claim)
+        computed, basis = self.computed(cell, row)
+        direction = self.direction(claim, counts, order_of(cell, row))
+        size = None
+        if counts is not None and direction == "as said":
+            size = size_found(computed, counts, basis, neutral=self.neutral)
+        remark = self.remark(claim, computed) if counts is not None and size not in FITS else ""
+        return Finding(
+            cell=cell.name,
+            direction=direction,
+            size=size,
+            of=cell.of,
+            than=cell.than,
+            computed=computed,
+            basis=basis,
+            remark=remark,
+        )
+
+    def direction(self, claim: ClaimFacts, counts: Stated | None, found: Order | None) -> Direction | None:
+        """Tell whether one group is the greater one as the claim says, which states a size."""
+        if counts is None or found is None:
+            return None
+        above = (counts.middle > self.neutral) != self.falls
+        return _agreement(found, "greater" if above else "less")
+
+    def computed(self, cell: Cell, row: Mapping[str, Any] | None) -> tuple[Figure, Basis]:
+        """Return what two groups give, with what the prints or the runs' variation allow."""
+        a, b = cell.of, cell.than
+        if row is not None and row["ci_low"] is not None:
+            base = row["value_baseline"]
+            ends = [self.give(row[end] * base, base) for end in ("ci_low", "ci_high")]
+            value, basis = self.give(row["ratio"] * base, base), "interval"
+        else:
+            ends = [self._of_known(a.low, b.high), self._of_known(a.high, b.low)]
+            value, basis = self._of_known(a.value, b.value), "prints"
+        low, high = reversed(ends) if self.falls else ends
+        return Figure(value, low, high, "", a.runs | b.runs), basis  # type: ignore[return-value]
+
+    def _of_known(self, x: float | None, y: float | None) -> float | None:
+        return None if x is None or y is None else self.give(x, y)
+
+    def give(self, x: float, y: float) -> float | None:
+        """Compute one number of two; by default their ratio."""
+        return x / y if y else None
+
+    def remark(self, claim: ClaimFacts, computed: Figure) -> str:
+        """Name a mistake that would explain a claim that the figures contradict."""
+        return ""
+
+    def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
+        found = finding.computed
+        if found is None or found.value is None:
+            return ""
+        metric = metric_of(claim)
+        text = self.size_text(found.value, metric)
+        if found.low is None or found.high is None or (finding.basis == "prints" and finding.size == "reproduces"):
+            return text
+        ends = f"{self.size_text(found.low, metric)} to {self.size_text(found.high, metric)}"
+        if finding.basis == "interval":
+            return f"{text} (95 % interval: {ends})"
+        return f"{text}, or {ends} by rounding" if finding.size == "within rounding" else text
+
+    def size_text(self, value: float, metric: str) -> str:
+        return f"{value:.3g} times"
+
+
+class Ratio(_OfTwo, name="ratio"):
+    """The figures of `of` are `size` times those of `than`."""
+
+    neutral = 1
+
+
+class Difference(_OfTwo, name="difference"):
+    """The figures of `of` are greater than those of `than` by `size`."""
+
+    unit = Relation.unit
+
+    def give(self, x: float, y: float) -> float | None:
+        return x - y
+
+    def size_text(self, value: float, metric: str) -> str:
+        return f"a difference of {value_text(value, metric)}"
+
+
+class PercentLess(_OfTwo, name="percent_less"):
+    """The figures of `of` are less than those of `than` by `size` of the latter."""
+
+    falls = True
+
+    def give(self, x: float, y: float) -> float | None:
+        return 1 - x / y if y else None
+
+    def remark(self, claim: ClaimFacts, computed: Figure) -> str:
+        counts, share = self.stated(claim), computed.value
+        if share is None or counts is None or share >= 1:
+            return ""
+        if counts.has(1 - share):
+            return f"The one figure is {claim.size} of the other, not {claim.size} less."
+        if counts.has(share / (1 - share)):
+            return f"The other figure is {claim.size} more than the one, so the one is not {claim.size} less."
+        return ""
+
+    def size_text(self, value: float, metric: str) -> str:
+        return f"{100 * value:.1f} % less"
+
+
+class PercentMore(_OfTwo, name="percent_more"):
+    """The figures of `of` are more than those of `than` by `size` of the latter."""
+
+    def give(self, x: float, y: float) -> float | None:
+        return x / y - 1 if y else None
+
+    def size_text(self, value: float, metric: str) -> str:
+        return f"{100 * value:.1f} % more"
+
+
+class Greater(_OfTwo, name="greater"):
+    """The figures of `of` are greater than those of `than`."""
+
+    needs: ClassVar[tuple[str, ...]] = ("metric",)
+    neutral = 1
+    said: ClassVar[Order] = "greater"
+
+    def direction(self, claim: ClaimFacts, counts: Stated | None, found: Order | None) -> Direction | None:
+        return _agreement(found, self.said)
+
+    def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
+        return super().computed_text(claim, finding) if finding.basis == "interval" else ""
+
+
+class Less(Greater, name="less"):
+    """The figures of `of` are less than those of `than`."""
+
+    said = "less"
+
+
+class Equal(_OfTwo, name="equal"):
+    """The figures of `of` are those of `than`, or within `size` of them."""
+
+    needs: ClassVar[tuple[str, ...]] = ("metric",)
+    differs = False
+    neutral = 1
+
+    def stated(self, claim: ClaimFacts) -> Stated | None:
+        if claim.size is None:
+            return None
+        margin = stated(claim, "1").middle
+        return Stated(1 / (1 + margin), 1 + margin, closed=True)
+
+    def finding(self, claim: ClaimFacts, cell: Cell, row: Mapping[str, Any] | None) -> Finding:
+        computed, basis = self.computed(cell, row)
+        counts = self.stated(claim)
+        direction: Direction | None
+        if counts is not None:
+            direction = within_limit(computed, counts)
+        elif cell.of.value is not None and cell.of.value == cell.than.value:
+            direction = "as said"
+        else:
+            direction = "undecided" if order(cell.of, cell.than) == "undecided" else "the contrary"
+        return Finding(
+            cell=cell.name, direction=direction, of=cell.of, than=cell.than, computed=computed, basis=basis
+        )
+
+    def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
+        return "" if claim.size is None and finding.basis == "prints" else super().computed_text(claim, finding)
+
+
+def _agreement(found: Order | None, said: Order) -> Direction | None:
+    if found is None or found == "undecided":
+        return found
+    return "as said" if found == said else "the contrary"

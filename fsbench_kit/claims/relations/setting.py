@@ -1,0 +1,131 @@
+"""What a claim can say of how runs were made."""
+# ruff: noqa: ARG002, D102  # methods of the base are documented there, and not every relation uses every argument
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis import settings
+from fsbench_kit.analysis.settings import NOT_KNOWN
+from fsbench_kit.claims.figures import cell_name, each, only
+from fsbench_kit.claims.relations.base import Finding, Relation
+from fsbench_kit.claims.sizes import Stated, stated
+from fsbench_kit.model.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.claims.relations.base import Direction, Known
+    from fsbench_kit.data.study import ClaimFacts
+
+
+class Setting(Relation, name="setting"):
+    """All runs have the setting `setting` with the value `size`, or with one value where there is no `size`."""
+
+    needs = ("setting",)
+    of_settings = True
+
+    def stated(self, claim: ClaimFacts) -> Stated | None:
+        return None
+
+    def findings(self, claim: ClaimFacts, known: Known) -> Iterator[Finding]:
+        """Look up the settings of runs. What the article states proves nothing of what it says."""
+        runs = _with_setting(known, str(claim.setting))
+        if claim.setting in _HARDWARE:  # a device of the same name in another host is another one
+            in_host = pl.concat_str("setting", pl.lit(" in "), "host").fill_null(pl.col("setting"))
+            runs = runs.with_columns(setting=in_host)
+        for where in each({**claim.where, **claim.of}, "each"):
+            chosen = only(runs, where)
+            if claim.size is not None:
+                yield self._finding(claim, chosen, cell_name(where))
+                continue
+            for (_, pattern), group in chosen.group_by("tool", "pattern", maintain_order=True):
+                if group["filesystem"].n_unique() > 1:
+                    at = where if pattern is None else {**where, "pattern": pattern}
+                    yield self._finding(claim, group, cell_name(at))
+
+    def told(self, claim: ClaimFacts, finding: Finding) -> str:
+        setting = str(claim.setting)
+        name = _SETTINGS.get(setting, setting.replace("_", " "))
+        return f"{name} is {finding.setting}" if finding.setting else f"no log tells {name}"
+
+    def _finding(self, claim: ClaimFacts, cell: pl.DataFrame, name: str) -> Finding:
+        by_filesystem = cell.group_by("filesystem", maintain_order=True).agg(
+            pl.col("setting").unique(maintain_order=True)
+        )
+        on: dict[str, list[str]] = {}
+        for filesystem, values in by_filesystem.rows():
+            text = " and ".join(NOT_KNOWN if value is None else _readable(value) for value in values)
+            on.setdefault(text, []).append(str(filesystem))
+        told = ", ".join(f"{text} on {' and '.join(filesystems)}" for text, filesystems in on.items())
+        if len(on) == 1 and by_filesystem.height > 1:
+            told = f"{next(iter(on))} on all"
+        shown = cell.drop_nulls("setting")
+        values = set(shown["setting"])
+        agree = len(values) <= 1 if claim.size is None else all(_is_setting(value, claim) for value in values)
+        direction: Direction | None = "the contrary"
+        if agree:
+            told += " by the study's description alone" if values and not shown["is_shown"].any() else ""
+            is_known = cell["is_shown"].all() and not cell.is_empty()
+            direction = "as said" if is_known else "undecided" if shown["is_shown"].any() else None
+        return Finding(
+            cell=name, direction=direction, setting=told if values else "", runs=frozenset(cell["run_id"])
+        )
+
+
+_HARDWARE: Final = ("device", "disks", "log_device", "cache_device")
+
+_SETTINGS: Final = {"direct": "direct I/O", "disks": "the disk"}
+
+_BYTES: Final = 2**20
+
+_TRUTH: Final = {**dict.fromkeys(("true", "yes", "on"), "true"), **dict.fromkeys(("false", "no", "off"), "false")}
+
+
+def _with_setting(known: Known, key: str) -> pl.DataFrame:
+    """Return the runs with a setting, and whether it is shown by more than words about them."""
+    described = pl.col("origin").is_in(["study", "stated"])
+    origins = settings.effective(known.dataset.settings.filter(key=key)).select("run_id", "origin")
+    values = settings.known(
+        replace(known.dataset, settings=known.dataset.settings.filter(pl.col("origin") != "stated"))
+    )
+    values = values.filter(key=key).select("run_id", setting="value").join(origins, on="run_id", how="left")
+    measured = known.dataset.measurements
+    printed = (  # by the figures themselves
+        measured.drop_nulls(key)
+        .group_by("run_id")
+        .agg(printed=pl.col(key).unique().sort().cast(pl.String).str.join(" | "))
+        if key in _OF_FIGURES
+        else measured.select("run_id", printed=pl.lit(None, pl.String)).clear()
+    )
+    return (
+        known.cells.select("run_id", "tool", "pattern", "block_size", "host", "filesystem")
+        .unique(maintain_order=True)
+        .join(values, on="run_id", how="left", maintain_order="left")
+        .join(printed, on="run_id", how="left", maintain_order="left")
+        .with_columns(is_shown=pl.col("setting").is_not_null() & ~described.fill_null(value=False))
+        .with_columns(
+            setting=pl.coalesce("setting", "printed"),
+            is_shown=pl.col("is_shown") | pl.col("printed").is_not_null(),
+        )
+    )
+
+
+_OF_FIGURES: Final = ("block_size", "file_size", "threads")
+
+
+def _is_setting(value: str, claim: ClaimFacts) -> bool:
+    """Compare a setting with the stated one: as a number where both are, else as text."""
+    size = str(claim.size)
+    if not value.isdecimal():
+        return value == _TRUTH.get(size.lower(), size)
+    unit = "B" if size[-1:] == "B" else "s" if size[-1:] == "s" else "1"
+    return stated(claim, unit).has(float(value))
+
+
+def _readable(value: str) -> str:
+    """Write a setting for people; whole numbers above a few thousands are bytes."""
+    return humanise(int(value), "B") if value.isdecimal() and int(value) >= _BYTES else value

@@ -1,0 +1,61 @@
+"""What the comparison says of the two groups of a claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fsbench_kit.analysis.comparison import compare_groups
+from fsbench_kit.claims.figures import order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fsbench_kit.claims.figures import Cell, Order
+    from fsbench_kit.claims.relations.base import Known
+
+
+def comparisons(cells: Sequence[Cell], known: Known) -> list[Mapping[str, Any] | None]:
+    """Compare the groups of all cells that have both: those of the same runs by themselves, run by run."""
+    found: list[Mapping[str, Any] | None] = [None] * len(cells)
+    for within in (False, True):
+        chosen = [
+            number
+            for number, cell in enumerate(cells)
+            if cell.of.runs and cell.than.runs and cell.is_within_runs == within
+        ]
+        pairs = [
+            tuple(
+                _named(rows, figure.name, within=within)
+                for rows, figure in (
+                    (cells[number].than_rows, cells[number].than),
+                    (cells[number].of_rows, cells[number].of),
+                )
+            )
+            for number in chosen
+        ]
+        if pairs:
+            rows = compare_groups(pairs, known.evidence, within_runs=within).rows(named=True)
+            for number, row in zip(chosen, rows, strict=True):
+                found[number] = row
+    return found
+
+
+def _named(rows: pl.DataFrame, name: str, *, within: bool) -> pl.DataFrame:
+    """Give a group its name; the figures of a run are a round of their own."""
+    named = rows.with_columns(level=pl.lit(name))
+    if within:
+        named = named.with_columns(
+            host=pl.lit(None, pl.String), round=pl.col("run_id").rank("dense").cast(pl.Int64)
+        )
+    return named
+
+
+def order_of(cell: Cell, row: Mapping[str, Any] | None) -> Order | None:
+    """Tell which group is the greater one: by the interval where there is one, else by the prints."""
+    if row is None or row["ci_low"] is None:
+        return order(cell.of, cell.than)
+    if row["verdict"] in ("equivalent", "inconclusive") or row["ci_low"] <= 1 <= row["ci_high"]:
+        return "undecided"
+    return "greater" if row["ratio"] > 1 else "less"
