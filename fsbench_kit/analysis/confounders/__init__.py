@@ -1,0 +1,63 @@
+"""What besides the factor sets two groups apart, or makes their comparison untrustworthy.
+
+Each confounder is one function that finds it, with its code, its kind and its meaning above it. It is given the
+`Design`, and returns a frame with the rows in which it was found, or the pairs of sets of runs, and with ``text``
+where there is more to say than the meaning. They are told theme by theme, in the order of the entries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.analysis.confounders import caches, differences, figures, order, runs, work
+from fsbench_kit.analysis.confounders.entry import ENTERED, Confounder
+from fsbench_kit.analysis.design import Design
+from fsbench_kit.analysis.groups import paired
+from fsbench_kit.analysis.reasons import Remarks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from fsbench_kit.analysis.design import Evidence
+
+_THEMES: Final = (differences, order, figures, caches, work, runs)
+
+CONFOUNDERS: Final[tuple[Confounder, ...]] = tuple(
+    entry for theme in _THEMES for entry in ENTERED if entry.find.__module__ == theme.__name__
+)
+"""All of them, in the order in which they are told."""
+
+
+def check(design: Design, *, footnotes: bool = True) -> Remarks:
+    """Ask all confounders about a design."""
+    remarks = Remarks()
+    for entry in CONFOUNDERS:
+        if entry.kind == "footnote" and not footnotes:
+            continue
+        found = entry.find(design)
+        if found.is_empty():
+            continue
+        if "pair" in found.columns:
+            found = design.rows.join(found, on="pair", maintain_order="left_right")
+        remarks.because(found["row"], entry, found["text"] if "text" in found.columns else None)
+    return remarks
+
+
+def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tuple[list[str], list[str]]:
+    """Say what sets two groups apart, and what else to know of them, for pairs of groups chosen elsewhere.
+
+    Parameters
+    ----------
+    pairs
+        The measurements of the baseline and of the candidate, as rows of `fsbench_kit.analysis.settings.cells`.
+    evidence
+        What is known of their runs.
+
+    Returns
+    -------
+    reasons, footnotes
+        The sentences about all pairs, each once.
+    """
+    return check(Design(paired(pairs), evidence)).sentences() if pairs else ([], [])

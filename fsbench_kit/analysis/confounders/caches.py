@@ -1,0 +1,161 @@
+"""Whether the work reached the disks, or only memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, diagnosed, of_runs, rows
+from fsbench_kit.analysis.facts import capacity
+from fsbench_kit.analysis.settings import integer, wide
+from fsbench_kit.formats import TOOLS
+
+if TYPE_CHECKING:
+    from fsbench_kit.analysis.design import Design
+    from fsbench_kit.data.dataset import Dataset
+
+_NO_DATA: Final = "_sync$|delete$|create$|stat$|^mkfs$|mount$|^list_tree$|^find_in_tree$|^remove_|^capacity"
+"""Operations that read or write no data of files."""
+
+_PAST_DIRECT: Final = pl.concat_str("tool", "operation", separator=" ").is_in(
+    [f"{name} {operation}" for name, tool in TOOLS.items() for operation in sorted(tool.buffered)]
+)
+"""Operations that do not use direct I/O also where it is on: they go through the C library's buffers."""
+
+_DATA_SIZE: Final = pl.coalesce(
+    integer("total_size"),
+    pl.when(pl.col("tool") == "smallfiles").then(integer("files") * pl.col("block_size")),
+    pl.when(pl.col("tool") == "fio").then(pl.col("file_size") * pl.col("threads")),
+    "file_size",
+)
+"""How much data a run works on, in bytes."""
+
+_WITH_SYNC: Final = pl.col("metric") == "elapsed_with_sync"
+
+
+@confounder(
+    "CACHED",
+    "verdict withheld",
+    "The data are less than twice the memory, and nothing shows that the page cache was bypassed, or that the "
+    "work reached the disks.",
+)
+def _cached(design: Design) -> pl.DataFrame:
+    """Find data under twice the memory, without direct I/O, without a sync in their time, and not on the disks."""
+    measurements = design.groups.measurements.filter(pl.col("memory").is_not_null())
+    if measurements.is_empty():
+        return NOTHING
+    memory = {text: capacity(text) for text in measurements["memory"].unique()}
+    size = pl.col("memory").replace_strict(memory, default=None, return_dtype=pl.Int64)
+    exposed = measurements.filter(
+        2 * size > _DATA_SIZE,
+        pl.col("direct").ne_missing(pl.lit("true")) | _PAST_DIRECT,
+        ~_WITH_SYNC,
+        ~pl.col("operation").str.contains(_NO_DATA),
+    )
+    cached = exposed.join(design.of(_reached), on=["run_id", "operation"], how="anti")
+    return design.groups.of_rows(cached.select("group").unique()).unique()
+
+
+_DIRECTION: Final = (
+    pl.when(pl.col("operation").str.contains("read"))
+    .then(pl.lit("device_read"))
+    .when(pl.col("operation").str.contains("write"))
+    .then(pl.lit("device_written"))
+    .alias("direction")
+)
+"""The setting that tells what the disks did for an operation; null where both directions have a part in it."""
+
+_REACHED: Final = 0.9
+"""The share of its bytes that a run has to have moved on the disks, if caches had no part in it."""
+
+
+def _reached(dataset: Dataset) -> pl.DataFrame:
+    """Return the runs and operations for whose work the disks' own counters account.
+
+    A phase whose sync is timed apart is not among them: its bytes reached the disk after its own time.
+    """
+    moved = (
+        wide(dataset.settings, ["device_read", "device_written"])
+        .unpivot(index="run_id", variable_name="direction", value_name="moved")
+        .drop_nulls("moved")
+    )
+    counted = dataset.measurements if moved.height else dataset.measurements.clear()
+    figures = of_runs(counted).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
+    accounted = (
+        figures.filter(metric="bytes", statistic="value")
+        .group_by("run_id", "direction")
+        .agg(pl.col("value").sum())
+        .join(moved, on=["run_id", "direction"])
+        .filter(integer("moved") >= _REACHED * pl.col("value"))
+    )
+    synced = figures.filter(pl.col("operation").str.ends_with("_sync")).select(
+        "run_id", pl.col("operation").str.strip_suffix("_sync")
+    )
+    return (
+        figures.select("run_id", "operation", "direction")
+        .unique()
+        .join(accounted, on=["run_id", "direction"], how="semi")
+        .join(synced, on=["run_id", "operation"], how="anti")
+    )
+
+
+@confounder(
+    "CACHE_UNKNOWN",
+    "footnote",
+    "Nothing says that a group used direct I/O, nor how large the memory was: the page cache cannot be excluded.",
+)
+def _cache_unknown(design: Design) -> pl.DataFrame:
+    """Find operations on data of which neither direct I/O, nor the memory, nor what the disks moved is known."""
+    operations = design.of_groups("tool", "operation", "metric").filter(
+        ~_WITH_SYNC, ~pl.col("operation").str.contains(_NO_DATA)
+    )
+    runs = design.members.join(design.of(_cache_facts), on="run_id")
+    exposed = (
+        operations.select("set", "operation")
+        .unique(maintain_order=True)
+        .join(runs.select("set", "run_id"), on="set", maintain_order="left")
+        .join(design.of(_reached), on=["run_id", "operation"], how="anti", maintain_order="left")
+        .select("set", "operation")
+        .unique(maintain_order=True)
+    )
+    groups = np.zeros(design.groups.table.height, dtype=np.bool_)
+    groups[operations.join(exposed, on=["set", "operation"])["group"].to_numpy()] = True
+    return rows(design.groups.either(groups))
+
+
+def _cache_facts(dataset: Dataset) -> pl.DataFrame:
+    """Return the runs of which neither the memory is known nor that they used direct I/O."""
+    known = dataset.settings.filter(
+        (pl.col("key") == "memory") | ((pl.col("key") == "direct") & (pl.col("value") == "true"))
+    )
+    return dataset.runs.select("run_id").join(known, on="run_id", how="anti")
+
+
+@confounder(
+    "PAST_DIRECT",
+    "footnote",
+    "iozone sends these requests through the page cache, although direct I/O was requested.",
+)
+def _past_direct(design: Design) -> pl.DataFrame:
+    if design.of_groups("tool", "operation").filter(_PAST_DIRECT).is_empty():
+        return NOTHING
+    return rows(design.groups.either(design.groups.having(pl.col("direct") == "true", _PAST_DIRECT)))
+
+
+@confounder(
+    "UNSYNCED",
+    "verdict withheld",
+    "In one group the sync never reaches the filesystem, so its time says nothing about the disk.",
+)
+def _unsynced(design: Design) -> pl.DataFrame:
+    runs = design.of(_not_told_of_sync)["run_id"]
+    if runs.is_empty():
+        return NOTHING
+    of_sync = _WITH_SYNC | pl.col("operation").str.ends_with("_sync")
+    return rows(design.groups.either(design.groups.having(pl.col("run_id").is_in(runs.implode()), of_sync)))
+
+
+def _not_told_of_sync(dataset: Dataset) -> pl.DataFrame:
+    return diagnosed(dataset, "SYNC_NOT_PASSED_ON")

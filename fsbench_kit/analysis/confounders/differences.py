@@ -1,0 +1,164 @@
+"""Settings in which groups differ, or the runs of a group do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.confounders.entry import confounder
+from fsbench_kit.analysis.design import OTHER
+from fsbench_kit.analysis.facts import counted, is_default
+from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.settings import NOT_KNOWN
+from fsbench_kit.data.labelled import GROUP
+
+if TYPE_CHECKING:
+    from fsbench_kit.analysis.design import Design
+
+_EXTRA_DISKS: Final = ("log_device", "cache_device")
+"""What one group has and the other lacks without a word about it."""
+
+
+@confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
+def _mismatch(design: Design) -> pl.DataFrame:
+    """Name the settings that are known of both groups and differ; those that come with a target may."""
+    told = pl.col("key").is_in(_EXTRA_DISKS) | pl.all_horizontal(pl.col("value", f"value{OTHER}").is_not_null())
+    first, second = (pl.col(name).fill_null(NOT_KNOWN) for name in ("value", f"value{OTHER}"))
+    return (
+        _side_by_side(design)
+        .filter(told, first != second, counted(design.factor))
+        .join(design.mixes, on=["pair", "key"], how="anti")
+        .sort("kind", "key")
+        .select("pair", text=pl.format("{} differs: {} against {}.", "key", first, second))
+    )
+
+
+def _side_by_side(design: Design) -> pl.DataFrame:
+    """Return the values of each setting in both groups, null where nothing is known of it."""
+    values = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
+    return design.beside(values, "key", "kind", how="full")
+
+
+@confounder("GROUPS_DIFFER", "footnote", "The groups differ in more than their labels.")
+def _of_groups(design: Design) -> pl.DataFrame:
+    """Name what sets groups apart that were put side by side: filesystem, machine, and all but the work."""
+    if design.factor != GROUP:
+        return pl.DataFrame(schema={"pair": pl.Int64, "text": pl.String})
+    filesystems = (
+        design.members.select("set", "run_id")
+        .join(design.of(lambda dataset: dataset.runs.select("run_id", "filesystem")), on="run_id")
+        .group_by("set")
+        .agg(value=pl.col("filesystem").drop_nulls().unique().sort().str.join(" | "))
+        .select("set", key=pl.lit("filesystem"), kind=pl.lit("name"), value="value")
+    )
+    known = design.settings.select("set", "key", "kind", value=pl.col("values").list.join(" | "))
+    told = pl.col("value") != pl.col(f"value{OTHER}")
+    return (
+        design.beside(pl.concat([filesystems, known]), "key", "kind")
+        .filter(told, ~counted(GROUP))
+        .sort("pair", "kind", "key")
+        .group_by("pair", maintain_order=True)
+        .agg(pl.format("{} ({} against {})", "key", "value", f"value{OTHER}").str.join(", ").alias("text"))
+        .select("pair", text=pl.format("The groups differ in {}.", "text"))
+    )
+
+
+@confounder(
+    "UNBALANCED",
+    "verdict withheld",
+    "The runs of a group differ in a setting, of which the other group does not have each value.",
+)
+def _unbalanced(design: Design) -> pl.DataFrame:
+    """Say how often each group has a value that the other does not have, or has another target."""
+    unbalanced = design.mixes.filter(found="unbalanced")
+    targets = unbalanced.filter(kind="name")
+    settings = unbalanced.filter(pl.col("kind") != "name")
+    split = pl.format("The runs are of several targets ({}): split by target.", "shares")
+    return pl.concat(
+        [
+            _shares(settings).select("pair", text=pl.format("{} is not balanced: {}.", "key", "shares")),
+            _shares(targets).select("pair", text=split),
+        ]
+    )
+
+
+@confounder("MIXED_GROUP", "footnote", "The runs of a group differ in a setting.")
+def _mixed(design: Design) -> pl.DataFrame:
+    """Say which settings differ inside both groups, and why that does not set the groups apart."""
+    harmless = {
+        "balanced": "The runs differ in {}, in equal shares of both groups: {}.",
+        "within units": "{} is not balanced ({}), but it is within each host or launch.",
+        "strata": "{} is not balanced ({}): the groups were compared within each value.",
+    }
+    return pl.concat(
+        _shares(design.mixes.filter(found=found)).select("pair", text=pl.format(sentence, "key", "shares"))
+        for found, sentence in harmless.items()
+    )
+
+
+def _shares(mixes: pl.DataFrame) -> pl.DataFrame:
+    """Say of each setting how many runs of either group have which value."""
+    share = pl.format("{} in {} of {} runs against {} of {}", "value", "a", "n_a", "b", "n_b")
+    return (
+        mixes.sort("pair", "key", "value")
+        .group_by("pair", "key", maintain_order=True)
+        .agg(
+            shares=share.head(_MOST).str.join(", ")
+            + pl.when(pl.len() > _MOST).then(pl.lit(", ...")).otherwise(pl.lit(""))
+        )
+    )
+
+
+_MOST: Final = 4
+"""How many values of a setting a sentence names."""
+
+
+@confounder("KNOWN_OF_ONE", "footnote", "A setting is known of one group only.")
+def _known_of_one(design: Design) -> pl.DataFrame:
+    """Name the settings that are known of one group only, each group's in a sentence."""
+    beside = _side_by_side(design).filter(counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS)).sort("key")
+    levels = design.pairs.select(
+        "pair", *(pl.col(side).replace_strict(*_levels(design)).alias(side) for side in SIDES)
+    )
+    told = []
+    for side, own, other in zip(SIDES, ("value", f"value{OTHER}"), (f"value{OTHER}", "value"), strict=True):
+        alone = beside.filter(pl.col(own).is_not_null(), pl.col(other).is_null()).with_columns(value=own)
+        alone = alone.filter(~is_default())
+        named = alone.group_by("pair", maintain_order=True).agg(
+            known=pl.format("{} ({})", "key", own).str.join(", ")
+        )
+        told.append(
+            named.join(levels, on="pair", maintain_order="left").select(
+                "pair", text=pl.format("Known of {} only: {}.", side, "known")
+            )
+        )
+    return pl.concat(told)
+
+
+def _levels(design: Design) -> tuple[pl.Series, pl.Series]:
+    of_sets = design.members.select("set", "level").unique("set")
+    return of_sets["set"], of_sets["level"]
+
+
+@confounder("OWN_OPTIONS", "footnote", "The targets have mount options of their own.")
+def _own_options(design: Design) -> pl.DataFrame:
+    """Name the mount options that belong to one filesystem, where the factor brings them with it."""
+    own = _side_by_side(design).filter(
+        ~counted(design.factor), pl.col("kind") != "name", pl.col("key").str.starts_with("mount")
+    )
+    return (
+        own.drop_nulls()
+        .filter(pl.col("value") != pl.col(f"value{OTHER}"))
+        .sort("pair", "key")
+        .select(
+            "pair",
+            text=pl.format(
+                "{}: {} against {}, which come with the {}.",
+                "key",
+                "value",
+                f"value{OTHER}",
+                pl.lit(design.factor),
+            ),
+        )
+    )

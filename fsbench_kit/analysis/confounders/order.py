@@ -1,0 +1,111 @@
+"""When the runs of groups were made: one after the other, at the same time, or nobody knows when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit import stats
+from fsbench_kit.analysis.confounders.entry import confounder
+
+if TYPE_CHECKING:
+    from fsbench_kit.analysis.design import Design
+    from fsbench_kit.data.dataset import Dataset
+
+
+@confounder(
+    "BLOCKED_ORDER",
+    "verdict withheld",
+    "In a launch, the runs of one group came before those of the other, or nearly so: drift cannot be told from "
+    "effect.",
+)
+def _in_blocks(design: Design) -> pl.DataFrame:
+    """Judge the order inside each launch: a group that is done first, and runs that hardly alternate."""
+    a, changes = pl.col("side") == 0, pl.col("side") != pl.col("side").shift()
+    launches = (
+        timed(design)
+        .filter(pl.col("at").is_not_null().all().over("pair"))
+        .sort("pair", "launch", "at", maintain_order=True)
+        .group_by("pair", "launch", maintain_order=True)
+        .agg(
+            a=a.sum().cast(pl.Int64),
+            b=(~a).sum().cast(pl.Int64),
+            runs=1 + changes.sum().cast(pl.Int64),
+            first=pl.col("side").first(),
+        )
+        .filter(pl.col("a") > 0, pl.col("b") > 0)
+    )
+    orders = launches.select("a", "b", "runs").unique()
+    chances = orders.with_columns(
+        chance=pl.Series([stats.few_alternations_p(*order) for order in orders.rows()], dtype=pl.Float64)
+    )
+    by_pair = launches.join(chances, on=["a", "b", "runs"], maintain_order="left").group_by(
+        "pair", maintain_order=True
+    )
+    chance, apart, one_way = pl.col("chance"), (pl.col("runs") == 2).all(), pl.col("first").n_unique() == 1
+    several = (pl.col("a").sum() > 1) & (pl.col("b").sum() > 1)
+    return (
+        by_pair.agg(
+            one_way=apart & one_way & several & (2 * (chance / 2).product() <= _SEPARATE),
+            any_way=apart & (chance.product() < _RARE),
+            in_one=pl.len() * chance.min() < _RARE,
+        )
+        .filter(pl.any_horizontal("one_way", "any_way", "in_one"))
+        .select("pair")
+    )
+
+
+_SEPARATE: Final = 0.34
+"""How likely it may be in a random order that one group came first in all launches: as with two runs of each."""
+
+_RARE: Final = 0.01
+"""How likely it may be in a random order that runs alternate as little as they do."""
+
+
+@confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
+def _concurrent(design: Design) -> pl.DataFrame:
+    """Find a run that began before all earlier ones of the other group on its host had ended."""
+    a = pl.col("side") == 0
+    ended = (pl.when(side).then("end").cum_max().forward_fill().over("pair", "host") for side in (a, ~a))
+    return (
+        design.units.select("pair", "side", "run_id")
+        .join(design.of(_times).drop_nulls(["host", "start", "end"]), on="run_id")
+        .sort("pair", "host", "start", "end")
+        .with_columns(pl.when(~a).then(next(ended)).otherwise(next(ended)).alias("other"))
+        .filter(pl.col("start") < pl.col("other"))
+        .select("pair")
+        .unique()
+    )
+
+
+@confounder(
+    "NOT_IN_TURN", "footnote", "It is not known when the runs were made, so drift cannot be told from effect."
+)
+def _untimed(design: Design) -> pl.DataFrame:
+    """Find pairs of groups of several runs whose order nothing tells: neither times nor rounds."""
+    unknown = pl.col("at").is_null() & pl.col("round").is_null()
+    return timed(design).filter(unknown).select("pair").unique(maintain_order=True)
+
+
+def timed(design: Design) -> pl.DataFrame:
+    """Return the runs of pairs of which both groups have several, with their times, unless groups share one."""
+    shared = pl.col("side").n_unique().over("pair", "launch", "at") > 1
+    times = design.of(_times).select("run_id", at=pl.coalesce("start", "end"))
+    units = design.units.with_columns(size=pl.len().over("pair", "side"))
+    return (
+        units.filter(pl.col("size").min().over("pair") > 1)
+        .join(times, on="run_id", maintain_order="left")
+        .with_columns(at=pl.when(~shared).then("at"))
+    )
+
+
+def _times(dataset: Dataset) -> pl.DataFrame:
+    """Return when each run started and ended, as far as its duration tells what its log does not."""
+    length = pl.duration(microseconds=(1e6 * pl.col("duration")).round().cast(pl.Int64), time_unit="us")
+    return dataset.runs.select(
+        "run_id",
+        "host",
+        start=pl.coalesce("started_at", pl.col("ended_at") - length),
+        end=pl.coalesce("ended_at", pl.col("started_at") + length),
+    )

@@ -1,0 +1,99 @@
+"""How the work was done: how much of it, and how its requests waited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.confounders.entry import confounder, of_runs
+from fsbench_kit.analysis.design import OTHER
+from fsbench_kit.analysis.settings import number, wide
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import EITHER_LATENCY
+
+if TYPE_CHECKING:
+    from fsbench_kit.analysis.design import Design
+    from fsbench_kit.data.dataset import Dataset
+
+_IN_TIME: Final = 0.99
+"""The share of its time limit that a run lasts at most if it ended by itself."""
+
+
+@confounder(
+    "UNEQUAL_WORK", "verdict withheld", "One group completed its work; the other was stopped by its time limit."
+)
+def _unequal_work(design: Design) -> pl.DataFrame:
+    """Tell where one group did all of its work, and the other was stopped by the clock before that."""
+    works = (
+        design.members.join(design.of(_work), on="run_id")
+        .group_by("set", "level")
+        .agg(pl.col("bytes", "duration").mean(), pl.col("by_itself").first(), alike=pl.col("by_itself").n_unique())
+        .filter(pl.col("alike") == 1)
+    )
+    unequal = design.beside(works).filter(pl.col("by_itself") != pl.col(f"by_itself{OTHER}"))["pair"]
+    told = [
+        f"{level} {'completed its work' if by_itself else 'was stopped by its time limit'}: "
+        f"{humanise(done, 'B')} in {duration:.0f} s."
+        for level, done, duration, by_itself in works.select("level", "bytes", "duration", "by_itself").rows()
+    ]
+    sentences = works.select("set", text=pl.Series(told, dtype=pl.String))
+    return design.of_pairs(sentences).filter(pl.col("pair").is_in(unequal.implode()))
+
+
+def _work(dataset: Dataset) -> pl.DataFrame:
+    """Return of each run with a time limit how much it did, and whether it ended before the limit."""
+    limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(
+        pl.col("time_limit").is_not_null(), pl.col("time_based").ne_missing("true")
+    )
+    limited = dataset.measurements if limits.height else dataset.measurements.clear()
+    done = (
+        of_runs(limited)
+        .filter(metric="bytes", statistic="value")
+        .group_by("run_id")
+        .agg(pl.col("value").sum().alias("bytes"))
+    )
+    return (
+        dataset.runs.select("run_id", "duration")
+        .join(done, on="run_id")
+        .join(limits, on="run_id")
+        .select("run_id", "bytes", "duration", by_itself=pl.col("duration") < _IN_TIME * number("time_limit"))
+        .drop_nulls("by_itself")
+    )
+
+
+_ASYNCHRONOUS: Final = ("libaio", "io_uring", "posixaio", "solarisaio", "windowsaio")
+
+
+@confounder(
+    "BLOCKING_SUBMIT",
+    "verdict withheld",
+    "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
+)
+def _blocking_submit(design: Design) -> pl.DataFrame:
+    """Name the groups in which most of a request's time is its submission, which the metric leaves out."""
+    shares = (
+        design.groups.measurements.filter(pl.col("metric").is_in(["completion_latency", EITHER_LATENCY]))
+        .join(design.of(_submission).filter(pl.col("submission") > 0.5), on=["run_id", "operation"])
+        .group_by("group", "level")
+        .agg(pl.col("submission").mean())
+    )
+    told = [
+        f"{level}: {share:.0%} of a request's time was spent in its submission; compare the total latency instead."
+        for level, share in shares.select("level", "submission").rows()
+    ]
+    return design.groups.of_rows(shares.select("group", text=pl.Series(told, dtype=pl.String)))
+
+
+def _submission(dataset: Dataset) -> pl.DataFrame:
+    """Return for each run and operation of an asynchronous engine the share of submission in the latency."""
+    engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
+    submitting = dataset.measurements if engine.height else dataset.measurements.clear()
+    means = of_runs(submitting).filter(statistic="mean").join(engine, on="run_id", how="semi")
+    waited, whole = (
+        means.filter(metric=metric).group_by("run_id", "operation").agg(pl.col("value").mean().alias(metric))
+        for metric in ("submission_latency", "latency")
+    )
+    return waited.join(whole, on=["run_id", "operation"]).select(
+        "run_id", "operation", submission=pl.col("submission_latency") / pl.col("latency")
+    )
