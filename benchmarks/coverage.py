@@ -1,6 +1,6 @@
 """Measures how often the intervals of `fsbench_kit.stats` hold the truth, and writes docs/coverage.md.
 
-    python -m benchmarks.coverage [--repetitions 4000] [--families 200] [--seed 1]
+    python -m benchmarks.coverage [TABLE ...] [--repetitions 4000] [--families 200] [--seed 1]
 
 Each method is held to its own estimand, whose truth is taken from a large sample of the same distribution. A row
 falls short if a coverage lies more than 1.5 points below the level that the method says it achieves; where one
@@ -10,7 +10,7 @@ does so for no reason that `FALLS_SHORT` states, no page is written.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -603,45 +603,67 @@ def whole(a: Floats, b: Floats, **facts: Any) -> pl.DataFrame:
     return fsb.compare(two_filesystems(a, b, **facts))
 
 
+def studies(values: Callable[[int], Sides], count: int) -> Iterator[pl.DataFrame]:
+    """Compare the runs of many studies, each a family of its own, a thousand figures or so at a time."""
+    cells, n = values(1)[0].shape[1:]
+    some = max(1, FIGURES_AT_ONCE // (2 * cells * n))
+    for start in range(0, count, some):
+        a, b = values(min(some, count - start))
+        runs = made.in_turn([{}] * n, [{}] * n)
+        both = np.empty((*a.shape[:2], 2 * n))
+        for values_of, name in zip((a, b), made.SIDES, strict=True):
+            both[..., [number for number, run in enumerate(runs) if run["filesystem"] == name]] = values_of
+        yield fsb.compare(made.dataset(runs, both, whole=False)).with_columns(
+            study=pl.format("{}-{}", start, "study")
+        )
+
+
+FIGURES_AT_ONCE: Final = 100_000
+
+
 def verdicts(rng: Rng, repetitions: int) -> Table:
     """Count the comparisons of equals that call any cell different, and how often a difference is found."""
-    count = max(1, repetitions // 80)
+    count = max(1, repetitions // 8)
+
+    def share(
+        which: pl.Expr, sample: Sample, shape: tuple[int, int], *, ratio: float = 1.0, first: float = 1.0
+    ) -> float:
+        """Return in which share of studies a row is of a kind; groups differ by a ratio, a first cell by more."""
+        cells, n = shape
+
+        def values(some: int) -> Sides:
+            a, b = (sample(rng, (some * cells, n)).reshape(some, cells, n) for _ in "ab")
+            b = b * ratio
+            b[:, 0] *= first
+            return a, b
+
+        found = pl.concat(table.filter(which).select("study") for table in studies(values, count))
+        return found["study"].n_unique() / count
+
+    different, equal = pl.col("verdict").is_in(["better", "worse"]), pl.col("verdict") == "equivalent"
+    first_found = (pl.col("verdict") == "better") & (pl.col("block_size") == 4096)
     shares = []
     for data, sample in OF_WHOLE.items():
         for cells in FAMILY:
-            wrong = []
-            for n in FEW_TO_TEN:
-                found = (whole(*(1000 * sample(rng, (cells, n)) for _ in "ab")) for _ in range(count))
-                wrong.append(np.mean([table["verdict"].is_in(["better", "worse"]).any() for table in found]))
+            wrong = [share(different, sample, (cells, n)) for n in FEW_TO_TEN]
             shares.append((f"false difference: {data}, {cells} cells", *map(_percent, wrong)))
     for cells in FAMILY:
-        equal, power = [], []
-        for n in FEW_TO_TEN:
-            called, found = [], []
-            for _ in range(count):
-                a, b = (1000 * lognormal(rng, (cells, n)) for _ in "ab")
-                called.append(whole(a, 1.05 * b)["verdict"].eq("equivalent").any())
-                b[0] *= RATIO
-                found.append(whole(a, b)["verdict"][0] == "better")
-            equal.append(np.mean(called))
-            power.append(np.mean(found))
-        shares += [
-            (f"false equality: lognormal .05 at the margin, {cells} cells", *map(_percent, equal)),
-            (f"a cell of {RATIO:g} found: lognormal .05, {cells} cells", *map(_percent, power)),
-        ]
+        wrong = [share(equal, lognormal, (cells, n), ratio=1.05) for n in FEW_TO_TEN]
+        shares.append((f"false equality: lognormal .05 at the margin, {cells} cells", *map(_percent, wrong)))
+        for ratio in (RATIO, 2.0):
+            power = [share(first_found, lognormal, (cells, n), first=ratio) for n in FEW_TO_TEN]
+            shares.append((f"a cell of {ratio:g} found: lognormal .05, {cells} cells", *map(_percent, power)))
     error = _percent(np.sqrt(0.05 * 0.95 / count))
     text = (
         f"Percent of {count} comparisons, of one study each, by runs per group, through `fsbench_kit.compare`; "
-        f"the error at 5 is {error}. Two runs a group have no verdict. In families of "
-        "hundreds, stalls at three runs still let more through than 5: there few runs look alike by chance, and "
-        "only more of them mend it."
+        f"the error at 5 is {error}. Two runs a group have no verdict."
     )
     return Table("Verdicts of whole comparisons", text, tuple(map(str, FEW_TO_TEN)), shares=shares)
 
 
 def calls(rng: Rng, repetitions: int) -> Table:
     """Count the calls with any false difference; each cell has fourteen metrics, as logs of fio have them."""
-    count = max(1, repetitions // 80)
+    count = max(1, repetitions // 10)
     pace = {"bandwidth": 4096.0, "iops": 1.0}
     wrong = []
     for n in FEW_TO_TEN:
@@ -659,9 +681,10 @@ def calls(rng: Rng, repetitions: int) -> Table:
             table = fsb.compare(joined([two_filesystems(*of, metric=name) for name, of in figures.items()]))
             false += table["verdict"].is_in(["better", "worse"]).any()
         wrong.append(false / count)
+    error = _percent(np.sqrt(0.05 * 0.95 / count))
     text = (
         f"Percent of {count} calls of `fsbench_kit.compare` of equals, ten cells with fourteen metrics and "
-        "statistics each, that call any of the 140 rows different, by runs per group."
+        f"statistics each, that call any of the 140 rows different, by runs per group; the error at 5 is {error}."
     )
     return Table(
         "Whole calls", text, tuple(map(str, FEW_TO_TEN)), shares=[("lognormal .05", *map(_percent, wrong))]
@@ -740,7 +763,7 @@ def flags(rng: Rng, repetitions: int) -> Table:
 def level_changes(rng: Rng, repetitions: int) -> Table:
     """Count how often a series is cut: one of a single level, and one with a step of twice its noise."""
     sizes = (60, 120, 600)
-    few = min(repetitions, 200)
+    few = min(repetitions, 400)
     shares = []
     for r in (0.0, 0.3, 0.6, 0.9):
         for name, step in (("one level", 0.0), ("a step of twice the noise", 2.0)):
@@ -749,7 +772,8 @@ def level_changes(rng: Rng, repetitions: int) -> Table:
                 series = alike(rng, (few, n), r, 1.0) + step * (np.arange(n) >= n // 3)
                 cut.append(np.mean([stats.levels(x).starts.size > 1 for x in series]))
             shares.append((f"lag-1 correlation {r}, {name}", *map(_percent, cut)))
-    text = f"Percent of {few} series in which a change of level is found, by figures."
+    error = _percent(np.sqrt(0.05 * 0.95 / few))
+    text = f"Percent of {few} series in which a change of level is found, by figures; the error at 5 is {error}."
     return Table("Changes of level", text, tuple(map(str, sizes)), shares=shares)
 
 
@@ -784,11 +808,14 @@ SHARES: Final[tuple[Callable[[Rng, int], Table], ...]] = (
 )
 
 
-def tables(repetitions: int, count: int, seed: int) -> Iterator[Table]:
-    """Yield all tables, each from random numbers of its own."""
-    for number, table in enumerate((*COVERAGE, *SHARES)):
-        yield table(np.random.default_rng([seed, number]), repetitions)
-    yield families(np.random.default_rng([seed, len(COVERAGE) + len(SHARES)]), count)
+TABLES: Final = (*COVERAGE, *SHARES, families)
+
+
+def tables(repetitions: int, count: int, seed: int, names: Sequence[str] = ()) -> Iterator[Table]:
+    """Yield all tables, or some, each from random numbers of its own."""
+    for number, table in enumerate(TABLES):
+        if not names or table.__name__ in names:
+            yield table(np.random.default_rng([seed, number]), count if table is families else repetitions)
 
 
 def unexplained(table: Table) -> list[str]:
@@ -822,28 +849,36 @@ def _line(*cells: str) -> str:
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [table.__name__ for table in TABLES]
+    parser.add_argument("tables", nargs="*", choices=[[], *names], metavar="TABLE", help=", ".join(names))
     parser.add_argument("--repetitions", type=int, default=4000)
     parser.add_argument("--families", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    found = list(tables(options.repetitions, options.families, options.seed))
+    found = list(tables(options.repetitions, options.families, options.seed, options.tables))
     wrong = [row for table in found for row in unexplained(table)]
     if wrong:
         raise SystemExit("These rows fall short, and nothing says why:\n" + "\n".join(wrong))
-    error = 100 * np.sqrt(0.95 * 0.05 / options.repetitions)
-    head = [
-        "<!-- Generated by `make coverage`. -->",
-        "",
-        "# How often the intervals hold",
-        "",
-        "Coverage in percent of nominal 95 % intervals; in brackets the median ratio of their ends; “of” gives",
-        "the level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below.",
-        "An empty cell: the method refuses so few runs.",
-        f"{options.repetitions} repetitions, so the error is {error:.2f} points (seed {options.seed}).",
-    ]  # fmt: skip
-    PAGE.write_text(
-        "\n".join([*head, *(line for table in found for line in markdown(table)), ""]), encoding="utf-8"
-    )
+    sections = {table.title: "\n".join(markdown(table)) for table in found}
+    if options.tables:
+        head, *others = PAGE.read_text(encoding="utf-8").rstrip("\n").split("\n\n## ")
+        kept = {title: f"\n## {title}\n{text}" for title, _, text in (part.partition("\n") for part in others)}
+        sections = kept | sections
+    else:
+        error = 100 * np.sqrt(0.95 * 0.05 / options.repetitions)
+        head = HEAD.format(repetitions=options.repetitions, error=error, seed=options.seed)
+    PAGE.write_text("\n".join([head, *sections.values(), ""]), encoding="utf-8")
+
+
+HEAD: Final = """\
+<!-- Generated by `make coverage`. -->
+
+# How often the intervals hold
+
+Coverage in percent of nominal 95 % intervals; in brackets the median ratio of their ends; “of” gives
+the level that a method says it achieves, where that is another. **Bold**: more than 1.5 points below.
+An empty cell: the method refuses so few runs.
+{repetitions} repetitions, so the error is {error:.2f} points (seed {seed})."""
 
 
 if __name__ == "__main__":

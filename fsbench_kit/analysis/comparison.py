@@ -14,7 +14,8 @@ import polars as pl
 from fsbench_kit.analysis import shapes, testing
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
-from fsbench_kit.analysis.estimation import Estimates, Options, estimate
+from fsbench_kit.analysis.estimates import Estimates, Options
+from fsbench_kit.analysis.estimation import estimate
 from fsbench_kit.analysis.groups import Groups, against, comparable, groups_of, in_groups, paired
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.reasons import Remarks
@@ -146,9 +147,10 @@ def compare(
     -----
     A verdict is ``equivalent`` where the data show that the ratio lies within the margin, also where it is not 1;
     else ``better`` or ``worse`` where they show that it is not 1; else ``inconclusive``. Groups of two runs, or
-    two rounds, have an interval and no verdict of their own. Three to five show no more than they would with the
-    spread of all rows of their metric and statistic, where these are ten or more; nor do more runs where a quarter
-    of these rows have runs in modes.
+    two rounds, have an interval and no verdict of their own. Where a metric and statistic has ten rows or more,
+    three to five runs show no more than they would with the spread of all these rows, and no difference that
+    chance makes of runs in modes: it is reckoned with how often two runs of one group lie half as far apart as the
+    groups do. More runs are held to the spread of all where a quarter of these rows have runs in modes.
 
     Every interval reaches as far beyond its method's as the rounding of the figures allows, and is rounding alone
     where all runs of each group print alike. Of figures of which only a bound is known there is a bound of the
@@ -242,7 +244,7 @@ def _compared(design: Design, remarks: Remarks, options: Options, missing: pl.Da
     groups = design.groups
     estimates = estimate(design, remarks.with_code(codes("no ratio")), options)
     modes = shapes.look(groups, estimates)
-    testing.test(groups, estimates, modes, options.margin)
+    testing.test(groups, estimates, modes, options)
     _left_out(groups, missing, estimates.remarks)
     return _verdicts(groups, remarks, estimates, options)
 

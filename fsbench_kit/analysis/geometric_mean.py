@@ -11,8 +11,9 @@ import polars as pl
 from fsbench_kit import stats
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
-from fsbench_kit.analysis.estimation import DISAGREE, ONE_RUN, SET_MISMATCH, STRATA_DISAGREE, TOO_FEW
+from fsbench_kit.analysis.estimation import ONE_RUN, SET_MISMATCH, TOO_FEW
 from fsbench_kit.analysis.groups import SIDES, against, comparable, groups_of, in_groups
+from fsbench_kit.analysis.intervals import DISAGREE, STRATA_DISAGREE
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import in_units, plan

@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
-from fsbench_kit.analysis.estimation import Sampler
 from fsbench_kit.analysis.groups import SIDES
 from fsbench_kit.analysis.reasons import Reason
+from fsbench_kit.analysis.samples import Sampler
 from fsbench_kit.stats.drift import MIN_RUNS
 from fsbench_kit.stats.steady import WINDOW
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.estimation import Estimates
+    from fsbench_kit.analysis.estimates import Estimates
     from fsbench_kit.analysis.groups import Groups, Runs
     from fsbench_kit.stats.result import Bools, Floats, Ints
 

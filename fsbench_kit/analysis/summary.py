@@ -11,7 +11,8 @@ from fsbench_kit import stats
 from fsbench_kit.analysis import shapes
 from fsbench_kit.analysis.confounders import check
 from fsbench_kit.analysis.design import Design, Evidence
-from fsbench_kit.analysis.estimation import Options, estimate
+from fsbench_kit.analysis.estimates import Options
+from fsbench_kit.analysis.estimation import estimate
 from fsbench_kit.analysis.groups import comparable, groups_of, in_groups
 from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL

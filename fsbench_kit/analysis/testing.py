@@ -2,8 +2,9 @@
 
 The spread of few runs is hardly known, and that of runs with modes less so: where all runs of each group happen
 to be of one mode, they look like no spread at all, and like a difference. In hundreds of rows that happens. So p
-is no smaller than what the spread of all rows of a kind gives, where these are many: for three to five runs, and
-for any number of runs where many groups of the kind have modes.
+is no smaller than what all rows of a kind give, where these are many: by their spread, for three to five runs,
+and for any number of runs where many groups of the kind have modes; and by how often two runs of one group lie
+half as far apart as the groups do, for three to five runs: that often chance alone would set the groups apart.
 """
 
 from __future__ import annotations
@@ -14,17 +15,14 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit import stats
+from fsbench_kit.analysis.intervals import FEWEST_UNITS, MOST_FEW
 from fsbench_kit.stats.values import checked_log
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.estimation import Estimates
+    from fsbench_kit.analysis.estimates import Estimates, Options
     from fsbench_kit.analysis.groups import Groups
-    from fsbench_kit.stats.result import Bools, Ints
+    from fsbench_kit.stats.result import Bools, Floats, Ints
 
-FEWEST_UNITS: Final = 3
-"""Runs of a group, or rounds, from which on a row has a verdict of its own."""
-
-_MOST_FEW: Final = 5
 _MANY_ROWS: Final = 10
 
 _MANY_WITH_MODES: Final = 0.25
@@ -34,7 +32,7 @@ _POOLED: Final = ("study", "tool", "metric", "statistic")
 """What rows have to share besides the method before they are held to the spread of all of them."""
 
 
-def test(groups: Groups, found: Estimates, modes: Bools, margin: float) -> None:
+def test(groups: Groups, found: Estimates, modes: Bools, options: Options) -> None:
     """Test each ratio; of a bound, only whether it is 1.
 
     Parameters
@@ -45,34 +43,76 @@ def test(groups: Groups, found: Estimates, modes: Bools, margin: float) -> None:
         What was estimated; ``p`` and ``p_equivalent`` are filled in.
     modes
         The rows with a group whose runs look as if they had modes.
-    margin
-        The largest ratio that counts as equal.
+    options
+        The largest ratio that counts as equal, and the confidence.
     """
-    rows = np.flatnonzero(np.isfinite(found.numbers["standard_error"]))
-    ratio = stats.LogRatio(*(found.numbers[name][rows] for name in stats.LogRatio._fields))
-    limit = checked_log(margin)
-    p = np.stack([stats.difference_p(ratio), stats.equivalence_p(ratio, limit)])
-    of_ratios = ~np.isnan(found.numbers["ratio"][rows])
-    if of_ratios.sum() >= _MANY_ROWS:
-        units, per_unit, degrees = (found.numbers[name][rows] for name in ("units", "per_unit", "degrees"))
-        kind = _kinds(groups, found, rows)
-        weight = np.where(of_ratios, degrees, 0.0)
-        total = np.bincount(kind, weight).astype(np.float64)
-        number = np.bincount(kind, of_ratios)
-        variance = np.bincount(kind, weight * ratio.standard_error**2 / per_unit) / np.maximum(total, 1)
-        with_modes = np.bincount(kind, modes[rows]) > _MANY_WITH_MODES * number
-        unsure = (units >= FEWEST_UNITS) & ((units <= _MOST_FEW) | with_modes[kind])
-        held = np.flatnonzero(of_ratios & unsure & (number[kind] >= _MANY_ROWS))
-        pooled = stats.LogRatio(*(column[held] for column in ratio))._replace(
-            standard_error=np.sqrt(variance[kind[held]] * per_unit[held]), df=total[kind[held]]
-        )
-        p[:, held] = np.maximum(p[:, held], [stats.difference_p(pooled), stats.equivalence_p(pooled, limit)])
-    found.put(rows, p=p[0], p_equivalent=np.where(of_ratios, p[1], np.nan))
+    tested = np.isfinite(found.numbers["standard_error"])
+    ratios = np.flatnonzero(tested & ~np.isnan(found.numbers["ratio"]))
+    limit = checked_log(options.margin)
+    p = np.full((2, tested.size), np.nan)
+    p[:, tested] = _p(found, np.flatnonzero(tested), limit)
+    own = p[0].copy()
+    for rows in _kinds(groups, found, ratios):
+        if rows.size >= _MANY_ROWS:
+            _hold_to_all(p, found, rows, limit, with_modes=modes[rows].mean() > _MANY_WITH_MODES)
+    held = np.flatnonzero((own <= 1 - options.confidence) & (p[0] > 1 - options.confidence))
+    found.remarks.note(held, _HELD)
+    p[1, np.isnan(found.numbers["ratio"])] = np.nan
+    found.put(np.flatnonzero(tested), p=p[0, tested], p_equivalent=p[1, tested])
 
 
-def _kinds(groups: Groups, found: Estimates, rows: Ints) -> Ints:
-    """Return a number for each row: equal for rows that are of one kind."""
+_HELD: Final = (
+    "By its own runs this row would show a difference; but in other rows the runs of one group lie as far apart: "
+    "chance can make so few look like this."
+)
+
+
+def _p(found: Estimates, rows: Ints, limit: float, **spread: Floats) -> Floats:
+    """Return p of "the ratio is 1", and of "it lies beyond the margin"; with another spread, if one is given."""
+    columns = {name: found.numbers[name][rows] for name in stats.LogRatio._fields} | spread
+    ratio = stats.LogRatio(**columns)
+    return np.stack([stats.difference_p(ratio), stats.equivalence_p(ratio, limit)])
+
+
+def _kinds(groups: Groups, found: Estimates, rows: Ints) -> list[Ints]:
+    """Return the rows of each kind."""
     methods = pl.Series("method", found.words["method"][rows].tolist(), dtype=pl.String)
-    kinds = groups.of("baseline", *_POOLED)[rows].with_columns(methods)
-    numbers: Ints = kinds.select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
-    return numbers
+    kinds = groups.of("baseline", *_POOLED)[rows].with_columns(methods, row=rows)
+    return [
+        of_kind.to_numpy() for of_kind in kinds.group_by(*_POOLED, "method", maintain_order=True).agg("row")["row"]
+    ]
+
+
+def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_modes: bool) -> None:
+    """Let p of rows of few runs, or of runs with modes, be no smaller than what all rows of their kind give."""
+    units, per_unit, degrees = (found.numbers[name][rows] for name in ("units", "per_unit", "degrees"))
+    few = (units >= FEWEST_UNITS) & (units <= MOST_FEW)
+    unsure = few | (with_modes & (units >= FEWEST_UNITS))
+    if not unsure.any():
+        return
+    variance = np.average(found.numbers["standard_error"][rows] ** 2 / per_unit, weights=degrees)
+    held, error = rows[unsure], np.sqrt(variance * per_unit[unsure])
+    p[:, held] = np.maximum(
+        p[:, held], _p(found, held, limit, standard_error=error, df=np.full(held.size, degrees.sum()))
+    )
+    if few.any():
+        by_modes = _by_unlike_modes(found, rows)[few]
+        p[0, rows[few]] = np.maximum(p[0, rows[few]], by_modes)
+
+
+def _by_unlike_modes(found: Estimates, rows: Ints) -> Floats:
+    """Return the chance that groups are of unlike modes, by how often runs of one group lie half as far apart."""
+    distances = np.concatenate([apart[np.isin(of, rows)].ravel() for of, apart in found.scatter])
+    known = np.sort(distances[~np.isnan(distances)])
+    if not known.size:  # of hosts, launches and strata
+        return np.zeros(rows.size)
+    reach = np.abs(found.numbers["estimate"][rows]) / 2
+    beyond = known.size - np.searchsorted(known, reach)
+    apart = (beyond + 1) / (known.size + 1)  # what was not seen can happen
+    units, degrees, pairs = (found.numbers[name][rows] for name in ("units", "degrees", "n_pairs"))
+    of_rounds = np.isfinite(pairs).all()
+    return (
+        stats.unlike_rounds_p(apart, units)
+        if of_rounds
+        else stats.unlike_modes_p(apart, units, degrees + 2 - units)
+    )

@@ -11,9 +11,9 @@ from fsbench_kit.analysis import estimation, shapes
 from fsbench_kit.analysis.confounders import CONFOUNDERS
 from fsbench_kit.analysis.estimation import CENSORED, ONE_RUN
 from fsbench_kit.analysis.groups import telling
+from fsbench_kit.analysis.intervals import FEWEST_UNITS
 from fsbench_kit.analysis.metrics import PLACE, QUESTION
 from fsbench_kit.analysis.settings import CELL
-from fsbench_kit.analysis.testing import FEWEST_UNITS
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.reasons import Kind, Reason
@@ -45,7 +45,7 @@ def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     Parameters
     ----------
     rows
-        The columns of a comparison, and ``p_equivalent`` and ``units`` of `fsbench_kit.analysis.estimation`.
+        The columns of a comparison, and ``p_equivalent`` and ``units`` of `fsbench_kit.analysis.estimates`.
     level
         The chance of a false difference in a family, and of a false equivalence.
     """

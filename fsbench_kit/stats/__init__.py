@@ -23,6 +23,7 @@ one run over time                      `within_run`, `steady_state`, `levels`
 is there a difference at all?          the p of an estimate; over a family `holm`
 is there none?                         `equivalent` on a 90 % interval; `tost_p`
 is a group bimodal? drifting?          `bimodal`, `drift`
+could modes alone look like this?      `distances` of many cells; `unlike_modes_p`, `unlike_rounds_p`
 did two groups run in turn?            `few_alternations_p`
 how many runs will it take?            `runs_for_width`, `runs_for_effect`, `runs_for_equivalence`
 what could so many runs show?          `power_of_effect`, `power_of_equivalence`
@@ -48,6 +49,7 @@ from fsbench_kit.stats.histograms import (
     merged,
 )
 from fsbench_kit.stats.moderated import Prior, moderated_log, moderated_paired_log, variance_prior
+from fsbench_kit.stats.modes import distances, unlike_modes_p, unlike_rounds_p
 from fsbench_kit.stats.multiplicity import holm
 from fsbench_kit.stats.planning import (
     power_of_effect,
@@ -93,6 +95,7 @@ __all__ = [
     "blocked_log",
     "break_even",
     "difference_p",
+    "distances",
     "drift",
     "effective_size",
     "equivalence_p",
@@ -125,6 +128,8 @@ __all__ = [
     "stratified_log",
     "stratified_paired_log",
     "tost_p",
+    "unlike_modes_p",
+    "unlike_rounds_p",
     "values_for_quantile",
     "variance_components",
     "variance_prior",

@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+import fsbench_kit as fsb
+from benchmarks.designs import dataset, in_turn
 from fsbench_kit.data.log import Log
 from tests.analysis.made import cells, compared, figure, rates, runs
 
@@ -139,6 +141,25 @@ def test_the_spread_of_all_rows_holds_for_few_runs_and_ten_rows() -> None:
     for sizes, decided in ((9, True), (10, False)):
         row = compared(cells(*noisy[:, :, :sizes].tolist())).filter(block_size=4096).row(0, named=True)
         assert (row["p"] < 1e-3) is decided
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+@pytest.mark.parametrize(("slow", "share", "studies", "sizes"), [(1 / 3, 0.1, 20, 500), (0.6, 0.2, 200, 20)])
+def test_families_of_three_runs_that_stall_or_have_modes_are_rarely_called_different(
+    slow: float, share: float, studies: int, sizes: int, rounds: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    shape = (studies, sizes, 6)
+    drawn = 1000 * np.where(rng.random(shape) < share, slow, 1.0) * rng.lognormal(0, 0.04, shape)
+    in_rounds = [{"round": number} if rounds else {} for number in (1, 2, 3)]
+    table = fsb.compare(dataset(in_turn(in_rounds, in_rounds), drawn, whole=False))
+    wrong = table.filter(pl.col("verdict").is_in(["better", "worse"]))
+    assert wrong["study"].n_unique() <= 0.05 * studies
+    doubted = table.filter(
+        pl.col("footnotes").list.join(" ").str.contains("chance can make so few look like this")
+    )
+    assert doubted.height > 5
+    assert set(doubted["verdict"]) == {"inconclusive"}
 
 
 def test_a_large_effect_of_few_runs_is_still_found() -> None:

@@ -1,0 +1,103 @@
+"""How the runs of rows are laid out: as two groups, in pairs, in blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit import stats
+from fsbench_kit.analysis.groups import SIDES
+
+if TYPE_CHECKING:
+    from fsbench_kit.analysis.groups import Groups, Runs
+    from fsbench_kit.stats.result import Bools, Ints
+
+
+class Samples(NamedTuple):
+    """Some rows that are laid out alike, with the runs of their baseline and of their candidate."""
+
+    rows: Ints
+    a: Runs
+    b: Runs
+
+    def where(self, chosen: Bools) -> Samples:
+        """Return some of the rows."""
+        return Samples(self.rows[chosen], self.a[chosen], self.b[chosen])
+
+    def swapped(self) -> Samples:
+        """Return the same rows, seen from the other group."""
+        return Samples(self.rows, self.b, self.a)
+
+
+class Sampler:
+    """Takes the runs of rows and of groups out of the values of all groups, which are put into an array once."""
+
+    def __init__(self, groups: Groups, column: str = "value") -> None:
+        self._values = groups.ragged(groups.measurements[column])
+        self._started = groups.measurements["started_at"]
+        self._groups = groups
+        self._n = groups.table["n"].to_numpy()
+        self._sides = [groups.pairs[side].to_numpy() for side in SIDES]
+
+    @property
+    def sizes(self) -> list[Ints]:
+        """How many runs the baseline and the candidate of each row have."""
+        return [self._n[groups] for groups in self._sides]
+
+    def of(self, rows: Ints) -> Samples:
+        """Return the runs of both groups of some rows."""
+        return Samples(rows, *(self.group(groups[rows]) for groups in self._sides))
+
+    def group(self, groups: Ints) -> Runs:
+        """Return the runs of some groups."""
+        return self._values[groups, : self._n[groups].max(initial=0)]
+
+    def in_time(self, groups: Ints) -> Runs:
+        """Return the runs of some groups in the order in which they were started; that of all is known."""
+        values = self.group(groups)
+        started = self._groups.ragged(self._started.to_physical())[groups, : values.shape[1]]
+        order = started.argsort(axis=-1, kind="stable", endwith=True)
+        return values[np.arange(groups.size)[:, None], order]
+
+
+def shared(planned: pl.DataFrame, by: str, *within: str, both: bool = True) -> pl.DataFrame:
+    """Return the runs of each row's groups in each block, by default of the blocks that have both."""
+    a, b = (pl.col("value").filter(pl.col("side") == side) for side in range(len(SIDES)))
+    blocks = planned.sort("row", by, maintain_order=True).group_by("row", by, *within, maintain_order=True)
+    known = blocks.agg(a=a, b=b).select("row", "a", "b", unit=pl.col(within[0] if within else by).cast(pl.String))
+    return known.filter(pl.col("a").list.len() > 0, pl.col("b").list.len() > 0) if both else known
+
+
+def means_of(blocks: pl.DataFrame) -> pl.DataFrame:
+    """Return the geometric mean of each group's runs in each block."""
+    return blocks.with_columns(pl.col("a", "b").list.eval(pl.element().log()).list.mean().exp())
+
+
+def independent(planned: pl.DataFrame) -> Samples:
+    """Return the figures of both groups, in no order."""
+    a, b = (pl.col("value").filter(pl.col("side") == side) for side in range(len(SIDES)))
+    return of_blocks(planned.sort("row", maintain_order=True).group_by("row", maintain_order=True).agg(a=a, b=b))
+
+
+def of_blocks(blocks: pl.DataFrame) -> Samples:
+    """Return the figures of both groups, those of a block at one place."""
+    by_row = blocks.group_by("row", maintain_order=True).agg(pl.col("a", "b").explode())
+    return Samples(by_row["row"].to_numpy(), *(stats.ragged(by_row[name].to_list()) for name in ("a", "b")))
+
+
+def stacked(blocks: pl.DataFrame) -> Samples:
+    """Return the runs of both groups with an axis of blocks: ``(rows, blocks, runs)``."""
+    of_row = blocks.group_by("row", maintain_order=True).len()
+    rows, sizes = (of_row[name].to_numpy().astype(np.int64) for name in ("row", "len"))
+    place = np.repeat(np.arange(rows.size), sizes), np.concatenate([np.arange(size) for size in [0, *sizes]])
+
+    def stack(name: str) -> Runs:
+        runs = stats.ragged(blocks[name].to_list())
+        shape = rows.size, int(sizes.max(initial=0)), runs.shape[-1]
+        stacked = np.ma.MaskedArray(np.ones(shape), mask=np.ones(shape, dtype=np.bool_))
+        stacked[place] = runs
+        return stacked
+
+    return Samples(rows, stack("a"), stack("b"))

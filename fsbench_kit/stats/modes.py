@@ -1,0 +1,83 @@
+"""How often runs of one kind would look like two groups, because each group happened to be of one mode.
+
+Runs that stall now and then, or that are of one of two modes, give few runs of one group that are all fast beside
+few of the other that are all slow: no spread inside, and all of it between them. No spread of the few tells of
+that, and neither does a variance that is pooled over many cells, whose tails are those of a normal distribution.
+How often two runs of *one* group lie as far apart does tell: it is how often runs are of two modes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsbench_kit.stats.values import runs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from fsbench_kit.stats.result import Floats, Ints
+
+    Counts = Ints | NDArray[np.float64]
+
+
+def distances(values: ArrayLike) -> Floats:
+    """Return how far the runs of each cell lie apart: the absolute log ratio of each pair, or nan.
+
+    Parameters
+    ----------
+    values
+        Shape ``(cells, n)``, n of at least 2.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs, or a value has no logarithm.
+    """
+    logs = runs(values, "values", at_least=2).log()
+    known = np.where(logs.present, logs.values, np.nan)
+    first, second = np.triu_indices(known.shape[-1], 1)
+    apart: Floats = np.abs(known[..., first] - known[..., second])
+    return apart
+
+
+def unlike_modes_p(apart: Floats, n_a: Counts, n_b: Counts) -> Floats:
+    """Return the chance that all runs of one group are of one mode, and all of the other group of the other mode.
+
+    Parameters
+    ----------
+    apart
+        How often two runs of one group are of two modes.
+    n_a, n_b
+        Runs of each group; they broadcast.
+
+    Notes
+    -----
+    If a share q of all runs is of the one mode, two runs are of two modes with the chance 2 q (1 - q), and groups
+    are of unlike modes with the chance q^a (1 - q)^b + (1 - q)^a q^b.
+    """
+    q = (1 - np.sqrt(np.maximum(1 - 2 * apart, 0))) / 2
+    p: Floats = q**n_a * (1 - q) ** n_b + (1 - q) ** n_a * q**n_b
+    return p
+
+
+def unlike_rounds_p(apart: Floats, n: Counts) -> Floats:
+    """Return the chance that in all rounds the same group is of the slower mode, and the other of the faster one.
+
+    Parameters
+    ----------
+    apart
+        How often the ratios of two rounds are of two modes.
+    n
+        Rounds.
+
+    Notes
+    -----
+    If the one group is slower in a share r of all rounds, the other in as many, and neither in the rest, two
+    rounds are alike with the chance 2 r^2 + (1 - 2 r)^2, and all rounds have one group slower with the chance 2
+    r^n.
+    """
+    r = (2 - np.sqrt(np.maximum(4 - 6 * apart, 0))) / 6
+    p: Floats = 2 * r**n
+    return p
