@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsbench_kit.launch.targets.images import attached_below
 from fsbench_kit.launch.targets.steps import scratch_name
-from fsbench_kit.launch.tools import MDADM, ZPOOL, has_md, program_environment
+from fsbench_kit.launch.tools import MDADM, ZPOOL, asked, has_md
 from fsbench_kit.launch.zfs import implementation
 
 if TYPE_CHECKING:
@@ -26,19 +25,19 @@ def clean_up(scratch: Path) -> None:
     name = scratch_name(scratch)
     # zfs-fuse and its pools end with the launch's processes.
     if implementation() == "kernel module" and ZPOOL.path is not None:
-        for pool in _output("zpool", "list", "-H", "-o", "name").split():
+        for pool in asked("zpool", "list", "-H", "-o", "name").stdout.split():
             if pool.startswith(name):
-                _output("zpool", "destroy", "-f", pool)
+                asked("zpool", "destroy", "-f", pool)
     if has_md() and MDADM.path is not None:
         for array in _arrays(name):
-            _output("mdadm", "--stop", array)
+            asked("mdadm", "--stop", array)
     for loop in attached_below(scratch):
-        _output("losetup", "--detach", loop)
+        asked("losetup", "--detach", loop)
 
 
 def _arrays(name: str) -> Iterator[str]:
     for array in md_devices():
-        told = _output("mdadm", "--detail", "--export", array)
+        told = asked("mdadm", "--detail", "--export", array).stdout
         if any(line.startswith("MD_NAME=") and name in line for line in told.splitlines()):
             yield array
 
@@ -46,15 +45,3 @@ def _arrays(name: str) -> Iterator[str]:
 def md_devices() -> tuple[str, ...]:
     """Return the arrays that the kernel has."""
     return tuple(f"/dev/{folder.name}" for folder in Path("/sys/block").glob("md*"))
-
-
-def _output(*command: str) -> str:
-    return subprocess.run(
-        command,
-        env=program_environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    ).stdout

@@ -13,7 +13,6 @@ import os
 import shlex
 import stat
 import struct
-import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.environment import mounts
-from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, not_installed, program_environment
+from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, asked, not_installed
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -287,12 +286,10 @@ def content_of(node: Path) -> Content:
     """
     if lack := not_installed(SYSTEM_PROGRAMS["wipefs"]):
         raise DeviceError(f"cannot tell what is on {node}: {lack}")
-    asked = subprocess.run(
-        [*_SIGNATURES, str(node)], env=program_environment(), capture_output=True, text=True, check=False
-    )
-    if asked.returncode:
-        raise DeviceError(f"cannot tell what is on {node}: {asked.stderr.strip()}")
-    found = json.loads(asked.stdout or '{"signatures": []}')["signatures"]
+    answer = asked(*_SIGNATURES, node)
+    if answer.returncode:
+        raise DeviceError(f"cannot tell what is on {node}: {answer.stderr.strip()}")
+    found = json.loads(answer.stdout or '{"signatures": []}')["signatures"]
     signatures = frozenset(Signature(entry["type"], entry["label"], entry["uuid"]) for entry in found)
     try:
         return Content(signatures, None if signatures else _digest(node))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import psutil
 
-from fsbench_kit.launch.tools import program_environment
+from fsbench_kit.launch.tools import asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -343,22 +343,12 @@ def trim(directory: Path) -> str:
         How much it was, in ``fstrim``'s words, or why that could not be.
     """
     try:
-        done = subprocess.run(
-            ["fstrim", "--verbose", directory],
-            env=program_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=_TRIM_TIMEOUT,
-            check=False,
-        )
+        done = asked("fstrim", "--verbose", directory, timeout=_TRIM_TIMEOUT)
     except FileNotFoundError:
         return "not trimmed: fstrim is not installed"
     except subprocess.TimeoutExpired:
         return f"not trimmed: fstrim did not finish within {_TRIM_TIMEOUT:g} s"
-    said = done.stdout.strip().removeprefix("fstrim: ").removeprefix(f"{directory}: ")
+    said = (done.stdout + done.stderr).strip().removeprefix("fstrim: ").removeprefix(f"{directory}: ")
     return said if done.returncode == 0 else f"not trimmed: {said}"
 
 

@@ -93,15 +93,7 @@ def _version(program: Program) -> str | None:
     if program.path is None:
         return None
     try:
-        answer = subprocess.run(
-            [program.path, program.version_flag],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=10,
-            check=False,
-        )
+        answer = asked(program.path, program.version_flag, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = (line.strip() for line in (answer.stdout + answer.stderr).splitlines())
@@ -180,14 +172,7 @@ def isolation_problem() -> str | None:
         return "this needs root"
     if lack := not_installed(SYSTEM_PROGRAMS["unshare"]):
         return lack
-    attempt = subprocess.run(
-        [*ISOLATION, "true"],
-        env=program_environment(),
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    attempt = asked(*ISOLATION, "true")
     if attempt.returncode == 0:
         return None
     return f"the kernel refuses a mount namespace here ({attempt.stderr.strip() or 'no reason given'})"
@@ -196,3 +181,30 @@ def isolation_problem() -> str | None:
 def program_environment() -> dict[str, str]:
     """Return the environment in which programs are started: they speak English, and all are found."""
     return {**os.environ, "PATH": search_path(), "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+
+
+def asked(
+    *words: str | Path, timeout: float | None = None, said: str = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and return what it has answered.
+
+    Parameters
+    ----------
+    timeout
+        Seconds after which it is killed, and `subprocess.TimeoutExpired` raised.
+    said
+        What it reads on its standard input.
+    folder
+        Where it runs.
+    """
+    return subprocess.run(
+        words,
+        cwd=folder,
+        env=program_environment(),
+        input=said,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        check=False,
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from fsbench_kit.launch.tools import ISOLATION, ZFS_FUSE, not_installed, program_environment
+from fsbench_kit.launch.tools import ISOLATION, ZFS_FUSE, asked, not_installed
 from fsbench_kit.model.units import size
 
 Implementation = Literal["kernel module", "zfs-fuse"]
@@ -23,7 +22,7 @@ _CONTROL: Final = Path("/dev/zfs")
 _FUSE: Final = Path("/dev/fuse")
 
 _BORDER: Final = "--------"
-_ASK: Final = f"zfs get; echo {_BORDER}; zpool get"
+_ASK: Final = f"exec 2>&1; zfs get; echo {_BORDER}; zpool get"
 _ASK_FUSE: Final = f"""
 mkdir -p run/zfs run/lock lib && mount --bind run /run && mount --bind lib /var/lib/zfs || exit
 {" ".join(DAEMON)} > /dev/null 2>&1 &
@@ -53,19 +52,8 @@ def properties() -> tuple[Properties, Properties]:
     fuse = implementation() == "zfs-fuse"
     command = [*ISOLATION, "sh", "-c", _ASK_FUSE] if fuse else ["sh", "-c", _ASK]
     with tempfile.TemporaryDirectory() as folder:
-        asked = subprocess.run(
-            command,
-            cwd=folder,
-            env=program_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=60,
-            check=False,
-        )
-    of_datasets, _, of_pools = asked.stdout.partition(_BORDER)
+        answer = asked(*command, timeout=60, folder=Path(folder))
+    of_datasets, _, of_pools = answer.stdout.partition(_BORDER)
     return properties_in(of_datasets), properties_in(of_pools)
 
 

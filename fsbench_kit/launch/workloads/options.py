@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Final, Self
 from pydantic import Field, model_validator
 
 from fsbench_kit.launch.plan_errors import Place, PlanError
-from fsbench_kit.launch.tools import find_program, program_environment
+from fsbench_kit.launch.tools import asked
 from fsbench_kit.launch.workloads.base import BaseWorkload
 
 _TIMEOUT: Final = 10.0
@@ -91,20 +91,9 @@ def _listed(helps: tuple[tuple[str, ...], ...]) -> frozenset[str]:
     """Return all options that a tool's help names; none where it is not installed or does not answer."""
     found: set[str] = set()
     for words in helps:
-        if find_program(words[0]) is None:
-            return frozenset()
         try:
-            asked = subprocess.run(
-                words,
-                env=program_environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_TIMEOUT,
-                check=False,
-            )
+            answer = asked(*words, timeout=_TIMEOUT)
         except (OSError, subprocess.TimeoutExpired):
             return frozenset()  # a run will show it
-        found.update(_LISTED.findall(asked.stdout + asked.stderr))
+        found.update(_LISTED.findall(answer.stdout + answer.stderr))
     return frozenset(found)

@@ -6,7 +6,7 @@ import re
 import subprocess
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.launch.tools import find_program, program_environment
+from fsbench_kit.launch.tools import asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +29,12 @@ def complaint(flags: Sequence[str], job: str | None) -> tuple[str, ...]:
     job
         The text of a job file.
     """
-    asked = _ask(["--parse-only", *flags, *(["-"] if job is not None else [])], job or "")
-    if asked is None or asked.returncode == 0:
+    answer = _ask(["--parse-only", *flags, *(["-"] if job is not None else [])], job or "")
+    if answer is None or answer.returncode == 0:
         return ()
-    said = dict.fromkeys(line.strip().removeprefix("fio: ") for line in asked.stderr.splitlines() if line.strip())
+    said = dict.fromkeys(line.strip().removeprefix("fio: ") for line in answer.stderr.splitlines() if line.strip())
     return tuple(line for line in said if not _CONSEQUENCE.match(f"fio: {line}")) or (
-        f"it ends with exit code {asked.returncode}",
+        f"it ends with exit code {answer.returncode}",
     )
 
 
@@ -44,27 +44,16 @@ def whole_part(key: str, value: str) -> str | None:
     Of its options only lists take fractions; of 1.5m others read the 1, and not even the unit.
     """
     number = _FRACTION.fullmatch(value)
-    if number is None or (asked := _ask([f"--cmdhelp={key}"])) is None:
+    if number is None or (answer := _ask([f"--cmdhelp={key}"])) is None:
         return None
-    kind = _TYPE.search(asked.stdout)
+    kind = _TYPE.search(answer.stdout)
     return number[1] if kind is not None and not _TAKES_FRACTIONS.match(kind[1]) else None
 
 
 def _ask(flags: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str] | None:
     """Start fio with a text on its standard input; ``None`` where it is not installed, or does not answer."""
-    if find_program("fio") is None:
-        return None
     try:
-        return subprocess.run(
-            ["fio", *flags],
-            env=program_environment(),
-            input=text,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT,
-            check=False,
-        )
+        return asked("fio", *flags, timeout=_TIMEOUT, said=text)
     except (OSError, subprocess.TimeoutExpired):
         return None  # a run will show it
 
