@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.style import BAND, REFERENCE, chart_title, check_size, description, nothing
+from fsbench_kit.charts.style import BAND, REFERENCE, captions, check_size, nothing, ratio_axis, rows_axis
 from fsbench_kit.tables import counted, one_line
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ _WIDTH: Final = 400
 _LABEL_WIDTH: Final = 380
 _LABEL_CHARACTERS: Final = 62
 _ROW_HEIGHT: Final = 32
-_TICKS: Final = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10)
 
 _OUTCOMES: Final = {
     "agrees": ("#0072b2", "circle"),
@@ -55,20 +54,10 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         from_here=pl.when(first).then(pl.col("band_low").fill_null(low / 1.1).clip(low / 1.1)),
         to_here=pl.when(first).then(pl.col("band_high").fill_null(high * 1.1)),
     )
-    y = alt.Y(
-        "claim:N",
-        sort=claims.to_list(),
-        title=None,
-        axis=alt.Axis(
-            labelExpr="split(datum.label, '\\n')", labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False
-        ),
+    y = rows_axis(
+        "claim:N", _LABEL_WIDTH, claims.to_list(), labelExpr="split(datum.label, '\\n')", labelPadding=10
     )
-    x = alt.X(
-        "place:Q",
-        title="computed size ÷ claimed size (log scale)",
-        scale=alt.Scale(type="log", domain=[low / 1.1, high * 1.1], nice=False),
-        axis=alt.Axis(values=[tick for tick in _TICKS if low / 1.1 <= tick <= high * 1.1], format="~g"),
-    )
+    x = ratio_axis("place:Q", "computed size ÷ claimed size", low / 1.1, high * 1.1)
     names, (colours, shapes) = list(_OUTCOMES), (list(column) for column in zip(*_OUTCOMES.values(), strict=True))
     shown = {
         "color": alt.Color("outcome:N", title=None, scale=alt.Scale(domain=names, range=colours)),
@@ -91,10 +80,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         base.mark_point(size=80, filled=True, opacity=1).encode(y=y, x=x, shape=shape, **shown),
         data=data,
     ).properties(
-        width=_WIDTH,
-        height=alt.Step(_ROW_HEIGHT),
-        title=chart_title(heading, explained),
-        description=description("Dot plot.", heading, explained, data["summary"]),
+        width=_WIDTH, height=alt.Step(_ROW_HEIGHT), **captions("Dot plot.", heading, explained, data["summary"])
     )
 
 

@@ -12,14 +12,15 @@ from fsbench_kit.charts.style import (
     BAND,
     PLOT_WIDTH,
     REFERENCE,
-    chart_title,
+    captions,
     check_size,
     colour_scale,
-    description,
     explained_by,
     joined,
     nothing,
     panel_header,
+    ratio_axis,
+    rows_axis,
 )
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import (
@@ -42,14 +43,6 @@ if TYPE_CHECKING:
 _LABEL_WIDTH: Final = 400
 _ROW_HEIGHT: Final = 15
 
-# The span of a ratio axis up to which its ticks are these multiples of powers of ten.
-_TICKS: Final = {
-    4.0: (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
-    20.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
-    1e3: (1.0, 2.0, 5.0),
-    1e5: (1.0, 3.0),
-    math.inf: (1.0,),
-}
 _LONGEST_RULE: Final = 4.0
 """How far, as a factor, an interval's end may lie from its point before the axis cuts it off."""
 _EDGE: Final = 1.06
@@ -101,12 +94,7 @@ def forest(
         cut_low=pl.when(pl.col("ci_low") < low).then(low),
         cut_high=pl.when(pl.col("ci_high") > high).then(high),
     )
-    places = alt.X(
-        "filled:Q",
-        title=f"ratio to {joined(rows['baseline'])} (log scale)",
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(values=_ratio_ticks(low, high), format="~g", labelOverlap="greedy"),
-    )
+    places = ratio_axis("filled:Q", f"ratio to {joined(rows['baseline'])}", low, high)
     shape = alt.Shape(
         "evidence:N", legend=None, scale=alt.Scale(domain=list(_EVIDENCE), range=list(_EVIDENCE.values()))
     )
@@ -124,9 +112,7 @@ def forest(
         (alt.MarkDef("point", size=80, strokeWidth=1.8), {"x": alt.X("hollow:Q"), "shape": shape}),
     ]
     cell: dict[str, Any] = {
-        "y": alt.Y(
-            "cell:N", sort=None, title=None, axis=alt.Axis(labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False)
-        ),
+        "y": rows_axis("cell:N", _LABEL_WIDTH, labelPadding=10),
         "yOffset": alt.YOffset("level:N", sort=None),
         "color": alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
         "opacity": alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
@@ -144,8 +130,7 @@ def forest(
         alt.LayerSpec(layer=layers, width=PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT)),
         alt.FacetMapping(row=alt.Row("group:N", sort=groups, header=panel_header(PLOT_WIDTH))),
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(y="independent")),
-        title=chart_title(heading, explained),
-        description=description("Forest plot.", heading, explained, data["summary"]),
+        **captions("Forest plot.", heading, explained, data["summary"]),
     )
 
 
@@ -208,12 +193,6 @@ def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
         high=pl.max_horizontal("place", most).max(),
     ).row(0)
     return min(ends[0], 1 / margin**2) / _EDGE, max(ends[1], margin**2) * _EDGE
-
-
-def _ratio_ticks(low: float, high: float) -> list[float]:
-    multiples = next(multiples for span, multiples in _TICKS.items() if high / low <= span)
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
-    return [tick for decade in decades for m in multiples if low <= (tick := m * 10.0**decade) <= high]
 
 
 def _most_telling(rows: pl.DataFrame, most: int) -> pl.DataFrame:

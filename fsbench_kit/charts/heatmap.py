@@ -9,15 +9,7 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.analysis import settings
-from fsbench_kit.charts.style import (
-    REFERENCE,
-    chart_title,
-    check_size,
-    description,
-    joined,
-    nothing,
-    panel_header,
-)
+from fsbench_kit.charts.style import REFERENCE, captions, check_size, joined, nothing, panels
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
 
@@ -99,11 +91,11 @@ def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
 def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
     """Return every combination of the sizes for each panel; those that were not measured have no figure."""
     several = rows["level"].n_unique() > 1
-    panels = [
+    names = [
         cell_text("operation", row["operation"]) + (f", {one_line(row['level'])}" if several else "")
         for row in rows.rows(named=True)
     ]
-    known = rows.select(pl.Series("panel", panels, pl.String), "block_size", "file_size", "shade", "text", "dark")
+    known = rows.select(pl.Series("panel", names, pl.String), "block_size", "file_size", "shade", "text", "dark")
     if known.select("panel", "block_size", "file_size").is_duplicated().any():
         raise RequestError(
             "several figures of one operation have the same record size and file size",
@@ -150,17 +142,11 @@ def _drawn(data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) 
     missing = data["text"].null_count()
     if missing:
         explained += f" × marks what was not measured ({missing} of {data.height})."
-    panels = data["panel"].unique(maintain_order=True).to_list()
-    chart: alt.FacetChart = (
-        layers.properties(width=width, height=alt.Step(_TILE_HEIGHT))
-        .facet(
-            alt.Facet("panel:N", sort=panels, header=panel_header(width)),
-            columns=max(1, math.floor(_PAGE / (width + 90))),
-        )
-        .resolve_axis(x="independent")
-        .properties(
-            title=chart_title([heading], explained),
-            description=description("Map of ratios.", [heading], explained, data["summary"] + "."),
-        )
+    return panels(
+        layers,
+        data["panel"].unique(maintain_order=True).to_list(),
+        captions("Map of ratios.", [heading], explained, data["summary"] + "."),
+        height=alt.Step(_TILE_HEIGHT),
+        width=width,
+        columns=max(1, math.floor(_PAGE / (width + 90))),
     )
-    return chart

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import altair as alt
 import polars as pl
 
 from fsbench_kit.charts.style import (
-    PANEL_WIDTH,
-    PLOT_WIDTH,
-    chart_title,
+    captions,
     check_size,
-    colour_scale,
-    dash_scale,
-    description,
     explained_by,
     log_scale,
+    one_lines,
     one_word,
-    panel_header,
-    shape_scale,
+    panels,
+    told_apart,
     unit_axis,
 )
 from fsbench_kit.model.units import humanise
-from fsbench_kit.tables import CELL, cell_label, counted, metric_text, one_line, ordered, varying
+from fsbench_kit.tables import cell_names, counted, ordered
 
 _HEIGHT: Final = 260
 _RANKS: Final = {0.5: "50 %", 0.9: "90 %", 0.99: "99 %", 0.999: "99.9 %", 0.9999: "99.99 %", 0.99999: "99.999 %"}
@@ -119,25 +115,13 @@ def _nines(share: float) -> float:
 def _data(curves: pl.DataFrame) -> pl.DataFrame:
     check_size(curves)
     rows = ordered(curves.with_columns(statistic=pl.lit("value")))
-    names = varying(rows)
-    metrics = rows["metric"].n_unique()
-    return pl.concat(
-        _panel(cell, names, named=metrics > 1) for _, cell in rows.group_by("metric", *CELL, maintain_order=True)
-    )
-
-
-def _panel(cell: pl.DataFrame, names: list[str], *, named: bool) -> pl.DataFrame:
-    """Name a cell, and give its points in words."""
-    first = cell.row(0, named=True)
-    label = cell_label(first, names)
-    metric = metric_text(first["metric"], "value") if named or not label else ""
     summaries = [
         f"{_share(share)} within {_time(low)} to {'an unknown time' if high is None else _time(high)}"
-        for share, low, high in cell.select("share", "low", "high").rows()
+        for share, low, high in rows.select("share", "low", "high").rows()
     ]
-    return cell.select(
-        pl.lit(", ".join(part for part in (label, metric) if part)).alias("panel"),
-        pl.Series("level", [one_line(level) for level in cell["level"]], pl.String),
+    return rows.select(
+        pl.Series("panel", cell_names(rows), pl.String),
+        one_lines(rows["level"]),
         "curve",
         "runs",
         "requests",
@@ -180,26 +164,16 @@ def _share(rank: float) -> str:
 
 
 def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading: str, most: int) -> alt.FacetChart:
-    panels = every["panel"].unique(maintain_order=True).to_list()
-    data = every.filter(pl.col("panel").is_in(panels[:most]))
-    width = PLOT_WIDTH if len(panels) == 1 else PANEL_WIDTH
-    levels = data["level"]
-    legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
-    colour = alt.Color("level:N", scale=colour_scale(levels), legend=legend)
-    told_apart: dict[str, dict[str, Any]] = {
-        "ribbon": {"color": colour},
-        "line": {
-            "color": colour,
-            "strokeDash": alt.StrokeDash("level:N", scale=dash_scale(levels), legend=legend),
-        },
-        "point": {"color": colour, "shape": alt.Shape("level:N", scale=shape_scale(levels), legend=legend)},
-    }
+    names = every["panel"].unique(maintain_order=True).to_list()
+    data = every.filter(pl.col("panel").is_in(names[:most]))
+    looks = told_apart(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
+    channels = {"ribbon": ("color",), "line": ("color", "strokeDash"), "point": ("color", "shape")}
     layers = alt.layer(
         *(
             mark.encode(
                 detail="curve:N",
                 tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "within", "requests", "curve")],
-                **told_apart[name],
+                **{channel: looks[channel] for channel in channels[name]},
             )
             for name, mark in marks.items()
             if name != "point" or data["printed"].is_not_null().any()
@@ -210,16 +184,7 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
     summaries = every.group_by("panel", maintain_order=True).map_groups(
         lambda cell: pl.DataFrame({"summary": _finding(cell)})
     )
-    chart: alt.FacetChart = (
-        layers.properties(width=width, height=_HEIGHT)
-        .facet(alt.Facet("panel:N", sort=panels[:most], header=panel_header(width)), columns=2)
-        .resolve_axis(x="independent")
-        .properties(
-            title=chart_title([heading], explained),
-            description=description(kind, [heading], explained, summaries["summary"]),
-        )
-    )
-    return chart
+    return panels(layers, names, captions(kind, [heading], explained, summaries["summary"]), height=_HEIGHT)
 
 
 def _explain(data: pl.DataFrame, every: pl.DataFrame) -> str:

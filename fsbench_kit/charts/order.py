@@ -11,18 +11,17 @@ from fsbench_kit.analysis import settings
 from fsbench_kit.charts.style import (
     PANEL_HEIGHT,
     PANEL_WIDTH,
-    chart_title,
+    captions,
     check_size,
-    colour_scale,
-    description,
     explained_by,
-    panel_header,
-    shape_scale,
+    one_lines,
+    panels,
+    told_apart,
 )
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.vocabulary import METRICS
-from fsbench_kit.tables import CELL, cell_label, metric_text, one_line, ordered, percent, prefix, varying
+from fsbench_kit.tables import CELL, cell_label, metric_text, ordered, percent, prefix, varying
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +80,7 @@ def run_order(
         (not dataset.runs.filter(_FAILED).is_empty(), "Left out: runs that failed or are partial."),
         (not dataset.runs.filter(UNMEASURED).is_empty(), "Left out: runs before the first round."),
     )
+    looks = told_apart(data["level"])
     dots = (
         alt.Chart(data)
         .mark_point(filled=True, size=55, opacity=0.85)
@@ -97,21 +97,15 @@ def run_order(
                 scale=alt.Scale(zero=False, padding=8),
                 axis=alt.Axis(tickCount=4, minExtent=44),
             ),
-            color=alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
-            shape=alt.Shape("level:N", title=None, scale=shape_scale(data["level"])),
+            color=looks["color"],
+            shape=looks["shape"],
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "figure", "place", "round", "source")],
         )
-        .properties(width=PANEL_WIDTH, height=PANEL_HEIGHT)
     )
-    panels = data["panel"].unique(maintain_order=True).to_list()
-    chart: alt.FacetChart = (
-        dots.facet(alt.Facet("panel:N", sort=panels, header=panel_header(PANEL_WIDTH)), columns=2)
-        .resolve_scale(y="independent")
-        .resolve_axis(x="independent")
-        .properties(
-            title=chart_title(heading, explained),
-            description=description("Runs in order of execution.", heading, explained, spread["summary"]),
-        )
+    said = captions("Runs in order of execution.", heading, explained, spread["summary"])
+    names = data["panel"].unique(maintain_order=True).to_list()
+    chart: alt.FacetChart = panels(dots, names, said, height=PANEL_HEIGHT, width=PANEL_WIDTH).resolve_scale(
+        y="independent"
     )
     return chart
 
@@ -156,11 +150,11 @@ def _panel(cell: pl.DataFrame, names: Sequence[str], *, named: bool) -> pl.DataF
     return cell.select(
         pl.lit(name).alias("cell"),
         pl.lit(f"{name}, in {scale.unit}" if scale.unit else name).alias("panel"),
-        pl.Series("level", [one_line(level) for level in cell["level"]], pl.String),
+        one_lines(cell["level"]),
         "place",
         "timed",
         "round",
-        pl.Series("source", [one_line(source) for source in cell["source"]], pl.String),
+        one_lines(cell["source"]),
         pl.col("value") / scale.factor,
         pl.Series("figure", [f"{value / scale.factor:.4g} {scale.unit}" for value in cell["value"]], pl.String),
     )

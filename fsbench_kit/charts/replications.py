@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.style import REFERENCE, chart_title, check_size, description, nothing, panel_header
-from fsbench_kit.tables import NO_RATIO, cell_text, metric_text, one_line, ratio_text, replication_finding
+from fsbench_kit.charts.style import (
+    REFERENCE,
+    captions,
+    check_size,
+    nothing,
+    panel_header,
+    ratio_axis,
+    rows_axis,
+)
+from fsbench_kit.tables import NO_RATIO, cell_text, metric_text, one_line, replication_finding, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +24,6 @@ if TYPE_CHECKING:
 _WIDTH: Final = 460
 _LABEL_WIDTH: Final = 260
 _ROW_HEIGHT: Final = 18
-_TICKS: Final = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
-_WIDE: Final = 50.0
-"""The span of the axis from which on its ticks are powers of ten alone."""
-_DECADES: Final = tuple(10.0**power for power in range(-6, 7))
 
 PUBLISHED: Final = "published"
 REPLICATED: Final = "replicated, with interval"
@@ -61,29 +65,15 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         low=pl.min_horizontal("place", "low", "pair_low").min(),
         high=pl.max_horizontal("place", "high", "pair_high").max(),
     ).row(0)
-    domain = [min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1]
-    ticks = _DECADES if domain[1] / domain[0] > _WIDE else _TICKS
     colours, shapes = (list(column) for column in zip(*_LOOK.values(), strict=True))
     base = alt.Chart().encode(
-        y=alt.Y(
-            "cell:N",
-            sort=None,
-            title=None,
-            axis=alt.Axis(labelLimit=_LABEL_WIDTH, labelPadding=10, ticks=False),
-        ),
+        y=rows_axis("cell:N", _LABEL_WIDTH, labelPadding=10),
         yOffset=alt.YOffset("whose:N", sort=list(_LOOK)),
         color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=colours)),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "finding")],
     )
     shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=shapes))
-    places = alt.X(
-        "place:Q",
-        title="ratio (log scale)",
-        scale=alt.Scale(type="log", domain=domain, nice=False),
-        axis=alt.Axis(
-            values=[tick for tick in ticks if domain[0] <= tick <= domain[1]], format="~g", labelOverlap="greedy"
-        ),
-    )
+    places = ratio_axis("place:Q", "ratio", min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1)
     layers = alt.layer(
         alt.Chart()
         .transform_aggregate(rows="count()")
@@ -104,10 +94,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         layers.properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
         .facet(row=alt.Row("group:N", sort=groups, header=panel_header(_WIDTH)))
         .resolve_scale(y="independent")
-        .properties(
-            title=chart_title(heading, explained),
-            description=description("Forest plot.", heading, explained, data["summary"]),
-        )
+        .properties(**captions("Forest plot.", heading, explained, data["summary"]))
     )
     return chart
 
@@ -130,9 +117,7 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
             (REPLICATED, _AGAIN),
         ):
             place, low, high = (row[end] for end in ends)
-            ratio = ratio_text(place)
-            if low is not None and high is not None:
-                ratio += f" [{ratio_text(low)}, {ratio_text(high)}]"
+            ratio = with_interval(place, low, high)
             yield {
                 "group": group,
                 "cell": cell,

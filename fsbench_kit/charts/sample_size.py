@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.style import PLOT_WIDTH, REFERENCE, chart_title, check_size, description
+from fsbench_kit.charts.style import PLOT_WIDTH, REFERENCE, captions, check_size
 from fsbench_kit.tables import percent
 
 
@@ -45,7 +45,5 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
     )
     aim = alt.Chart().mark_rule(color=REFERENCE, strokeDash=[4, 3]).encode(y=alt.YDatum(half_width))
     return alt.layer(base.mark_line(), aim, data=curves).properties(
-        width=PLOT_WIDTH,
-        title=chart_title(heading, explained),
-        description=description("Line chart.", heading, explained, pl.Series([], dtype=pl.String)),
+        width=PLOT_WIDTH, **captions("Line chart.", heading, explained)
     )

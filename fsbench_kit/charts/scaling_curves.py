@@ -12,20 +12,16 @@ import polars as pl
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.metrics import PRIMARY
 from fsbench_kit.charts.style import (
-    PANEL_WIDTH,
-    PLOT_WIDTH,
-    chart_title,
+    captions,
     check_size,
-    colour_scale,
-    dash_scale,
-    description,
     explained_by,
     log_scale,
     nothing,
+    one_lines,
     one_word,
-    panel_header,
+    panels,
     prefixed,
-    shape_scale,
+    told_apart,
     unit_axis,
 )
 from fsbench_kit.data.dataset import UNMEASURED
@@ -33,7 +29,7 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.stats import variance_components
-from fsbench_kit.tables import CELL, cell_label, cell_text, metric_text, one_line, ordered, ratio_text, varying
+from fsbench_kit.tables import CELL, cell_names, cell_text, metric_text, ordered, ratio_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -208,17 +204,8 @@ def _varied(figures: pl.DataFrame, dataset: Dataset, setting: str) -> pl.DataFra
 def _named(figures: pl.DataFrame, setting: str) -> pl.DataFrame:
     """Give each figure the name of its panel."""
     rows = ordered(figures.with_columns(pl.lit(None, figures.schema[setting]).alias(setting)))
-    names = varying(rows)
-    labels = [
-        cell_label(row, names) or metric_text(row["metric"], row["statistic"]) for row in rows.rows(named=True)
-    ]
-    return rows.select(
-        pl.Series("panel", labels, pl.String),
-        pl.Series("level", [one_line(level) for level in rows["level"]], pl.String),
-        "x",
-        "value",
-        pl.Series("source", [one_line(source) for source in rows["source"]], pl.String),
-    )
+    names = pl.Series("panel", cell_names(rows), pl.String)
+    return rows.select(names, one_lines(rows["level"]), "x", "value", one_lines(rows["source"]))
 
 
 def _means(runs: pl.DataFrame) -> pl.DataFrame:
@@ -242,14 +229,13 @@ def _means(runs: pl.DataFrame) -> pl.DataFrame:
 def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.FacetChart:
     unit = curves.unit
     check_size(curves.runs)
-    panels = curves.runs["panel"].unique(maintain_order=True)
-    kept = pl.col("panel").is_in(panels.head(most).to_list())
+    names = curves.runs["panel"].unique(maintain_order=True).to_list()
+    kept = pl.col("panel").is_in(names[:most])
     data = curves.runs.filter(kept).with_columns(
         summary=pl.col("value").map_elements(lambda value: humanise(value, unit), return_dtype=pl.String)
     )
     means = _means(data)
     low, high = data.select(pl.col("value").min(), pl.col("value").max().alias("highest")).row(0)
-    levels = data["level"]
     x = alt.X(
         "x:Q",
         title=setting.replace("_", " ") + " (log scale)",
@@ -261,43 +247,27 @@ def _drawn(curves: _Curves, setting: str, most: int, title: str | None) -> alt.F
             labelSeparation=6,
         ),
     )
-    legend = alt.Legend(title=None)
-    colour = alt.Color("level:N", scale=colour_scale(levels), legend=legend)
+    looks = told_apart(data["level"])
     base = alt.Chart()
     layers = alt.layer(
         base.mark_point(filled=True, size=36, opacity=0.6).encode(
             x=x,
             y=alt.Y("value:Q", title=None, scale=log_scale(low, high), axis=unit_axis(low, high, unit)),
-            color=colour,
-            shape=alt.Shape("level:N", scale=shape_scale(levels), legend=legend),
+            color=looks["color"],
+            shape=looks["shape"],
             tooltip=["level:N", "summary:N", "source:N"],
         ),
         # a figure that is absent would break the line
         base.transform_filter("isValid(datum.mean)")
         .mark_line()
-        .encode(
-            x=x,
-            y="mean:Q",
-            color=colour,
-            strokeDash=alt.StrokeDash("level:N", scale=dash_scale(levels), legend=legend),
-        ),
-        base.mark_rule(strokeWidth=1.5, clip=True).encode(x=x, y="low:Q", y2="high:Q", color=colour),
+        .encode(x=x, y="mean:Q", color=looks["color"], strokeDash=looks["strokeDash"]),
+        base.mark_rule(strokeWidth=1.5, clip=True).encode(x=x, y="low:Q", y2="high:Q", color=looks["color"]),
         data=pl.concat([data, means], how="diagonal"),
     )
-    width = PLOT_WIDTH if panels.len() == 1 else PANEL_WIDTH
     heading = [title or _heading(curves, setting)]
-    changes = pl.Series("summary", [f"{text}." for text in _changes(curves, setting)])
-    explained = _explain(means, panels.len(), most)
-    chart: alt.FacetChart = (
-        layers.properties(width=width, height=_HEIGHT)
-        .facet(alt.Facet("panel:N", sort=panels.to_list(), header=panel_header(width)), columns=2)
-        .resolve_axis(x="independent")
-        .properties(
-            title=chart_title(heading, explained),
-            description=description("Scaling curves.", heading, explained, changes),
-        )
-    )
-    return chart
+    changes = [f"{text}." for text in _changes(curves, setting)]
+    said = captions("Scaling curves.", heading, _explain(means, len(names), most), changes)
+    return panels(layers, names, said, height=_HEIGHT)
 
 
 def _heading(curves: _Curves, setting: str) -> str:

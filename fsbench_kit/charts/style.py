@@ -15,7 +15,7 @@ from fsbench_kit.model.units import scales
 from fsbench_kit.tables import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MOST_ROWS: Final = 5000
 """More rows than this are not a chart but a table of points: they have to be summarised first."""
@@ -40,8 +40,15 @@ _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triang
 
 # The span of a log axis up to which its ticks are these multiples of powers of ten.
 _STEPS: Final = {
-    4.0: (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
+    5.0: (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
     1e3: (1.0, 2.0, 5.0),
+    math.inf: (1.0,),
+}
+_RATIO_STEPS: Final = {
+    4.0: (1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),
+    20.0: (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
+    1e3: (1.0, 2.0, 5.0),
+    1e5: (1.0, 3.0),
     math.inf: (1.0,),
 }
 _AROUND: Final = 1.1
@@ -67,16 +74,22 @@ def colour_scale(levels: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=[spare.get(name) or COLOURS[name.lower()] for name in names])
 
 
-def dash_scale(levels: Iterable[str]) -> alt.Scale:
-    """Give each level a dash of its own, for those who do not see its colour and for grey paper."""
-    names = in_order(levels)
-    return alt.Scale(domain=names, range=[_DASHES[i % len(_DASHES)] for i in range(len(names))])
+def told_apart(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
+    """Return the encodings that give each level a colour, a shape and a dash of its own.
 
+    One is not enough: some do not see colours, and some paper is grey.
+    """
+    names, shown = in_order(levels), alt.Legend(title=None, **legend)
 
-def shape_scale(levels: Iterable[str]) -> alt.Scale:
-    """Give each level a shape of its own, for the same reason."""
-    names = in_order(levels)
-    return alt.Scale(domain=names, range=[_SHAPES[i % len(_SHAPES)] for i in range(len(names))])
+    def in_turn(looks: Sequence[Any]) -> dict[str, Any]:
+        scale = alt.Scale(domain=names, range=[looks[i % len(looks)] for i in range(len(names))])
+        return {"scale": scale, "legend": shown}
+
+    return {
+        "color": alt.Color("level:N", scale=colour_scale(names), legend=shown),
+        "shape": alt.Shape("level:N", **in_turn(_SHAPES)),
+        "strokeDash": alt.StrokeDash("level:N", **in_turn(_DASHES)),
+    }
 
 
 def log_scale(low: float, high: float) -> alt.Scale:
@@ -84,20 +97,32 @@ def log_scale(low: float, high: float) -> alt.Scale:
     return alt.Scale(type="log", domain=[low / _AROUND, high * _AROUND], nice=False)
 
 
-def unit_axis(low: float, high: float, unit: str, **options: Any) -> alt.Axis:
-    """Return the axis of a log scale of some base unit, each tick with the prefix that suits it: 200 µs, 1 ms."""
-    if unit.startswith("B"):
-        ticks = [2.0**power for power in range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1)]
-    else:
-        steps = next(steps for span, steps in _STEPS.items() if high / low <= span)
-        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        ticks = [step * 10.0**decade for decade in decades for step in steps]
-    return alt.Axis(
-        values=[tick for tick in ticks if low / _AROUND <= tick <= high * _AROUND],
-        labelExpr=prefixed(unit),
-        labelOverlap="greedy",
-        **options,
+def ratio_axis(field: str, title: str, low: float, high: float) -> alt.X:
+    """Return a log axis of ratios from one end to the other."""
+    return alt.X(
+        field,
+        title=f"{title} (log scale)",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=_ticks(low, high, _RATIO_STEPS), format="~g", labelOverlap="greedy"),
     )
+
+
+def _ticks(low: float, high: float, steps: Mapping[float, Sequence[float]]) -> list[float]:
+    """Return the ticks of a log axis: multiples of powers of ten, fewer on a longer axis."""
+    multiples = next(some for span, some in steps.items() if high / low <= span)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [tick for decade in decades for step in multiples if low <= (tick := step * 10.0**decade) <= high]
+
+
+def unit_axis(low: float, high: float, unit: str) -> alt.Axis:
+    """Return the axis of a log scale of some base unit, each tick with the prefix that suits it: 200 µs, 1 ms."""
+    ends = low / _AROUND, high * _AROUND
+    if unit.startswith("B"):
+        powers = (2.0**power for power in range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1))
+        ticks = [tick for tick in powers if ends[0] <= tick <= ends[1]]
+    else:
+        ticks = _ticks(*ends, _STEPS)
+    return alt.Axis(values=ticks, labelExpr=prefixed(unit), labelOverlap="greedy")
 
 
 def prefixed(unit: str) -> str:
@@ -134,10 +159,48 @@ def joined(names: pl.Series) -> str:
     return ", ".join(map(one_line, in_order(names)))
 
 
-def chart_title(heading: Sequence[str], explained: str) -> alt.TitleParams:
-    """Write what was found above a chart, and below it how its marks are to be read."""
+def one_lines(names: pl.Series) -> pl.Series:
+    """Put each name of a column on one line."""
+    return pl.Series(names.name, map(one_line, names), pl.String)
+
+
+def rows_axis(field: str, width: int, sort: Sequence[str] | None = None, **options: Any) -> alt.Y:
+    """Return an axis with a row for each name, in the order of the data unless another is given."""
+    return alt.Y(field, sort=sort, title=None, axis=alt.Axis(labelLimit=width, ticks=False, **options))
+
+
+def panels(
+    chart: alt.Chart | alt.LayerChart | alt.FacetChart,
+    names: Sequence[str],
+    said: dict[str, Any],
+    *,
+    height: int | alt.Step,
+    width: int | None = None,
+    columns: int = 2,
+) -> alt.FacetChart:
+    """Lay out a panel for each name, each with its own horizontal axis, under the `captions` of all."""
+    width = width or (PLOT_WIDTH if len(names) == 1 else PANEL_WIDTH)
+    facet = alt.Facet("panel:N", sort=list(names), header=panel_header(width))
+    faceted = chart.properties(width=width, height=height).facet(facet, columns=columns)
+    laid_out: alt.FacetChart = faceted.resolve_axis(x="independent").properties(**said)
+    return laid_out
+
+
+def captions(kind: str, heading: Sequence[str], explained: str, rows: Iterable[str] = ()) -> dict[str, Any]:
+    """Write what was found above a chart and below it how its marks are to be read, and both for a screen reader.
+
+    Parameters
+    ----------
+    rows
+        What its marks say one by one, for those who do not see them.
+    """
     lines = [line for text in heading for line in _lines(text, _TITLE_CHARACTERS)]
-    return alt.TitleParams(text=lines, subtitle=_lines(explained, _SUBTITLE_CHARACTERS))
+    said = list(rows)
+    more = [f"And {len(said) - _MOST_DESCRIBED} more."] if len(said) > _MOST_DESCRIBED else []
+    return {
+        "title": alt.TitleParams(text=lines, subtitle=_lines(explained, _SUBTITLE_CHARACTERS)),
+        "description": " ".join([kind, *heading, explained, *said[:_MOST_DESCRIBED], *more]),
+    }
 
 
 def _lines(text: str, width: int) -> list[str]:
@@ -152,12 +215,6 @@ def one_word(figure: str) -> str:
 def explained_by(*sentences: tuple[bool, str]) -> str:
     """Join the sentences that hold for a chart."""
     return " ".join(text for holds, text in sentences if holds)
-
-
-def description(kind: str, heading: Sequence[str], explained: str, rows: pl.Series) -> str:
-    """Say in words what a chart shows, for those who do not see it."""
-    more = f" And {len(rows) - _MOST_DESCRIBED} more." if len(rows) > _MOST_DESCRIBED else ""
-    return " ".join([kind, *heading, explained, *rows.head(_MOST_DESCRIBED)]) + more
 
 
 def nothing(why: list[str]) -> alt.Chart:

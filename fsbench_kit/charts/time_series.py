@@ -11,19 +11,17 @@ from fsbench_kit.analysis.time_series import STALL
 from fsbench_kit.charts.style import (
     BAND,
     PANEL_HEIGHT,
-    PANEL_WIDTH,
-    PLOT_WIDTH,
     REFERENCE,
-    chart_title,
+    captions,
     check_size,
-    colour_scale,
-    description,
     explained_by,
     log_scale,
     nothing,
+    one_lines,
     one_word,
-    panel_header,
+    panels,
     prefixed,
+    told_apart,
     unit_axis,
 )
 from fsbench_kit.model.units import humanise
@@ -91,11 +89,7 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     axis = unit_axis(low, high, unit) if logarithmic else alt.Axis(labelExpr=prefixed(unit), tickCount=4)
     times = alt.X("end:Q", title="time since the run's start, in s", scale=alt.Scale(nice=False, zero=True))
     values = alt.Y("value:Q", title=None, scale=scale, axis=axis)
-    colour = alt.Color(
-        "level:N",
-        scale=colour_scale(data["level"]),
-        legend=alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1),
-    )
+    colour = told_apart(data["level"], symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1)["color"]
     chart = alt.Chart()
     layers = alt.layer(
         chart.mark_rect(color=BAND, opacity=0.7).encode(x="start:Q", x2="restless:Q"),
@@ -110,20 +104,9 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
         ),
         data=data,
     )
-    width = PLOT_WIDTH if kept.height == 1 else PANEL_WIDTH
     heading = [title or over_time_finding(found)]
-    explained = _explain(kept, runs, data)
-    panels = kept["panel"].to_list()
-    drawn: alt.FacetChart = (
-        layers.properties(width=width, height=PANEL_HEIGHT)
-        .facet(alt.Facet("panel:N", sort=panels, header=panel_header(width)), columns=2)
-        .resolve_axis(x="independent")
-        .properties(
-            title=chart_title(heading, explained),
-            description=description("Time series.", heading, explained, runs["summary"]),
-        )
-    )
-    return drawn
+    said = captions("Time series.", heading, _explain(kept, runs, data), runs["summary"])
+    return panels(layers, kept["panel"].to_list(), said, height=PANEL_HEIGHT)
 
 
 def _named(runs: pl.DataFrame) -> pl.DataFrame:
@@ -140,7 +123,7 @@ def _named(runs: pl.DataFrame) -> pl.DataFrame:
         sentences.append(_sentence(head, row))
     place = pl.int_range(1, pl.len() + 1).over("panel").cast(pl.String)
     return runs.with_columns(
-        pl.Series("level", [one_line(level) for level in runs["level"]], pl.String),
+        one_lines(runs["level"]),
         pl.Series("panel", heads, pl.String),
         pl.Series("summary", sentences, pl.String),
     ).with_columns(

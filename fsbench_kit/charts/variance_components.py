@@ -9,8 +9,8 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN
-from fsbench_kit.charts.style import PLOT_WIDTH, chart_title, check_size, description, explained_by, nothing
-from fsbench_kit.tables import cell_label, counted, metric_text, ordered, percent, varying
+from fsbench_kit.charts.style import PLOT_WIDTH, captions, check_size, explained_by, nothing, rows_axis
+from fsbench_kit.tables import cell_names, counted, ordered, percent
 
 _ROW_HEIGHT: Final = 26
 # Different in lightness, so that they stay apart on grey paper, and none is the colour of a filesystem.
@@ -49,7 +49,7 @@ def variance_shares(
     data = every.filter(pl.col("cell").is_in(kept))
     sources = list(_GREYS)
     base = alt.Chart().encode(
-        y=alt.Y("cell:N", sort=kept, title=None, axis=alt.Axis(labelLimit=400, ticks=False)),
+        y=rows_axis("cell:N", 400, kept),
         tooltip=["cell:N", "summary:N"],
     )
     bars = base.mark_bar(stroke="white").encode(
@@ -85,12 +85,8 @@ def variance_shares(
         .properties(
             width=PLOT_WIDTH,
             height=alt.Step(_ROW_HEIGHT),
-            title=chart_title(heading, explained),
-            description=description(
-                "Stacked bars.",
-                heading,
-                explained,
-                summaries.select(pl.format("{}: {}.", "cell", "summary")).to_series(),
+            **captions(
+                "Stacked bars.", heading, explained, [f"{cell}: {said}." for cell, said in summaries.rows()]
             ),
         )
     )
@@ -100,17 +96,7 @@ def variance_shares(
 def _data(noise: pl.DataFrame) -> pl.DataFrame:
     """Lay the shares of a cell end to end; a cell without any variation has none."""
     rows = ordered(noise.with_columns(level=pl.lit("")))
-    names = varying(rows)
-    metrics = rows.select(pl.struct("metric", "statistic").n_unique()).item()
-    cells = [
-        ", ".join(
-            text
-            for label in [cell_label(row, names)]
-            for text in (label, metric_text(row["metric"], row["statistic"]) if metrics > 1 or not label else "")
-            if text
-        )
-        for row in rows.rows(named=True)
-    ]
+    cells = cell_names(rows)
     cv = [math.sqrt(math.exp(variance) - 1) for variance in rows["variance"]]
     place = pl.col("source").replace_strict(list(_GREYS), range(len(_GREYS)), return_dtype=pl.Int64)
     data = (

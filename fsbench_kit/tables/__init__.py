@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from fsbench_kit.model.lazy import lazily
 
 if TYPE_CHECKING:
-    from fsbench_kit.tables.cells import CELL, cell_label, cell_text, groups_text, metric_text, ordered, varying
+    from fsbench_kit.tables.cells import (
+        CELL,
+        cell_label,
+        cell_names,
+        cell_text,
+        groups_text,
+        metric_text,
+        ordered,
+        varying,
+    )
     from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
     from fsbench_kit.tables.comparisons import (
         NOT_SHOWN,
@@ -34,7 +43,16 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.gates import gate_table, junit, worse_text
     from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
     from fsbench_kit.tables.layout import Column, Group, Table, table
-    from fsbench_kit.tables.messages import NOTHING, Prefix, counted, one_line, percent, prefix, ratio_text
+    from fsbench_kit.tables.messages import (
+        NOTHING,
+        Prefix,
+        counted,
+        one_line,
+        percent,
+        prefix,
+        ratio_text,
+        with_interval,
+    )
     from fsbench_kit.tables.pivots import pivot_table
     from fsbench_kit.tables.replications import (
         NO_RATIO,
@@ -60,6 +78,7 @@ __all__ = [
     "audit_summary",
     "audit_table",
     "cell_label",
+    "cell_names",
     "cell_text",
     "comparison_table",
     "contents",
@@ -106,6 +125,7 @@ __all__ = [
     "varying",
     "verdict_text",
     "versions",
+    "with_interval",
     "worse_text",
 ]
 

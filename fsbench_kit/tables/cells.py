@@ -82,6 +82,20 @@ def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
+def cell_names(rows: pl.DataFrame) -> list[str]:
+    """Name each row's cell by what tells cells apart, and by its metric if there are several, or nothing does."""
+    names = varying(rows)
+    several = rows.select(pl.struct("metric", "statistic").n_unique()).item() > 1
+
+    def name(row: Mapping[str, Any]) -> str:
+        label = cell_label(row, names)
+        return ", ".join(
+            filter(None, (label, metric_text(row["metric"], row["statistic"]) if several or not label else ""))
+        )
+
+    return [name(row) for row in rows.iter_rows(named=True)]
+
+
 def metric_text(metric: str, statistic: str) -> str:
     """Name a metric and its statistic: ``Completion latency, p99``."""
     name = "IOPS" if metric == "iops" else metric.replace("_", " ").capitalize().replace("Cpu", "CPU")

@@ -8,7 +8,7 @@ import polars as pl
 
 from fsbench_kit.tables.cells import varying
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.messages import NOTHING, counted, marks, one_line, percent
+from fsbench_kit.tables.messages import NOTHING, Footnotes, counted, one_line, percent
 
 
 def audit_table(audit: pl.DataFrame) -> Table:
@@ -19,8 +19,7 @@ def audit_table(audit: pl.DataFrame) -> Table:
     audit
         What `fsbench_kit.claims.audit` returned, or some rows of it.
     """
-    footnotes = list(dict.fromkeys(note for notes in audit["footnotes"].to_list() for note in notes))
-    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    footnotes = Footnotes(audit["footnotes"])
     columns = tuple(map(Column, ("claim", "verdict", "figures", "evidence", "reason", "notes")))
     rows = tuple(
         (
@@ -29,12 +28,12 @@ def audit_table(audit: pl.DataFrame) -> Table:
             ", ".join(filter(None, (row["direction"], row["size"]))) or NOTHING,
             row["evidence"],
             _in_line(row["reason"]),
-            " ".join(mark_of[note] for note in row["footnotes"]),
+            footnotes.marks(row["footnotes"]),
         )
         for row in audit.iter_rows(named=True)
     )
     caption = ", ".join(audit["study"].unique(maintain_order=True))
-    return Table(caption, columns, (Group(None, rows),), tuple(one_line(note) for note in footnotes))
+    return Table(caption, columns, (Group(None, rows),), footnotes.texts)
 
 
 def _in_line(text: str) -> str:

@@ -12,7 +12,17 @@ from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables.cells import CELL, SIZES, cell_label, cell_text, groups_text, metric_text, ordered, varying
 from fsbench_kit.tables.layout import Column, Group, Table
-from fsbench_kit.tables.messages import NOTHING, Prefix, digits, marks, one_line, percent, prefix, ratio_text
+from fsbench_kit.tables.messages import (
+    NOTHING,
+    Footnotes,
+    Prefix,
+    digits,
+    one_line,
+    percent,
+    prefix,
+    ratio_text,
+    with_interval,
+)
 from fsbench_kit.tables.verdicts import single_figure, single_figures, tested
 
 if TYPE_CHECKING:
@@ -43,10 +53,8 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     names = varying(rows)
     baselines, levels = in_order(rows["baseline"]), in_order(rows["level"])
     two = len(baselines) == len(levels) == 1
-    of_rows = dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes)
-    corrected = tested(rows)
-    footnotes = [*of_rows, *([corrected] if corrected else [])]
-    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    corrected = [note] if (note := tested(rows)) else []
+    footnotes = Footnotes(rows["footnotes"], own=corrected)
     columns = (
         *(
             Column(name.replace("_", " "), "right" if name in (*SIZES, "threads", "iodepth") else "left")
@@ -63,7 +71,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
             ]
         ),
         Column(_ratio_head(rows)),
-        Column(f"verdict {mark_of[corrected]}" if corrected else "verdict"),
+        Column(f"verdict {footnotes.marks(corrected)}".rstrip()),
         Column("runs", "right"),
         Column("notes"),
     )
@@ -79,7 +87,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         yield interval_text(row)
         yield verdict_text(row["verdict"])
         yield _runs_text(row)
-        yield " ".join(mark_of[note] for note in row["footnotes"])
+        yield footnotes.marks(row["footnotes"])
 
     groups = []
     for (metric, statistic), group in rows.group_by("metric", "statistic", maintain_order=True):
@@ -94,7 +102,7 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
         _caption(rows, names),
         columns,
         tuple(groups),
-        tuple(note if note == corrected else one_line(note) for note in footnotes),
+        footnotes.texts,
         (_NOT_SHOWN_MEANS,) if "inconclusive" in rows["verdict"] else (),
     )
 
@@ -124,8 +132,7 @@ def overall_table(found: pl.DataFrame) -> Table:
     nothing are left out.
     """
     rows = found.filter((pl.col("cells") > 1) | (pl.col("cells_dropped") > 0))
-    footnotes = list(dict.fromkeys(note for notes in rows["footnotes"].to_list() for note in notes))
-    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    footnotes = Footnotes(rows["footnotes"])
     columns = (
         *map(Column, ("study", "tool", "metric", "groups")),
         Column("cells", "right"),
@@ -147,7 +154,7 @@ def overall_table(found: pl.DataFrame) -> Table:
         yield _ratio_text(row)
         yield _range_text(row["quartile_low"], row["quartile_high"])
         yield _range_text(row["prediction_low"], row["prediction_high"])
-        yield " ".join(mark_of[note] for note in row["footnotes"])
+        yield footnotes.marks(row["footnotes"])
 
     if rows.is_empty():
         return Table("No metric has several cells.", columns, (Group(None, ()),))
@@ -167,7 +174,7 @@ def overall_table(found: pl.DataFrame) -> Table:
         "Over the cells that both groups have" + (f" ({same})" if same else ""),
         tuple(column for column, _ in kept),
         (Group(None, tuple(zip(*(shown for _, shown in kept), strict=True))),),
-        tuple(one_line(note) for note in footnotes),
+        footnotes.texts,
     )
 
 
@@ -211,12 +218,7 @@ def _range_text(low: float | None, high: float | None) -> str:
 
 
 def _ratio_text(row: Mapping[str, Any]) -> str:
-    if row["ratio"] is None:
-        return NOTHING
-    ratio = ratio_text(row["ratio"])
-    return (
-        ratio if row["ci_low"] is None else f"{ratio} [{ratio_text(row['ci_low'])}, {ratio_text(row['ci_high'])}]"
-    )
+    return with_interval(row["ratio"], row["ci_low"], row["ci_high"])
 
 
 def _caption(rows: pl.DataFrame, names: Sequence[str]) -> str:

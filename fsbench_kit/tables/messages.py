@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import chain, islice, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.model.units import scale
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
@@ -53,6 +54,22 @@ def marks(of: Sequence[object]) -> list[str]:
     return list(islice(letters, len(of)))
 
 
+class Footnotes:
+    """The different notes of some rows in their order, and the marks that stand for them there.
+
+    Those of rows can hold names from logs; what a table says besides is `own`, and shown whole.
+    """
+
+    def __init__(self, of_rows: Iterable[Iterable[str]], own: Iterable[str] = ()) -> None:
+        notes = dict.fromkeys(chain.from_iterable(of_rows))
+        self.texts = (*map(one_line, notes), *own)
+        self._marks = dict(zip([*notes, *own], marks(self.texts), strict=True))
+
+    def marks(self, notes: Iterable[str]) -> str:
+        """Return the marks of some notes."""
+        return " ".join(self._marks[note] for note in notes)
+
+
 def digits(value: float) -> str:
     """Print a number with three significant digits, and as many more as its whole part has.
 
@@ -74,6 +91,22 @@ def ratio_text(value: float) -> str:
     return f"{value:.2f}" if 0.1 <= value < 10 else digits(value)
 
 
+def with_interval(ratio: float | None, low: float | None, high: float | None) -> str:
+    """Print a ratio with the ends of its interval, as far as they are known.
+
+    >>> with_interval(1.84, 1.71, 1.98), with_interval(1.84, None, None), with_interval(None, None, None)
+    ('1.84 [1.71, 1.98]', '1.84', '–')
+    """
+    if ratio is None:
+        return NOTHING
+    return ratio_text(ratio) if low is None or high is None else f"{ratio_text(ratio)} {interval(low, high)}"
+
+
+def interval(low: float, high: float) -> str:
+    """Print the ends of an interval of ratios."""
+    return f"[{ratio_text(low)}, {ratio_text(high)}]"
+
+
 def percent(share: float) -> str:
     """Print a share as a percentage with two significant digits, or as whole per cent from ten on.
 
@@ -91,10 +124,6 @@ class Prefix:
     unit: str
     factor: float
 
-
-_SECONDS: Final = (Prefix("s", 1.0), Prefix("ms", 1e-3), Prefix("µs", 1e-6), Prefix("ns", 1e-9))
-
-_BINARY: Final = tuple(Prefix(f"{p}iB", 1024.0**n) for n, p in reversed(list(enumerate("KMGTP", 1))))
 
 _RATES: Final = (Prefix("million/s", 1e6), Prefix("thousand/s", 1e3))
 
@@ -115,11 +144,6 @@ def prefix(values: pl.Series, metric: str) -> Prefix:
     if metric in _SHARES:
         return Prefix("%", 0.01)
     median = values.abs().quantile(0.5) or 0.0
-    if unit == "s":
-        return next((p for p in _SECONDS if median >= p.factor), _SECONDS[-1] if median else _SECONDS[0])
     if unit == "1/s":
         return next((p for p in _RATES if median >= 10 * p.factor), Prefix("1/s", 1.0))
-    if unit in ("B", "B/s"):
-        found = next((p for p in _BINARY if median >= p.factor), Prefix("B", 1.0))
-        return Prefix(found.unit + unit[1:], found.factor)
-    return Prefix("", 1.0)
+    return Prefix(*scale(median, unit))

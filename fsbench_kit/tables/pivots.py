@@ -11,7 +11,7 @@ from fsbench_kit.model.order import in_order
 from fsbench_kit.tables.cells import CELL, cell_text, metric_text, ordered, varying
 from fsbench_kit.tables.comparisons import comparison_table, interval_text, verdict_text
 from fsbench_kit.tables.layout import Column, Group, Table
-from fsbench_kit.tables.messages import NOTHING, marks, one_line
+from fsbench_kit.tables.messages import NOTHING, Footnotes, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +49,11 @@ def pivot_table(
         raise RequestError(f"{both[0]!r} cannot stand in rows and in columns", hint="Name it in one of them.")
     over = [name for name in known if name not in {*across, *down}]
     heads = _values(frame, across)
-    footnotes = list(dict.fromkeys(note for notes in frame["footnotes"].to_list() for note in notes))
-    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    footnotes = Footnotes(frame["footnotes"])
 
     def cell(row: dict[str, Any]) -> str:
-        notes = " ".join(mark_of[note] for note in row["footnotes"])
-        return " ".join(filter(None, [interval_text(row), verdict_text(row["verdict"]), notes]))
+        said = (interval_text(row), verdict_text(row["verdict"]), footnotes.marks(row["footnotes"]))
+        return " ".join(filter(None, said))
 
     blocks = []
     for head, block in _split(frame, over):
@@ -73,7 +72,7 @@ def pivot_table(
             *(Column(", ".join(values)) for values in heads),
         ),
         tuple(blocks),
-        tuple(map(one_line, footnotes)),
+        footnotes.texts,
         plain.legend,
     )
 

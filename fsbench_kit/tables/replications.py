@@ -10,7 +10,7 @@ import polars as pl
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
-from fsbench_kit.tables.messages import NOTHING, marks, one_line, ratio_text
+from fsbench_kit.tables.messages import NOTHING, Footnotes, interval, one_line, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +36,7 @@ def replication_table(found: pl.DataFrame) -> Table:
         ]
         for row in found.iter_rows(named=True)
     ]
-    footnotes = list(dict.fromkeys(note for of_row in notes for note in of_row))
-    mark_of = dict(zip(footnotes, marks(footnotes), strict=True))
+    footnotes = Footnotes(notes)
     columns = (
         *(
             Column(name.replace("_", " "), "right" if name in ("block_size", "threads") else "left")
@@ -57,12 +56,14 @@ def replication_table(found: pl.DataFrame) -> Table:
             (
                 *(cell_text(name, row[name]) or NOTHING for name in names),
                 one_line(f"{row['level']} to {row['baseline']}"),
-                _with_ends(row["published_ratio"], row["published_low"], row["published_high"]),
-                _with_ends(row["ratio"], row["ci_low"], row["ci_high"]),
-                _ends(row["prediction_low"], row["prediction_high"]) or NOTHING,
+                with_interval(row["published_ratio"], row["published_low"], row["published_high"]),
+                with_interval(row["ratio"], row["ci_low"], row["ci_high"]),
+                NOTHING
+                if row["prediction_low"] is None
+                else interval(row["prediction_low"], row["prediction_high"]),
                 NOTHING if row["ratio"] is None else f"{row['n_baseline']} and {row['n_candidate']}",
                 _FINDINGS[row["finding"]][0],
-                " ".join(mark_of[note] for note in of_row),
+                footnotes.marks(of_row),
             )
         )
     caption = f"Published and replicated ratios ({cell_label(same, list(same))})"
@@ -70,7 +71,7 @@ def replication_table(found: pl.DataFrame) -> Table:
         caption if groups else NO_RATIO,
         columns,
         tuple(Group(head, tuple(rows)) for head, rows in groups.items()),
-        tuple(one_line(note) for note in footnotes),
+        footnotes.texts,
     )
 
 
@@ -130,14 +131,6 @@ _KINDS: Final = {"workload": "The workload", "system": "The machine", "target": 
 
 def _setting(key: str, value: str) -> str:
     return humanise(int(value), "B") if key.endswith("_size") and value.isdecimal() else one_line(value)
-
-
-def _with_ends(value: float | None, low: float | None, high: float | None) -> str:
-    return NOTHING if value is None else f"{ratio_text(value)} {_ends(low, high)}".rstrip()
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"[{ratio_text(low)}, {ratio_text(high)}]"
 
 
 _FINDINGS: Final = {
