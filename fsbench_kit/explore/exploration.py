@@ -22,9 +22,7 @@ from fsbench_kit.explore.options import (
     choices_of,
     factors_of,
     keeping,
-    keeping_baseline,
     keeping_factor,
-    keeping_metrics,
 )
 from fsbench_kit.explore.state import CHARTS, State
 from fsbench_kit.model.errors import RequestError
@@ -112,7 +110,7 @@ class Exploration:
         state = keeping_factor(state, choices["factor"], said)
         frame = self._figures(*runs, state.factor)
         choices["metrics"] = choices_of(frame, "metric")
-        state = keeping_metrics(state, choices["metrics"], said)
+        state = keeping(state, "metrics", choices["metrics"], said)
         frame = frame.filter(wanted(state.metrics or None))
         for name in dict.fromkeys((state.factor, *_telling(frame, state))):
             column = "level" if name == state.factor else name
@@ -120,7 +118,7 @@ class Exploration:
             state = keeping(state, name, choices[name], said)
             frame = _among(frame, column, state.chosen(name))
         choices["baseline"] = choices_of(frame, "level")
-        state = keeping_baseline(state, choices["baseline"], said)
+        state = keeping(state, "baseline", choices["baseline"], said)
         levels = frame.group_by(settings.CELL).agg(pl.col("level").n_unique())["level"]
         pairs = levels * (levels - 1) // 2 if state.all_pairs else levels - 1
         return Options(state, tuple(said), choices, int(pairs.sum()))

@@ -72,28 +72,34 @@ _ORDERS: Final = {"operation": list(OPERATIONS), "metric": list(METRICS)}
 
 
 def keeping(state: State, name: str, choices: Sequence[Choice], said: list[str]) -> State:
-    """Give up chosen values that are not among the choices, and say so.
+    """Give up what was chosen of a column, of the metrics or as the baseline, and is not among the choices."""
+    if name == "metrics":
+        kept = _kept("metric", state.metrics, choices, said)
+        return replace(state, metrics=tuple(map(str, kept)))
+    if name == "baseline":
+        chosen = () if state.baseline is None else (state.baseline,)
+        if chosen and state.all_pairs:
+            said.append(f"All pairs of levels are compared, so {_named('baseline', chosen)} was dropped.")
+            return replace(state, baseline=None)
+        kept = _kept("baseline", chosen, choices, said)
+        return replace(state, baseline=str(kept[0]) if kept else None)
+    return state.choosing(name, _kept(name, state.chosen(name), choices, said))
+
+
+def _kept(name: str, chosen: Sequence[Value], choices: Sequence[Choice], said: list[str]) -> list[Value]:
+    """Return those of the chosen values that can be chosen; say which cannot.
 
     A number can have been chosen as its text, by a parameter file for example.
     """
     known = {_same(choice.value): choice.value for choice in choices}
-    lost = [value for value in state.chosen(name) if _same(value) not in known]
+    lost = [value for value in chosen if _same(value) not in known]
     if lost:
         said.append(f"{_named(name, lost)} does not occur in the selection and was dropped.")
-    return state.choosing(name, [known[_same(value)] for value in state.chosen(name) if _same(value) in known])
+    return [known[_same(value)] for value in chosen if _same(value) in known]
 
 
 def _same(value: Value) -> str | None:
     return None if value is None else str(value)
-
-
-def keeping_metrics(state: State, choices: Sequence[Choice], said: list[str]) -> State:
-    """Give up metrics that the chosen runs do not have, and say so."""
-    known = {choice.value for choice in choices}
-    lost = [metric for metric in state.metrics if metric not in known]
-    if lost:
-        said.append(f"{_named('metric', lost)} does not occur in the selection and was dropped.")
-    return replace(state, metrics=tuple(metric for metric in state.metrics if metric in known))
 
 
 def keeping_factor(state: State, choices: Sequence[Choice], said: list[str]) -> State:
@@ -103,20 +109,6 @@ def keeping_factor(state: State, choices: Sequence[Choice], said: list[str]) -> 
     best = next((choice for choice in choices if choice.count > 1), choices[0])
     said.append(f"{_named('factor', [state.factor])} is unknown for these runs; {best.value} is compared instead.")
     return replace(state, factor=str(best.value))
-
-
-def keeping_baseline(state: State, choices: Sequence[Choice], said: list[str]) -> State:
-    """Give up a baseline that is not among the levels, or where all pairs are compared, and say so."""
-    if state.baseline is None:
-        return state
-    name = _named("baseline", [state.baseline])
-    if state.all_pairs:
-        said.append(f"All pairs of levels are compared, so {name} was dropped.")
-    elif any(choice.value == state.baseline for choice in choices):
-        return state
-    else:
-        said.append(f"{name} does not occur in the selection and was dropped.")
-    return replace(state, baseline=None)
 
 
 def _named(name: str, values: Iterable[Value]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -48,27 +48,13 @@ class State:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `fsbench_kit.compare` that are not its defaults."""
-        given = {
-            "factor": self.factor,
-            "baseline": self.baseline,
-            "all_pairs": self.all_pairs,
-            "metrics": list(self.metrics),
-            "where": {name: list(values) for name, values in self.where},
-            "confidence": self.confidence,
-            "margin": self.margin,
-        }
-        return {name: value for name, value in given.items() if value != _NOTHING_CHOSEN[name]}
-
-
-_NOTHING_CHOSEN: Final[dict[str, Any]] = {
-    "factor": "filesystem",
-    "baseline": None,
-    "all_pairs": False,
-    "metrics": [],
-    "where": {},
-    "confidence": 0.95,
-    "margin": 1.05,
-}
+        given, default = asdict(self), asdict(State(chart=self.chart))
+        chosen = {name: value for name, value in given.items() if value != default[name]}
+        if self.metrics:
+            chosen["metrics"] = list(self.metrics)
+        if self.where:
+            chosen["where"] = {name: list(values) for name, values in self.where}
+        return chosen
 
 
 class Call(NamedTuple):
