@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import fsbench_kit as fsb
 from fsbench_kit.model.errors import InputError
-from fsbench_kit.model.suggestions import did_you_mean
+from fsbench_kit.model.suggestions import known_instead
 
 
 def read(
@@ -40,11 +40,7 @@ def found_plan(name: str) -> Path:
     if found is not None:
         return found
     plans = {path.stem for folder in (STARTER / "plans", Path("plans")) for path in folder.glob("*.toml")}
-    raise InputError(
-        "there is no such plan",
-        file=name,
-        hint=f"{did_you_mean(Path(name).stem, plans)} There are: {', '.join(sorted(plans))}.".strip(),
-    )
+    raise InputError("there is no such plan", file=name, hint=known_instead(Path(name).stem, sorted(plans)))
 
 
 def found_path(path: str) -> Path | str:

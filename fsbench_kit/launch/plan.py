@@ -31,7 +31,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -48,6 +47,7 @@ from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.workloads import Workload
 from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
@@ -306,8 +306,7 @@ def read_plan(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        close = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.toml")], n=1)
-        hint = f"Did you mean {path.with_name(close[0])}?" if close else None
+        hint = did_you_mean(path.name, (other.name for other in path.parent.glob("*.toml"))) or None
         raise InputError(f"cannot read the plan: {error.strerror}", file=path, hint=hint) from None
     except UnicodeDecodeError as error:
         what = f"this is not UTF-8 text (byte {error.start} is 0x{error.object[error.start]:02x})"

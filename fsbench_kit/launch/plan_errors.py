@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from dataclasses import dataclass, field, replace
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic.fields import FieldInfo
 
 from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.model.toml_lines import lines_of_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pydantic import ValidationError
@@ -159,8 +159,8 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     allowed, example = _help(model.model_fields[at.key])
     hint = f"Write for example: {at.key} = {json.dumps(example)}" if example is not None else None
     words = re.findall(r'"([a-z][\w+]+)"', allowed)
-    if error["type"] in {"literal_error", "string_pattern_mismatch"} and (close := _close(error["input"], words)):
-        hint = close
+    if error["type"] in {"literal_error", "string_pattern_mismatch"}:
+        hint = did_you_mean(str(error["input"]), words) or hint
     if error["type"] == "missing" or isinstance(cause, MissingKeyError):
         return _Explanation(f'"{at.key}" is missing from {at}: {allowed}', line, hint)
     return _Explanation(f'"{at.key}" must be {allowed}, not {_shown(error["input"])}', line, hint)
@@ -173,7 +173,8 @@ def _explain_kind(at: Place, text: str, table: Mapping[str, object], shape: Shap
     allowed = " or ".join(f'"{kind}"' for kind in kinds)
     if key not in table:
         return _Explanation(f'"{key}" is missing from {at}: {allowed}', line, None)
-    return _Explanation(f'"{key}" must be {allowed}, not {_shown(table[key])}', line, _close(table[key], kinds))
+    close = did_you_mean(str(table[key]), kinds) or None
+    return _Explanation(f'"{key}" must be {allowed}, not {_shown(table[key])}', line, close)
 
 
 def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
@@ -183,14 +184,7 @@ def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
     keys = sorted(
         (key for key in model.model_fields if key != "varied"), key=lambda key: key in shape.plan.model_fields
     )
-    known = "Known keys: " + ", ".join(keys) + "."
-    close = _close(at.key, keys)
-    return f"{close} {known}" if close else known
-
-
-def _close(word: object, known: Iterable[str]) -> str | None:
-    close = difflib.get_close_matches(str(word), list(known), n=1)
-    return f'Did you mean "{close[0]}"?' if close else None
+    return f"{did_you_mean(str(at.key), keys)} Known keys: {', '.join(keys)}.".strip()
 
 
 def _help(field: FieldInfo) -> tuple[str, object]:

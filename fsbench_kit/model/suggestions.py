@@ -19,7 +19,18 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("moon", ["host", "filesystem"])
     ''
     """
-    names = list(known)
-    words = {name.lower(): name for name in names}
+    words = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), words, n=1)
     return f"Did you mean {words[close[0]]}?" if close else ""
+
+
+def known_instead(word: str, known: Iterable[str]) -> str:
+    """Ask for the known word that is most like another, and name them all.
+
+    Examples
+    --------
+    >>> known_instead("confidnce", ["data", "confidence"])
+    'Did you mean confidence? There are: data, confidence.'
+    """
+    names = list(known)
+    return f"{did_you_mean(word, names)} There are: {', '.join(names) or 'none'}.".strip()

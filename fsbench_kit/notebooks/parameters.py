@@ -7,7 +7,6 @@ papermill itself only warns of a name that a notebook does not have, and never l
 from __future__ import annotations
 
 import ast
-import difflib
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from fsbench_kit.model.errors import ReportError, RequestError
+from fsbench_kit.model.suggestions import known_instead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 
@@ -132,9 +132,8 @@ def checked(known: Mapping[str, Parameter], given: Mapping[str, Any], file: Path
     """
     for name in given:
         if name not in known:
-            raise RequestError(
-                f"this notebook has no parameter {name!r}", file=file, hint=did_you_mean(name, known)
-            )
+            hint = known_instead(name, known)
+            raise RequestError(f"this notebook has no parameter {name!r}", file=file, hint=hint)
     values = {}
     for name, parameter in known.items():
         value = given.get(name, parameter.default)
@@ -150,14 +149,6 @@ def checked(known: Mapping[str, Parameter], given: Mapping[str, Any], file: Path
                 f"the parameter {name!r} cannot be {value!r}: {meant}", file=file, hint=hint
             ) from error
     return values
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint for a name that is not there: the one that is most like it, and all that are."""
-    known = list(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    meant = f"Did you mean {close[0]!r}? " if close else ""
-    return f"{meant}There are: {', '.join(known) or 'none'}."
 
 
 def of_kernel(inputs: Sequence[str]) -> tuple[dict[str, Parameter], list[str]]:

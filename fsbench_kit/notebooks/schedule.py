@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from fsbench_kit.data.processes import processes
 from fsbench_kit.data.project import project_root
 from fsbench_kit.model.errors import ReportError, RequestError
+from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.notebooks.execution import record, run
 from fsbench_kit.notebooks.files import check_parameters
 from fsbench_kit.notebooks.jobs import Manifest, basis
-from fsbench_kit.notebooks.parameters import did_you_mean
 from fsbench_kit.notebooks.progress import Ended, Planned, Started
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _order(jobs: Sequence[Job]) -> TopologicalSorter[str]:
             if name not in names:
                 raise RequestError(
                     f"{job.name!r} is to run after {name!r}, which does not exist",
-                    hint=did_you_mean(name, names),
+                    hint=known_instead(name, names),
                 )
     order = TopologicalSorter({job.name: job.after for job in jobs})
     try:
