@@ -12,8 +12,18 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
 from fsbench_kit.cli.gate import JUNIT, Gate
 from fsbench_kit.cli.groups import chosen
-from fsbench_kit.cli.options import Assume, Confidence, Jobs, Names, assumed, conditions, words
-from fsbench_kit.cli.options import factor as parse_factor
+from fsbench_kit.cli.options import (
+    Assume,
+    Baseline,
+    Confidence,
+    Jobs,
+    Names,
+    assumed,
+    conditions,
+    of_factor,
+    of_words,
+    words,
+)
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable
 from fsbench_kit.cli.saving import check_endings, saved
 from fsbench_kit.model.errors import RequestError
@@ -34,7 +44,7 @@ def compare_command(
             help="Pool all runs, and compare them by this: filesystem, host, or a setting such as iodepth."
         ),
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
+    baseline: Baseline = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric to compare; can be repeated.")] = None,
     *,
     all_pairs: Annotated[
@@ -43,17 +53,9 @@ def compare_command(
     consecutive: Annotated[
         bool, typer.Option("--consecutive", help="Compare each level with the one before it, as versions.")
     ] = False,
-    rows: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="What stands in rows: operation, block_size, ...")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="What stands in columns: filesystem, block_size, metric, ..."),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Make each path a group, and call the groups: old,new."),
-    ] = None,
+    rows: Annotated[str | None, of_words("What stands in rows: operation, block_size, ...")] = None,
+    columns: Annotated[str | None, of_words("What stands in columns: filesystem, block_size, metric, ...")] = None,
+    labels: Annotated[str | None, of_words("Make each path a group, and call the groups: old,new.")] = None,
     over: Annotated[
         str | None,
         typer.Option(help="Summarise over hosts, studies or another property of runs, and predict the next one."),
@@ -61,10 +63,8 @@ def compare_command(
     names: Names = None,
     margin: Annotated[
         float | None,
-        typer.Option(
-            parser=parse_factor,
-            metavar="PERCENT|RATIO",
-            help="The largest difference that counts as equal: 5% or 1.05; by default the tolerance, or else 5%.",
+        of_factor(
+            "The largest difference that counts as equal: 5% or 1.05; by default the tolerance, or else 5%."
         ),
     ] = None,
     to: Annotated[
@@ -95,11 +95,7 @@ def compare_command(
     jobs: Jobs = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(
-            parser=parse_factor,
-            metavar="PERCENT|RATIO",
-            help="How much worse a figure may be and still pass the gate: 5% or 1.05; by default the margin.",
-        ),
+        of_factor("How much worse a figure may be and still pass the gate: 5% or 1.05; by default the margin."),
     ] = None,
 ) -> None:
     """Compare groups of runs with a baseline: paths with each other, or the levels of a factor.
@@ -122,15 +118,15 @@ def compare_command(
     dataset, factor, first, said = chosen(
         paths, factor=factor, baseline=baseline, labels=labels, names=names, assume=assumed(assume), jobs=jobs
     )
-    pairs: dict[str, Any] = {"all_pairs": all_pairs, "consecutive": consecutive}
     which: dict[str, Any] = {
         "metrics": metric,
         "where": conditions(where),
         "confidence": confidence,
         "include_failed": include_failed,
-        **pairs,
+        "all_pairs": all_pairs,
+        "consecutive": consecutive,
     }
-    baseline = baseline if any(pairs.values()) else first
+    baseline = baseline if all_pairs or consecutive else first
     try:
         comparison = fsb.compare(dataset, factor, baseline, margin=margin, **which)
     except RequestError as error:

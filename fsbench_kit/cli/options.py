@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,13 +35,16 @@ Assume = Annotated[
 ]
 
 
-def share(text: str) -> float:
+Baseline = Annotated[str | None, typer.Option(help="The level that all others are compared with.")]
+
+
+def share(text: str, wrong: str = "not a percentage; write 5%") -> float:
     """Read a percentage as a share: ``5%``, and ``0.05`` is the same."""
     number = text.strip()
     try:
-        return float(number.removesuffix("%")) / 100 if number.endswith("%") else float(number)
+        return float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a percentage; write 5%") from None
+        raise typer.BadParameter(f"{text!r} is {wrong}") from None
 
 
 Confidence = Annotated[
@@ -53,6 +56,27 @@ Confidence = Annotated[
 def percentage(text: str) -> float:
     """Read a percentage as a share, with or without its sign: ``5%`` and ``5`` are the same."""
     return share(text.strip().removesuffix("%") + "%")
+
+
+def factor(text: str) -> float:
+    """Read a percentage, or a ratio, as a factor: ``5%`` and ``1.05`` are the same."""
+    number = share(text, "neither a percentage nor a ratio; write 5% or 1.05")
+    return 1 + number if text.strip().endswith("%") else number
+
+
+def of_percentage(help_text: str) -> Any:
+    """Return an option that takes a percentage."""
+    return typer.Option(parser=percentage, metavar="PERCENT", help=help_text)
+
+
+def of_factor(help_text: str) -> Any:
+    """Return an option that takes a percentage or a ratio."""
+    return typer.Option(parser=factor, metavar="PERCENT|RATIO", help=help_text)
+
+
+def of_words(help_text: str) -> Any:
+    """Return an option that takes a list with commas."""
+    return typer.Option(metavar="A,B,...", help=help_text)
 
 
 def assumed(given: list[str] | None) -> dict[str, str] | None:
@@ -86,12 +110,3 @@ def _value(key: str, word: str) -> str | int | None:
 def words(text: str | None) -> list[str] | None:
     """Read a list with commas."""
     return [word.strip() for word in text.split(",")] if text else None
-
-
-def factor(text: str) -> float:
-    """Read a percentage, or a ratio, as a factor: ``5%`` and ``1.05`` are the same."""
-    number = text.strip()
-    try:
-        return 1 + float(number.removesuffix("%")) / 100 if number.endswith("%") else float(number)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither a percentage nor a ratio; write 5% or 1.05") from None

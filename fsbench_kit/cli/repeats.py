@@ -9,7 +9,7 @@ import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import out
-from fsbench_kit.cli.options import factor, percentage
+from fsbench_kit.cli.options import of_factor, of_percentage, percentage
 from fsbench_kit.cli.saving import To, check_endings, saved
 from fsbench_kit.model.errors import needs_extra
 
@@ -23,18 +23,9 @@ def repeats_command(
         list[str] | None,
         typer.Option(metavar="PERCENT", help="Or the variation between runs (CV): 5%; can be repeated."),
     ] = None,
-    half_width: Annotated[
-        float, typer.Option(parser=percentage, metavar="PERCENT", help="Half the width of the interval.")
-    ] = "5%",  # type: ignore[assignment]  # is parsed
-    effect: Annotated[
-        float, typer.Option(parser=percentage, metavar="PERCENT", help="The difference to detect.")
-    ] = "10%",  # type: ignore[assignment]
-    margin: Annotated[
-        float,
-        typer.Option(
-            parser=factor, metavar="PERCENT|RATIO", help="The largest difference that counts as equal: 5% or 1.05."
-        ),
-    ] = "5%",  # type: ignore[assignment]
+    half_width: Annotated[float, of_percentage("Half the width of the interval.")] = "5%",  # type: ignore[assignment]  # is parsed
+    effect: Annotated[float, of_percentage("The difference to detect.")] = "10%",  # type: ignore[assignment]
+    margin: Annotated[float, of_factor("The largest difference that counts as equal: 5% or 1.05.")] = "5%",  # type: ignore[assignment]
     to: To = None,
     chart: Annotated[Path | None, typer.Option(help="Draw the half-widths to a .svg, .png or .html file.")] = None,
 ) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import read
-from fsbench_kit.cli.options import Names
+from fsbench_kit.cli.options import Baseline, Names
 from fsbench_kit.model.errors import ReportError, RequestError, needs_extra
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def report_command(
     factor: Annotated[
         str | None, typer.Option(help="What differs; by default filesystem. Host, or the key of a setting.")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="The level that all others are compared with.")] = None,
+    baseline: Baseline = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged notebooks too.")] = False,
 ) -> None:
     """Make the pages of a folder with logs, or those of a project; they open offline.
