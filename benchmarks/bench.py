@@ -220,8 +220,7 @@ def main() -> None:
     where = circumstances() | {"share": share}
     results = []
     for name in names:
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            results.append(process.submit(measure, name, share, options.repeats).result())
+        results.append(measure(name, share, options.repeats))
         print(f"{name}: {results[-1].get('ratio', 'not measured')}", file=sys.stderr, flush=True)
     print(markdown(results), end="")
     if options.write:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,7 @@ from scipy.signal import lfilter
 
 import fsbench_kit as fsb
 from benchmarks import designs as made
-from benchmarks.rows import joined, two_filesystems
+from benchmarks.designs import two_filesystems
 from fsbench_kit import stats
 from fsbench_kit.launch.stopping import PILOT, Precision, Rule
 
@@ -336,10 +336,10 @@ def designs(rng: Rng, repetitions: int) -> Table:
             _design(made.over_cells, count=6, differ=0.05), rng, few
         ),
     }
-    rows = []
-    for data, layout in layouts.items():
-        cells: list[Cell | None] = [_of_comparison(layout(n)) for n in sizes]
-        rows.append(Row(data, "as compared", cells))
+    rows = [
+        Row(data, "as compared", [of_frame(layout(n), pl.lit(RATIO)) for n in sizes])
+        for data, layout in layouts.items()
+    ]
     text = "Runs or rounds of each group, in each host or launch. Noise .05; hosts and launches differ by .3."
     return Table("Units of a comparison", text, tuple(map(str, sizes)), rows)
 
@@ -348,11 +348,13 @@ def _design(layout: Callable[..., pl.DataFrame], **facts: object) -> Callable[[R
     return lambda rng, repetitions, n: layout(rng, repetitions, n, RATIO, **facts)
 
 
-def _of_comparison(table: pl.DataFrame) -> Cell:
-    given = table.drop_nulls("ci_low")
-    held = given.select((pl.col("ci_low") <= RATIO) & (pl.col("ci_high") >= RATIO)).to_series().mean()
-    width = given.select((pl.col("ci_high") / pl.col("ci_low")).median()).item()
-    return Cell(float(str(held)), 0.95, float(width))
+def of_frame(table: pl.DataFrame, truth: pl.Expr, ends: str = "ci") -> Cell | None:
+    """Return the coverage of the intervals between two columns of a comparison; ``None`` where there is none."""
+    low, high = (pl.col(f"{ends}_{end}") for end in ("low", "high"))
+    given = table.drop_nulls(f"{ends}_low")
+    held = ((low <= truth) & (high >= truth)).mean()
+    covered, width = given.select(held.alias("held"), (high / low).median().alias("width")).row(0)
+    return Cell(covered, 0.95, width) if given.height else None
 
 
 def summaries(rng: Rng, repetitions: int) -> Table:
@@ -363,15 +365,8 @@ def summaries(rng: Rng, repetitions: int) -> Table:
         cells: dict[str, list[Cell | None]] = {"mean of all hosts": [], "a further host": []}
         for count in sizes:
             found = made.summary_over_hosts(rng, min(repetitions, 1000), rounds, RATIO, count=count, differ=differ)
-            for name, ends, truth in (
-                ("mean of all hosts", "ci", pl.lit(RATIO)),
-                ("a further host", "prediction", pl.col("further")),
-            ):
-                low, high = (pl.col(f"{ends}_{end}") for end in ("low", "high"))
-                given = found.drop_nulls(f"{ends}_low")
-                held = given.select(((low <= truth) & (high >= truth)).mean()).item()
-                width = given.select((high / low).median()).item()
-                cells[name].append(Cell(held, 0.95, width) if given.height else None)
+            cells["mean of all hosts"].append(of_frame(found, pl.lit(RATIO)))
+            cells["a further host"].append(of_frame(found, pl.col("further"), "prediction"))
         rows += [
             Row(f"{rounds} rounds, ratio differs by {differ:g}", name, found) for name, found in cells.items()
         ]
@@ -678,7 +673,9 @@ def calls(rng: Rng, repetitions: int) -> Table:
             for metric, statistic in (("cpu", "value"), ("phase_latency", "max"), ("elapsed_with_sync", "value")):
                 figures[metric, statistic] = [lognormal(rng, (10, n)) for _ in "ab"]
             figures["elapsed", "value"] = [100 / side for side in rates]
-            table = fsb.compare(joined([two_filesystems(*of, metric=name) for name, of in figures.items()]))
+            each = [two_filesystems(*of, metric=name) for name, of in figures.items()]
+            of_all = replace(each[0], measurements=pl.concat(data.measurements for data in each))
+            table = fsb.compare(of_all)
             false += table["verdict"].is_in(["better", "worse"]).any()
         wrong.append(false / count)
     error = _percent(np.sqrt(0.05 * 0.95 / count))
@@ -703,31 +700,17 @@ def intervals(rng: Rng, repetitions: int) -> Table:
             path = np.linspace(0, np.log(1.2), n) if step is None else np.zeros(n)
             a, b = (1000 * np.exp(path) * lognormal(rng, (repetitions, n), spread) for _ in "ab")
             sides = (a, RATIO * b) if step is None else tuple(step * (x / step).round() for x in (a, RATIO * b))
-            table = whole(*sides, rounds=step is None, half=(step or 0.0) / 2).drop_nulls("ci_low")
-            held = table["ci_low"].le(RATIO) & table["ci_high"].ge(RATIO)
-            width = (table["ci_high"] / table["ci_low"]).median()
-            cells.append(Cell(held.mean(), 0.95, width))  # type: ignore[arg-type]
-        rows.append(Row(data, rows_method(step), cells))
+            cells.append(of_frame(whole(*sides, rounds=step is None, half=(step or 0.0) / 2), pl.lit(RATIO)))
+        rows.append(Row(data, "paired t" if step is None else "Welch and rounding", cells))
     for data in ("modes 50:50", "modes 80:20"):
         sample = OF_WHOLE[data]
         cells = []
         for n in FEW_TO_TEN:
-            table = whole(*(1000 * sample(rng, (repetitions, n)) for _ in "ab")).drop_nulls("companion_low")
-            table = table.filter(pl.col("companion_method") == "Hodges-Lehmann on logs")
-            if table.is_empty():
-                cells.append(None)
-                continue
-            held = table["companion_low"].le(1) & table["companion_high"].ge(1)
-            width = (table["companion_high"] / table["companion_low"]).median()
-            cells.append(Cell(held.mean(), 0.95, width))  # type: ignore[arg-type]
+            table = whole(*(1000 * sample(rng, (repetitions, n)) for _ in "ab"))
+            cells.append(of_frame(table.filter(companion_method="Hodges-Lehmann on logs"), pl.lit(1), "companion"))
         rows.append(Row(data, "Hodges-Lehmann", cells))
     text = "Runs per group, or rounds, through `fsbench_kit.compare`."
     return Table("Intervals of whole comparisons", text, tuple(map(str, FEW_TO_TEN)), rows)
-
-
-def rows_method(step: float | None) -> str:
-    """Name the method of a row."""
-    return "paired t" if step is None else "Welch and rounding"
 
 
 def withheld(rng: Rng, repetitions: int) -> Table:

@@ -36,10 +36,18 @@ def in_turn(a: Sequence[Facts], b: Sequence[Facts]) -> list[Facts]:
     return runs
 
 
-def dataset(runs: Sequence[Facts], values: Floats, *, whole: bool = True) -> fsb.Dataset:
+def dataset(
+    runs: Sequence[Facts],
+    values: Floats,
+    *,
+    whole: bool = True,
+    metric: tuple[str, str] = ("iops", "value"),
+    half: float | None = None,
+) -> fsb.Dataset:
     """Return runs with values of shape ``(repetitions, runs)`` or ``(repetitions, cells, runs)``.
 
-    Each repetition is a block size of the same runs; or else it is a study of its own.
+    Each repetition is a block size of the same runs; or else it is a study of its own. Each value lies within
+    ``half`` of its last digit, where that is known.
     """
     columns, rows, settings = SCHEMAS["runs"].names(), [], []
     # studies, runs, cells
@@ -61,7 +69,7 @@ def dataset(runs: Sequence[Facts], values: Floats, *, whole: bool = True) -> fsb
                 for key, value in own.items()
                 if key not in columns
             ]
-    constant = {"scope": "all", "operation": "read", "metric": "iops", "statistic": "value", "unit": "1/s"}
+    constant = {"scope": "all", "operation": "read", "metric": metric[0], "statistic": metric[1], "unit": "1/s"}
     constant |= {"state": "measured", "primary": True, "line": 1, "text": "1"}  # type: ignore[dict-item]
     cells = values.shape[-1]
     figures = pl.DataFrame(
@@ -70,7 +78,7 @@ def dataset(runs: Sequence[Facts], values: Floats, *, whole: bool = True) -> fsb
             "block_size": np.tile(4096 * np.arange(1, cells + 1), len(rows)),
             "value": values.ravel(),
         }
-    )
+    ).with_columns(low=pl.col("value") - half, high=pl.col("value") + half)
     known = figures.with_columns(pl.lit(value).alias(key) for key, value in constant.items())
     frames = {name: pl.DataFrame(schema=schema) for name, schema in SCHEMAS.items()}
     schema = SCHEMAS["measurements"]
@@ -85,6 +93,14 @@ def dataset(runs: Sequence[Facts], values: Floats, *, whole: bool = True) -> fsb
             ),
         }
     )
+
+
+def two_filesystems(a: Floats, b: Floats, *, rounds: bool = False, half: float = 0.0, **of: Any) -> fsb.Dataset:
+    """Return runs of two filesystems in turns, with a figure for each block size: arrays are ``(sizes, runs)``."""
+    facts: list[Facts] = [{"round": number} if rounds else {} for number in range(1, a.shape[1] + 1)]
+    runs = in_turn(facts, facts)
+    columns = [(a, b)[SIDES.index(run["filesystem"])][:, place // 2] for place, run in enumerate(runs)]
+    return dataset(runs, np.stack(columns, axis=1), half=half, **of)
 
 
 NOISE: Final = 0.05
@@ -131,41 +147,37 @@ def hosts(
     return fsb.compare(dataset(runs, rates))
 
 
-def over_cells(
-    rng: np.random.Generator, repetitions: int, rounds: int, ratio: float, *, count: int, differ: float
-) -> pl.DataFrame:
-    """Take the geometric mean over four cells, in rounds on hosts in whose effects differ."""
+def _on_hosts(rng: np.random.Generator, rounds: int, effect: Floats, *, cells: int) -> fsb.Dataset:
+    """Return studies of rounds on hosts, of which each has an effect of its own: ``(studies, hosts)``."""
+    studies, count = effect.shape
     runs = [
         {**run, "host": f"h{host}", "round": number}
         for host in range(count)
         for number in range(1, rounds + 1)
         for run in in_turn([{}], [{}])
     ]
-    effect = rng.lognormal(0, differ, (repetitions, count)) if count > 1 else np.ones((repetitions, 1))
-    rates = rng.lognormal(0, NOISE, (repetitions, 4, len(runs)))
+    rates = rng.lognormal(0, NOISE, (studies, cells, len(runs)))
     for number, run in enumerate(runs):
         if run["filesystem"] == SIDES[1]:
-            rates[..., number] *= ratio * effect[:, [int(run["host"][1:])]]
-    return fsb.geometric_mean(dataset(runs, rates, whole=False))
+            rates[..., number] *= effect[:, [int(run["host"][1:])]]
+    return dataset(runs, rates, whole=False)
+
+
+def over_cells(
+    rng: np.random.Generator, repetitions: int, rounds: int, ratio: float, *, count: int, differ: float
+) -> pl.DataFrame:
+    """Take the geometric mean over four cells, in rounds on hosts in whose effects differ."""
+    effect = rng.lognormal(0, differ, (repetitions, count)) if count > 1 else np.ones((repetitions, 1))
+    return fsb.geometric_mean(_on_hosts(rng, rounds, ratio * effect, cells=4))
 
 
 def summary_over_hosts(
     rng: np.random.Generator, repetitions: int, rounds: int, ratio: float, *, count: int, differ: float
 ) -> pl.DataFrame:
     """Summarise over hosts that differ in the ratio; each repetition is a study, with a further host's ratio."""
-    runs = [
-        {**run, "host": f"h{host}", "round": number}
-        for host in range(count)
-        for number in range(1, rounds + 1)
-        for run in in_turn([{}], [{}])
-    ]
-    effect = rng.lognormal(0, differ, (repetitions, count + 1))
-    rates = rng.lognormal(0, NOISE, (repetitions, 1, len(runs)))
-    for number, run in enumerate(runs):
-        if run["filesystem"] == SIDES[1]:
-            rates[..., number] *= ratio * effect[:, [int(run["host"][1:])]]
-    further = pl.DataFrame({"study": [f"s{n}" for n in range(repetitions)], "further": ratio * effect[:, -1]})
-    return fsb.summarise(dataset(runs, rates, whole=False)).join(further, on="study")
+    effect = ratio * rng.lognormal(0, differ, (repetitions, count + 1))
+    further = pl.DataFrame({"study": [f"s{n}" for n in range(repetitions)], "further": effect[:, -1]})
+    return fsb.summarise(_on_hosts(rng, rounds, effect[:, :-1], cells=1)).join(further, on="study")
 
 
 def random_orders(rng: np.random.Generator, repetitions: int, n: int) -> pl.DataFrame:

@@ -12,9 +12,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from functools import cache
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -24,6 +22,7 @@ import polars as pl
 from scipy import stats as scipy_stats
 
 import fsbench_kit as fsb
+from benchmarks.designs import two_filesystems
 from benchmarks.inputs import (
     BONNIE,
     FIO_IN_THREE_FORMATS,
@@ -40,9 +39,7 @@ from benchmarks.inputs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
 
 class NotHereError(Exception):
@@ -215,59 +212,6 @@ def comparisons(inputs: Inputs) -> Sides:
         lambda: scipy_stats.ttest_ind(np.log(b), np.log(a), axis=-1, equal_var=False).confidence_interval(),
         lambda: fsb.compare(data),
     )
-
-
-def two_filesystems(
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    *,
-    metric: tuple[str, str] = ("iops", "value"),
-    rounds: bool = False,
-    half: float = 0.0,
-) -> fsb.Dataset:
-    """Return runs of two filesystems in turns, with a figure for each block size: arrays are ``(sizes, runs)``.
-
-    Each figure lies within ``half`` of its last digit.
-    """
-    like = nothing()
-    runs, figures = [], []
-    for name, values in (("ext4", a), ("xfs", b)):
-        sizes, number = values.shape
-        for index in range(number):
-            run_id = f"{name}-{index}"
-            at = datetime(2026, 1, 1) + timedelta(minutes=4 * index + 2 * ((name == "xfs") ^ (index % 2)))
-            runs.append(
-                {"run_id": run_id, "study": "s", "tool": "fio", "filesystem": name, "host": "h", "status": "ok"}
-                | {"source": run_id, "started_at": at, "ended_at": at + timedelta(minutes=1), "line": 1}
-                | {"round": index + 1 if rounds else None}
-            )
-            figures.append(
-                pl.DataFrame(
-                    {"block_size": np.arange(1, sizes + 1) * 4096, "value": values[:, index]}
-                ).with_columns(run_id=pl.lit(run_id), low=pl.col("value") - half, high=pl.col("value") + half)
-            )
-    constant = {"scope": "all", "operation": "read", "metric": metric[0], "statistic": metric[1], "unit": "1"}
-    constant |= {"state": "measured", "primary": True, "line": 1, "text": "1"}
-    known = pl.concat(figures).with_columns(pl.lit(value).alias(key) for key, value in constant.items())
-    return replace(
-        like,
-        runs=pl.DataFrame(runs, schema=like.runs.schema),
-        measurements=known.select(
-            (pl.col(name) if name in known.columns else pl.lit(None)).cast(kind).alias(name)
-            for name, kind in like.measurements.schema.items()
-        ),
-    )
-
-
-@cache
-def nothing() -> fsb.Dataset:
-    """Return a dataset without rows."""
-    return fsb.read(SYSBENCH[0]).filter(pl.lit(value=False))
-
-
-def joined(datasets: Sequence[fsb.Dataset]) -> fsb.Dataset:
-    """Return the figures of several datasets as those of the same runs."""
-    return replace(datasets[0], measurements=pl.concat(dataset.measurements for dataset in datasets))
 
 
 MIXED: Final = (*SYSBENCH, *BONNIE, *FIO_TEXT, *IOZONE_WITH_CPU)
