@@ -55,6 +55,21 @@ def published(root: Path) -> Path:
 
 
 @pytest.fixture
+def _as_in_a_notebook(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Draw charts as a notebook does that has begun with `setup`."""
+    import altair as alt
+
+    from fsbench_kit.notebooks import display
+
+    monkeypatch.chdir(root)
+    renderer, theme = alt.renderers.active, alt.theme.active
+    display.setup()
+    yield
+    alt.renderers.enable(renderer)
+    alt.theme.enable(theme)
+
+
+@pytest.fixture
 def smallfiles_log() -> Callable[..., str]:
     """Return a function that writes the log of one small run with a given rate."""
 

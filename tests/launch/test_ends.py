@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -22,25 +20,13 @@ from fsbench_kit.launch.study import LaunchedStudy
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.targets.steps import Step, run_step
 from fsbench_kit.model.errors import LaunchError
-from tests.launch.traces import RUNS, assert_no_traces, scratch_folders
+from tests.launch.traces import RUNS, assert_no_traces, assert_whole, record, scratch_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
 ISOLATED = tools.isolation_problem() is None
-
-
-def record(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return found
-
-
-def assert_whole(run: Path) -> None:
-    files = {str(path.relative_to(run)): path for path in run.rglob("*")}
-    hashes = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-    del hashes["run.json"]
-    assert hashes == record(run)["sha256"]
 
 
 def assert_nothing_is_left(root: Path) -> None:

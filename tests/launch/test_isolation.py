@@ -18,7 +18,7 @@ import fsbench_kit as fsb
 from fsbench_kit.launch import Plan, launch, launcher, resume, tools, zfs
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.model.vocabulary import SETTINGS
-from tests.launch.traces import RUNS, assert_no_traces, eventually, scratch_folders
+from tests.launch.traces import RUNS, assert_no_traces, eventually, record, scratch_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,11 +34,6 @@ def loop(filesystem: str) -> dict[str, object]:
 
 
 SPARSE = {"allocation": "sparse"}
-
-
-def record(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return found
 
 
 @pytest.mark.root

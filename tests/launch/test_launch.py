@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import shlex
@@ -28,6 +26,7 @@ from fsbench_kit.launch.stopping import caution
 from fsbench_kit.model.errors import LaunchError, RequestError
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.vocabulary import SETTINGS
+from tests.launch.traces import assert_whole, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,18 +61,6 @@ KEYS = [
     "cleanup",
     "sha256",
 ]
-
-
-def record(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return found
-
-
-def assert_whole(run: Path) -> None:
-    """All files of a run are those that its record describes."""
-    hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in run.iterdir()}
-    del hashes["run.json"]
-    assert hashes == record(run)["sha256"]
 
 
 def assert_nothing_else(root: Path, *studies: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -17,6 +16,7 @@ from fsbench_kit.launch import launch, resume
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.progress import describe
 from fsbench_kit.model.errors import RequestError
+from tests.launch.traces import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,11 +41,6 @@ LOGS = {
     "nothing": ("> fio.json", "failed", "fio left no log"),
     "pipe": ("mkfifo fio.json", "failed", "fio left no log"),
 }
-
-
-def record(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return found
 
 
 def test_log_decides_what_a_run_is_worth(

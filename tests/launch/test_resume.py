@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +15,7 @@ from fsbench_kit.launch import Plan, launch, resume
 from fsbench_kit.launch.events import Note, Planned, RunEnded, RunStarted
 from fsbench_kit.launch.study import find_study
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError
+from tests.launch.traces import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch import Event
 
 RUNS = Path("raw_results", "runs")
-
-
-def record(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return found
 
 
 def runs(root: Path) -> list[str]:

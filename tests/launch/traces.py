@@ -1,17 +1,33 @@
-"""What the machine still has of launches in a folder: processes, mounts, loop devices, pools, scratch folders."""
+"""What a launch leaves: records of its runs. What not: processes, mounts, loop devices, pools, scratch folders."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 RUNS = Path("raw_results", "runs")
+
+
+def record(run: Path) -> dict[str, Any]:
+    """Return what is written down of a run."""
+    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return found
+
+
+def assert_whole(run: Path) -> None:
+    """All files of a run are those that its record describes."""
+    files = {str(path.relative_to(run)): path for path in run.rglob("*")}
+    hashes = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    del hashes["run.json"]
+    assert hashes == record(run)["sha256"]
 
 
 def traces(root: Path) -> list[str]:

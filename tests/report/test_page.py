@@ -1,11 +1,10 @@
 """Pages and their index: they need nothing but themselves, and nothing in a log can act in them."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import polars as pl
 import pytest
 from nbformat import NotebookNode, v4
@@ -17,16 +16,6 @@ from fsbench_kit.report.logs import Log
 from tests.pages import HOSTILE, Elements, barriers, run_of
 
 Compare = Callable[..., pl.DataFrame]
-
-
-@pytest.fixture
-def _set_up(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(root)
-    renderer, theme = alt.renderers.active, alt.theme.active
-    display.setup()
-    yield
-    alt.renderers.enable(renderer)
-    alt.theme.enable(theme)
 
 
 def _output(shown: Any) -> NotebookNode:
@@ -59,7 +48,7 @@ FOLD = (Path(report.__file__).parent / "templates" / "page" / "fold.js").read_te
 # --- pages, as text ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_set_up")
+@pytest.mark.usefixtures("_as_in_a_notebook")
 def test_a_page_names_no_other_resource(comparison: Compare) -> None:
     page = _page(_executed(charts.forest(comparison({}))))
     head, folding, script = page.split('<script type="module">')
@@ -154,7 +143,7 @@ SINGLE = {"ci_low": None, "ci_high": None, "confidence": None, "break_even_cv": 
 
 
 @pytest.mark.browser
-@pytest.mark.usefixtures("_set_up")
+@pytest.mark.usefixtures("_as_in_a_notebook")
 @pytest.mark.parametrize("width", [1280, 400])
 def test_a_page_opens_from_a_file_and_draws_every_chart(
     browser: Any, page_of: Callable[..., Path], comparison: Compare, width: int
@@ -170,7 +159,7 @@ def test_a_page_opens_from_a_file_and_draws_every_chart(
 
 
 @pytest.mark.browser
-@pytest.mark.usefixtures("_set_up")
+@pytest.mark.usefixtures("_as_in_a_notebook")
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_nothing_in_a_log_acts_or_breaks_a_page(
     browser: Any, page_of: Callable[..., Path], comparison: Compare, text: str
@@ -188,7 +177,7 @@ def test_nothing_in_a_log_acts_or_breaks_a_page(
 
 
 @pytest.mark.browser
-@pytest.mark.usefixtures("_set_up")
+@pytest.mark.usefixtures("_as_in_a_notebook")
 def test_a_chart_that_cannot_be_drawn_keeps_its_image(
     browser: Any, page_of: Callable[..., Path], comparison: Compare
 ) -> None:
@@ -238,7 +227,7 @@ def test_the_way_past_the_navigation_is_the_first_thing_that_the_keyboard_reache
 
 
 @pytest.mark.browser
-@pytest.mark.usefixtures("_set_up")
+@pytest.mark.usefixtures("_as_in_a_notebook")
 def test_a_page_keeps_nobody_out(browser: Any, page_of: Callable[..., Path], comparison: Compare) -> None:
     rows = comparison({"footnotes": ["A note."]}, SINGLE | {"level": "zfs"})
     path = page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding("xfs"), text="xfs")
@@ -250,7 +239,7 @@ def test_a_page_keeps_nobody_out(browser: Any, page_of: Callable[..., Path], com
 
 
 @pytest.mark.browser
-@pytest.mark.usefixtures("_set_up")
+@pytest.mark.usefixtures("_as_in_a_notebook")
 def test_a_page_prints_its_charts_and_tables_whole_and_no_controls(
     browser: Any, page_of: Callable[..., Path], comparison: Compare
 ) -> None:
