@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -192,8 +192,17 @@ def _help(field: FieldInfo) -> tuple[str, object]:
     hints = [field]
     for option in get_args(field.annotation):  # a field that may be absent is a union with None
         hints += [extra for extra in getattr(option, "__metadata__", ()) if isinstance(extra, FieldInfo)]
+    if words := _words(field.annotation):
+        return f"one of {', '.join(map(_shown, words))}", next(iter(field.examples or words))
     described = next(hint for hint in hints if hint.description)
     return str(described.description), next(iter(described.examples or ()), None)
+
+
+def _words(annotation: Any) -> tuple[str, ...]:
+    """Return the only words that a field may be, if there are such."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return next(filter(None, map(_words, get_args(annotation))), ())
 
 
 def _shown(value: object) -> str:

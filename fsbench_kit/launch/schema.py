@@ -1,7 +1,7 @@
 """What all tables of a plan have in common.
 
-Every field says in its `description` what it must be, and in `examples` what to write: error messages are
-made from these two.
+Every field says in its `description` what it must be, and in `examples` what to write, but for those that may be
+one of some words alone: error messages are made from that.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ Milliseconds = Annotated[
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 
 
-Freshness = Annotated[Literal["fresh", "reused"], Field(description='"fresh" or "reused"', examples=["fresh"])]
+Freshness = Literal["fresh", "reused"]
 """Whether each run gets a fresh filesystem, or all runs on a target the same one."""
 
 

@@ -7,9 +7,7 @@ import re
 from abc import ABC
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.base import BaseTarget, Directory
@@ -23,14 +21,7 @@ if TYPE_CHECKING:
 
 NO_LOOP_DEVICES: Final = "the kernel has no loop devices here (/dev/loop-control is missing)"
 
-_Allocation = Literal["unwritten", "written", "sparse"]
-
-Allocation = Annotated[
-    _Allocation,
-    Field(
-        description="one of " + ", ".join(f'"{name}"' for name in get_args(_Allocation)), examples=["unwritten"]
-    ),
-]
+Allocation = Literal["unwritten", "written", "sparse"]
 """How an image has its space.
 
 ``unwritten``: it is reserved at once, which costs neither time nor bytes, and cannot run out in the middle of a

@@ -72,20 +72,11 @@ class Sysbench(OptionsWorkload):
     }
 
     tool: Literal["sysbench"]
-    file_test_mode: Annotated[
-        Mode,
-        Field(description='one of "seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw"', examples=["rndrw"]),
-    ]
+    file_test_mode: Mode
     file_total_size: Size
     file_num: Count | None = None
     file_block_size: Size | None = None
-    file_io_mode: (
-        Annotated[
-            Literal["sync", "async", "mmap"],
-            Field(description='one of "sync", "async", "mmap"', examples=["async"]),
-        ]
-        | None
-    ) = None
+    file_io_mode: Literal["sync", "async", "mmap"] | None = None
     file_async_backlog: Count | None = None
     file_extra_flags: (
         Annotated[
@@ -103,13 +94,7 @@ class Sysbench(OptionsWorkload):
     ) = None
     file_fsync_all: Truth | None = None
     file_fsync_end: Truth | None = None
-    file_fsync_mode: (
-        Annotated[
-            Literal["fsync", "fdatasync"],
-            Field(description='one of "fsync", "fdatasync"', examples=["fdatasync"]),
-        ]
-        | None
-    ) = None
+    file_fsync_mode: Literal["fsync", "fdatasync"] | None = None
     file_merged_requests: Count | None = None
     file_rw_ratio: (
         Annotated[float, Field(gt=0, description="a number of reads for each write", examples=[1.5])] | None

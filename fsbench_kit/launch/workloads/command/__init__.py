@@ -79,7 +79,7 @@ class Figure(PlanTable):
     ] = ""
     json_path: Annotated[str, Field(description="a path into JSON", examples=["jobs.0.read.iops"])] = ""
     unit: Annotated[str, Field(description="a unit", examples=["MB/s"])] = ""
-    better: Annotated[Literal["higher", "lower"], Field(description='"higher" or "lower"')] | None = None
+    better: Literal["higher", "lower"] | None = None
     metric: Annotated[str, Field(description="a metric of the vocabulary", examples=["latency"])] | None = None
 
     @property

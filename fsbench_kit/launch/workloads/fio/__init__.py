@@ -27,7 +27,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
@@ -148,16 +148,7 @@ class Fio(BaseWorkload):
         | None
     ) = None
     job: Annotated[str, Field(description="the text of a job file", examples=["[job]\nrw=read"])] | None = None
-    rw: (
-        Annotated[
-            Pattern,
-            Field(
-                description="one of " + ", ".join(f'"{pattern}"' for pattern in get_args(Pattern)),
-                examples=["randwrite"],
-            ),
-        ]
-        | None
-    ) = None
+    rw: Pattern | None = Field(None, examples=["randwrite"])
     bs: Sizes | None = None
     size: Share | None = None
     io_size: Share | None = None
