@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
-from fsbench_kit.formats.iozone.measures import TESTS_BY_NUMBER
 from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth
 from fsbench_kit.launch.tools import Program
@@ -123,10 +122,7 @@ class Iozone(OptionsWorkload):
     )
 
     tool: Literal["iozone"]
-    mode: Annotated[
-        Literal["auto", "single", "throughput"],
-        Field(description='one of "auto", "single", "throughput"', examples=["throughput"]),
-    ]
+    mode: Literal["auto", "single", "throughput"]
     file_size: KibSize | None = None
     record_size: KibSize | None = None
     processes: Count | None = None
@@ -183,6 +179,9 @@ class Iozone(OptionsWorkload):
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
         """Return the table of a run's settings, with the tests of which it has figures."""
+        # Here, since it loads all formats, which no launch needs.
+        from fsbench_kit.formats.iozone.measures import TESTS_BY_NUMBER  # noqa: PLC0415
+
         automatic = settings.get("iozone.-a") == "true"
         required(settings, *(("iozone.-g",) if automatic else ("file_size", "block_size")))
         sizes = (
