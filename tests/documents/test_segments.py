@@ -54,8 +54,7 @@ def _values(dataset: Dataset, metric: str, *, primary: bool) -> list[float]:
     "formats", [",".join(order) for n in (2, 3) for order in permutations(("normal", "json+", "terse"), n)]
 )
 def test_a_run_in_several_formats_is_one(formats: str, tmp_path: Path) -> None:
-    # Without sync, a write takes microseconds: two digits, which could agree by chance.
-    log = _fio(tmp_path, "--name=seq", "--rw=write", "--bs=64k", "--sync=1", f"--output-format={formats}")
+    log = _fio(tmp_path, "--name=seq", "--rw=write", "--bs=64k", f"--output-format={formats}")
     dataset = _read(tmp_path, log)
     (run,) = dataset.runs.rows(named=True)
     assert (run["tool"], run["tool_version"], run["status"]) == ("fio", "3.33", "ok")
@@ -79,6 +78,31 @@ def test_a_run_in_several_formats_is_one(formats: str, tmp_path: Path) -> None:
         document = json.loads(log[log.index("{\n") : log.index("\n}\n") + 2])
         bandwidth = dataset.measurements.filter(metric="bandwidth", statistic="value", scope="job", primary=True)
         assert bandwidth["value"].to_list() == [document["jobs"][0]["write"]["bw_bytes"]]
+
+
+MICROSECONDS = (DATA / "fio-3.33-terse-json-plus-microseconds.txt").read_text()
+"""A run of 32 requests in 2 ms, of whose figures only deviations, of less than 1 us, have more than two digits."""
+
+
+def test_formats_right_after_each_other_need_few_digits(tmp_path: Path) -> None:
+    terse, document = MICROSECONDS.split("\n", 1)
+    assert len(_read(tmp_path, MICROSECONDS).runs) == 1
+    assert len(_read(tmp_path, f"{document}{terse}\n").runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0.800942", "0.800943"),  # the next value of a deviation
+        (";25;30;", ";25;31;"),  # of a maximum
+        (r"(?<=;)0\.(?:855733|800942)(?=;)|(?<= : )8(?:55|00)\.\d+", "0.000000"),  # nothing tells
+        (r"\n\{", "\nAnd on the other machine:\n{"),
+    ],
+)
+def test_runs_right_after_each_other_that_differ_in_anything_are_two(old: str, new: str, tmp_path: Path) -> None:
+    log, changes = re.subn(old, new, MICROSECONDS)
+    assert changes
+    assert len(_read(tmp_path, log).runs) == 2
 
 
 @needs_fio

@@ -14,8 +14,8 @@ they are of one tool, and
 The first rule suffices. By the others all measurements that both records have must agree within what their prints
 allow, and nothing known of the two may differ (study, host, round, filesystem, ...). Nor may they agree by chance:
 runs of one workload have the first two digits of a rate or a time in common anyway, so the digits beyond must
-be `agreement.ENOUGH` or more in all; only formats inside each other need none. Of two records that bear the same
-date, one measurement in ten may differ.
+be `agreement.ENOUGH` or more in all; only formats inside each other need none, and those right after each other
+fewer. Of two records that bear the same date, one measurement in ten may differ.
 
 Each rule gives records marks, and only those of one mark are compared, each with some that are most like it, all
 at once: the time grows with their number, and not with that of their pairs.

@@ -25,6 +25,9 @@ PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_fa
 _AT_EITHER_END: Final = 4
 """So many measurements at the beginning or the end of a record find those that it is a copy of."""
 
+_ENOUGH_BESIDE: Final = 3
+"""So many digits tell of formats right after each other: a run of microseconds prints few, all of which agree."""
+
 _TRIES: Final = 16
 """With so many others of its bucket a record is compared, which bounds the time."""
 
@@ -53,10 +56,13 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     )
     in_one_place = _buckets(runs, *_places(runs, found.columns.measurements))
     nested = _formats_in_one_file(runs, set(telling[RUN]))
+    beside = _formats_beside_each_other(runs)
     alike = _buckets(runs, *_marks(runs), _printed_alike(main), *_ends(telling))
-    sets = _Sets(found, np.unique(np.concatenate([bucket.runs for bucket in (in_one_place, nested, alike)])))
+    each = (in_one_place, nested, beside, alike)
+    sets = _Sets(found, np.unique(np.concatenate([buckets.runs for buckets in each])))
     sets.join(in_one_place, lambda one, _: np.ones(len(one), dtype=np.bool_))
     sets.join(nested, lambda one, other: sets.agree(one, other, enough=0))
+    sets.join(beside, lambda one, other: sets.agree(one, other, enough=_ENOUGH_BESIDE))
     sets.join(alike, sets.agree)
     return sets.ordered(), sets.remarks
 
@@ -185,6 +191,21 @@ def _is_another_format(record: _Place, group: Sequence[_Place], telling: set[int
 
 
 _LINE_END: Final = 2
+
+
+def _formats_beside_each_other(runs: pl.DataFrame) -> _Buckets:
+    """Put each record together with the one right after it, if that is in another format."""
+    places = runs.select(RUN, "tool", "source", "format", "start", "end").sort("source", "start", "end")
+    after = places.shift(-1)
+    is_beside = (
+        (places["source"] == after["source"])
+        & (places["tool"] == after["tool"])
+        & (places["format"] != after["format"])
+        & (after["start"] - places["end"]).is_between(0, _LINE_END)
+    )
+    pairs = np.stack([places.filter(is_beside)[RUN].to_numpy(), after.filter(is_beside)[RUN].to_numpy()], axis=1)
+    numbers = pairs.astype(np.int64).ravel()
+    return _Buckets(np.repeat(np.arange(len(pairs)), 2), numbers, np.full(len(numbers), -1))
 
 
 # Sets of records that are of one run
