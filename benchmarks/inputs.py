@@ -41,7 +41,8 @@ LARGE: Final = 10.0
 """Shares of what a benchmark makes, for a quick one and a large one."""
 
 _FIGURE: Final = re.compile(
-    r"(?P<version>Revision: \d\.\d+|Version\s+\d\.\d\d|^\d\.\d\d,\d\.\d\d)"
+    r"(?P<kept>Revision: \d\.\d+|Version\s+\d\.\d\d|^\d\.\d\d,\d\.\d\d"
+    r'|\d+(?:\.\d+)?(?:%=|th=\[ *|" : )\d+)'
     r"|(?<![\w.:/-])(?:\d+\.\d+|\d{5,})(?![\w.:/])",
     re.MULTILINE,
 )
@@ -142,11 +143,12 @@ def other_digits(text: str, rng: random.Random) -> str:
     """Return a log with other last digits.
 
     Small and even numbers stay, which are sizes, counts and versions: what they say must go on fitting the rest.
+    So do percentiles and bins of fio, which has few values for these.
     """
 
     def changed(match: re.Match[str]) -> str:
         figure = match[0]
-        if match["version"] or ("." not in figure and int(figure) % 64 == 0):
+        if match["kept"] or ("." not in figure and int(figure) % 64 == 0):
             return figure
         return figure[:-1] + str(rng.randrange(10))
 

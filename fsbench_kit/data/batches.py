@@ -19,7 +19,7 @@ import polars as pl
 from fsbench_kit.data.columns import BELONGING, DIAGNOSTICS, FILE, RUN, RUNS, Columns, FileRecords
 from fsbench_kit.data.files import Stamp, opened
 from fsbench_kit.documents import NO_BREAK, no_break_spaces, read_file
-from fsbench_kit.formats import FORMATS, clean, name
+from fsbench_kit.formats import FORMATS, clean, fio_formats, name
 from fsbench_kit.formats.clean import CleanLogs
 from fsbench_kit.formats.fio_log import HEAD_SIZE, LogFile, log_of
 from fsbench_kit.model.records import Diagnostic
@@ -195,12 +195,32 @@ class _Found:
 
     def columns(self) -> Columns:
         """Read what is left to be read, and return all of it."""
-        several = self._together(self._plain, clean.read)
+        several = self._of_several_formats()
+        several += self._together(self._plain, clean.read)
         for start in range(0, len(self._json), _AT_ONCE):
             several += self._together(self._json[start : start + _AT_ONCE], _read_documents)
         if self.records:
             several.append(Columns.of(self.records))
         return Columns.stacked(several).by_file()
+
+    def _of_several_formats(self) -> list[Columns]:
+        """Read those files together that hold one run in several formats."""
+        given = [file for file in self._plain if fio_formats.may_hold(file[1])]
+        self._plain = [file for file in self._plain if not fio_formats.may_hold(file[1])]
+        several: list[Columns] = []
+        for start in range(0, len(given), _AT_ONCE):
+            files = given[start : start + _AT_ONCE]
+            found = fio_formats.read([data.decode("utf-8") for _, data, _ in files])
+            for index in found.left:
+                self._add_left(*files[index])
+            numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
+            several += (_columns(owner, logs, numbers, contents) for owner, logs in found.columns)
+            several.append(
+                Columns.of(
+                    FileRecords(numbers[at], records, contents[at]) for at, records in found.records.items()
+                )
+            )
+        return several
 
     def _together(self, files: Sequence[tuple[int, bytes, str]], read: _Reader) -> list[Columns]:
         """Read those of some files together that can be, and the others each by itself."""

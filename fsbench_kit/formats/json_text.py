@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from itertools import accumulate, count, pairwise
+from itertools import chain, count
 from json import JSONDecoder
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
@@ -21,7 +21,7 @@ from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, Document, Object
 from fsbench_kit.formats.text import codes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -62,12 +62,15 @@ class Cut(NamedTuple):
         Where they stood in what is left.
     moved
         By how much what stands before the first of them, and behind each, stands further back in the text.
+    heights
+        By how many lines.
     """
 
     chars: str
     bins: list[Counts]
     places: NDArray[np.intp]
     moved: NDArray[np.intp]
+    heights: NDArray[np.intp]
 
     def origins(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return where characters stand in the text."""
@@ -116,7 +119,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 _IN_NUMBER: Final = bytes(chr(code) in "0123456789+-.eE" for code in range(2**8))
-_QUOTE, _COLON, _MINUS, _NINE = b'":-9'
+_QUOTE, _COLON, _MINUS, _ZERO, _NINE = b'":-09'
 _ESCAPE: Final = re.compile(r"\\.")
 
 
@@ -140,7 +143,7 @@ def _numbers(chars: str) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
 _BINS: Final = re.compile(r'"bins"\s*:\s*(?=\{)')
 _ENTRY: Final = re.compile(rb'\s*""(\s*:\s*),')
 _DIGITS: Final = b"0123456789"
-_ALL_BUT_DIGITS: Final = bytes(code if code in _DIGITS else ord(" ") for code in range(2**8))
+_ALL_BUT_NUMBERS: Final = bytes(code for code in range(2**8) if code not in b'0123456789"')
 _POWERS: Final = 10 ** np.arange(1, MOST_DIGITS + 1)
 _CONSTANT: Final = "NaN"
 """What stands for bins in what is left of an object."""
@@ -148,58 +151,135 @@ _CONSTANT: Final = "NaN"
 
 def without_bins(chars: str, start: int, end: int) -> Cut | None:
     """Take the bins out of an object; ``None`` where there are none, or any is not printed as fio prints it."""
-    if chars.find('"bins"', start, end) < 0:
+    taken = taken_out(chars, start, end)
+    return next(cuts([taken])) if taken is not None else None
+
+
+class Taken(NamedTuple):
+    """What was taken out of an object.
+
+    Attributes
+    ----------
+    chars, places, moved, heights
+        Those of the `Cut`.
+    bins
+        All of its bins, one behind the other.
+    spans, numbers
+        From where to where each stands in the text, and how many counts it has.
+    entry, rest
+        What each count is printed as, without its digits, and how much else there is of each of the bins.
+    """
+
+    chars: str
+    places: NDArray[np.intp]
+    moved: NDArray[np.intp]
+    heights: NDArray[np.intp]
+    bins: bytes
+    spans: list[tuple[int, int]]
+    numbers: list[int]
+    entry: bytes
+    rest: int
+
+
+def taken_out(chars: str, start: int, end: int) -> Taken | None:
+    """Take the bins out of an object, of which no number is read yet."""
+    spans = list(_spans(chars, start, end))
+    objects = [chars[begin:until] for begin, until in spans]
+    first = next((each for each in objects if "," in each), None)
+    if first is None or not chars.isascii():
         return None
-    whole = chars[start:end]
-    if not whole.isascii() or _CONSTANT in whole or "Infinity" in whole:
-        return None
-    spans = [(at, whole.find("}", at) + 1) for match in _BINS.finditer(whole) if (at := match.end())]
-    spans = [(begin, until) for begin, until in spans if whole.find('"', begin, until) > 0]
-    if not any(whole.find(",", begin, until) > 0 for begin, until in spans):
-        return None
-    bins = _columns([whole[begin:until].encode() for begin, until in spans], [start + begin for begin, _ in spans])
-    if bins is None:
+    numbers = [each.count(",") + 1 for each in objects]
+    bins = "".join(objects).encode()
+    printed = first.encode().translate(None, _DIGITS)
+    entry = printed[1 : printed.find(b",") + 1]
+    tail = printed[len(entry) * (printed.count(b",") + 1) : -1]
+    as_printed = b"".join([b"{" + entry * (number - 1) + entry[:-1] + tail + b"}" for number in numbers])
+    if not _ENTRY.fullmatch(entry) or tail.strip() or bins.translate(None, _DIGITS) != as_printed:
         return None
     begins, untils = np.array(spans).T
+    pieces = [chars[until:begin] for until, begin in zip([start, *untils], [*begins, end], strict=True)]
+    left = _CONSTANT.join(pieces)
+    if left.count(_CONSTANT) > len(spans) or "Infinity" in left:
+        return None
     moved = np.cumsum([start, *(untils - begins - len(_CONSTANT))])
-    pieces = [whole[until:begin] for until, begin in zip([0, *untils], [*begins, len(whole)], strict=True)]
-    return Cut(_CONSTANT.join(pieces), bins, begins + start - moved[:-1], moved)
+    heights = [number * entry.count(b"\n") + tail.count(b"\n") for number in numbers]
+    return Taken(
+        left,
+        begins - moved[:-1],
+        moved,
+        np.cumsum([0, *heights]),
+        bins,
+        spans,
+        numbers,
+        entry,
+        len(tail) + 1,
+    )
 
 
-def _columns(objects: list[bytes], places: list[int]) -> list[Counts] | None:
-    """Return some objects that begin in some places, if they hold nothing but whole numbers, printed alike."""
-    together = b"".join(objects)
-    numbers = [each.count(b",") + 1 for each in objects]
-    skeleton = together.translate(None, _DIGITS)
-    first = next(each for each in objects if b"," in each).translate(None, _DIGITS)
-    entry = first[1 : first.find(b",") + 1]
-    match = _ENTRY.fullmatch(entry)
-    tail = first[len(entry) * (first.count(b",") + 1) : first.find(b"}")]
-    as_printed = b"".join([b"{" + entry * (number - 1) + entry[:-1] + tail + b"}" for number in numbers])
-    if match is None or tail.strip() or skeleton != as_printed:
+def _spans(chars: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield from where to where bins stand that hold anything."""
+    position = start
+    while (position := chars.find('"bins"', position, end)) >= 0:
+        match = _BINS.match(chars, position)
+        position += 1
+        if match is not None:
+            begin, position = match.end(), chars.find("}", match.end(), end) + 1
+            if chars.find('"', begin, position) > 0:
+                yield begin, position
+
+
+def cuts(taken: Sequence[Taken]) -> Iterator[Cut | None]:
+    """Read the bins that were taken out of some objects, all at once; ``None`` where any is out of order."""
+    counts = _counts(taken)
+    if counts is not None:
+        for each, bins in zip(taken, counts, strict=True):
+            yield Cut(each.chars, bins, each.places, each.moved, each.heights)
+    elif len(taken) == 1:
+        yield None
+    else:
+        yield from chain.from_iterable(cuts([each]) for each in taken)
+
+
+def _counts(taken: Sequence[Taken]) -> Iterator[list[Counts]] | None:
+    text = b"".join([each.bins for each in taken])
+    found = np.fromstring(text.translate(None, _ALL_BUT_NUMBERS).replace(b'"', b" "), np.int64, sep=" ")
+    numbers = np.array([number for each in taken for number in each.numbers])
+    names, counts = found[0::2], found[1::2]
+    if len(found) != 2 * numbers.sum():
         return None
-    found = np.fromstring(together.translate(_ALL_BUT_DIGITS), np.int64, sep=" ")
     digits = np.searchsorted(_POWERS, found, "right") + 1
-    # Where each number has its place and no 0 before it, there are as many numbers and digits as there should be.
-    lacks = b'""' in together or match[1] + b"," in together or match[1] + tail + b"}" in together
-    if lacks or len(found) != 2 * sum(numbers) or digits.sum() != len(together) - len(skeleton):
+    before = np.cumsum(digits) - digits
+    ends = np.cumsum(numbers)
+    rises = np.diff(names, append=0) > 0
+    rises[ends - 1] = True
+
+    def of_each(values: Iterable[int]) -> NDArray[np.int64]:
+        return np.repeat(list(values), numbers)
+
+    lengths = [end - start for each in taken for start, end in each.spans]
+    begins = of_each(np.cumsum(lengths) - lengths - before[2 * (ends - numbers)])
+    steps = of_each(len(each.entry) for each in taken for _ in each.spans)
+    ordinal = np.arange(1, len(names) + 1) - of_each(ends - numbers)
+    starts = begins + steps * ordinal + before[1::2]
+    quotes = of_each(each.entry.index(b'""') + 2 for each in taken for _ in each.spans)
+    of_names = begins + steps * (ordinal - 1) + quotes + before[0::2]
+    is_digit = np.frombuffer(text, np.uint8) - _ZERO <= _NINE - _ZERO
+    # Each number begins in its own place, and has no 0 before it.
+    are_placed = all((is_digit[each] & ~is_digit[each - 1]).all() for each in (starts, of_names))
+    rest = sum(len(each.numbers) * each.rest + sum(each.numbers) * len(each.entry) for each in taken)
+    if not (are_placed and digits.sum() == len(text) - rest and digits.max() <= MOST_DIGITS and rises.all()):
         return None
-    reach = np.cumsum(digits)
-    ends = [2 * end for end in accumulate(numbers, initial=0)]
-    counts = [
-        Counts(
-            place,
-            place + len(each),
-            found[begin:end:2],
-            found[begin + 1 : end : 2],
-            place
-            + len(entry) * np.arange(1, number + 1)
-            + reach[begin:end:2]
-            - (reach[begin - 1] if begin else 0),
-            step=entry.count(b"\n"),
-        )
-        for place, each, number, (begin, end) in zip(places, objects, numbers, pairwise(ends), strict=True)
-    ]
-    rises = np.diff(found[0::2]) > 0
-    rises[[end // 2 - 1 for end in ends[1:-1]]] = True
-    return counts if rises.all() and digits.max() <= MOST_DIGITS else None
+    starts += of_each([start for each in taken for start, _ in each.spans] - (np.cumsum(lengths) - lengths))
+    return _counts_of(taken, names, counts, starts)
+
+
+def _counts_of(
+    taken: Sequence[Taken], names: NDArray[np.int64], counts: NDArray[np.int64], starts: NDArray[np.intp]
+) -> Iterator[list[Counts]]:
+    edge = 0
+    for each in taken:
+        step, bins = each.entry.count(b"\n"), []
+        for (start, end), number in zip(each.spans, each.numbers, strict=True):
+            part = slice(edge, edge := edge + number)
+            bins.append(Counts(start, end, names[part], counts[part], starts[part], step=step))
+        yield bins

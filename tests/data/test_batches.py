@@ -19,7 +19,8 @@ from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
 from fsbench_kit.data import batches
-from fsbench_kit.formats import FORMATS
+from fsbench_kit.formats import FORMATS, fio_json
+from fsbench_kit.formats.fio_json import alike, kinds
 from tests.formats import bonnie_logs, iozone_logs, sysbench_logs
 
 DATA = Path(__file__).parents[1] / "data"
@@ -200,6 +201,46 @@ def test_documents_that_are_read_together_say_what_each_says_alone(tmp_path: Pat
     said = together.diagnostics.filter(pl.col("code") != "SAME_FIGURES")
     assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
     assert {"INCOMPLETE_LOG", "FIGURES_DISAGREE"} <= set(said["code"])
+
+
+def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands where is found out once, although other blocks are empty in each of them."""
+    rng = random.Random(5)
+    original = (DATA / "fio_json" / "3.33-grouped.json").read_text()
+    for index in range(20):
+        zeros = re.sub(r"(?<= : )[1-9]\d{3,5}(?=,)", lambda figure: rng.choice((figure[0], "0")), original)
+        time = re.sub(r'(?<="timestamp_ms" : )[^,]*', str(1795256190805 + 10_000 * index), zeros)
+        (tmp_path / f"{index:02}.json").write_text(time)
+    read = []
+    reader = kinds.Kind
+    monkeypatch.setattr(alike, "Kind", lambda *given: read.append(given) or reader(*given))
+    assert fsb.read(tmp_path).runs.height == 20
+    assert len(read) <= 2
+
+
+def test_runs_in_three_formats_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(9)
+    original = (DATA / "fio-3.33-normal-json-terse.txt").read_text()
+    for index in range(6):
+        text = re.sub(r"(?<=\d\.\d{5})\d(?![%\d])", lambda _: str(rng.randrange(1, 10)), original)
+        (tmp_path / f"{index}.txt").write_text(re.sub(r"(?<=pid=)\d+", str(1000 + index), text))
+    (tmp_path / "6.txt").write_text(original.replace("\n{\n", "\nAnd then: 17 MB/s\n{\n"))
+    alone = []
+    for path in sorted(tmp_path.iterdir()):
+        with path.open("rb") as opened:
+            alone.append(fsb.read(opened))
+    decoded = []
+    parse = fio_json.parse
+    monkeypatch.setattr(fio_json, "parse", lambda text: decoded.append(text) or parse(text))
+    together = fsb.read(tmp_path, cache=False)
+    assert len(decoded) == 1  # that with a sentence in it
+    for name in OF_RUNS:
+        each = pl.concat([data.frames[name] for data in alone])
+        assert_frame_equal(together.frames[name].drop("run_id"), each.drop("run_id"))
+    said = together.diagnostics.filter(pl.col("code") != "SAME_FIGURES")
+    assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
 
 
 def test_documents_that_differ_in_their_numbers_say_together_what_each_says_by_itself(tmp_path: Path) -> None:

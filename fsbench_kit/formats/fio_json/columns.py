@@ -22,6 +22,7 @@ from fsbench_kit.model.units import quantity
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from fsbench_kit.formats.fio_json.contents import Gate
     from fsbench_kit.formats.fio_json.figures import Figures, Print
     from fsbench_kit.formats.loose_json import Counts
 
@@ -60,6 +61,13 @@ class Shape:
         known = list(dict.fromkeys(number for number in counted if number is not None))
         index: dict[int | None, int] = {number: place for place, number in enumerate(known)}
         self.counted = len(index) + 1  # the last one is of what is not counted
+        known_gates = [row.gate for row in rows] + [each.gate for each in latencies]
+        gates = list(dict.fromkeys(gate for gate in known_gates if gate is not None))
+        gate_of: dict[Gate | None, int] = {gate: place for place, gate in enumerate(gates)} | {None: len(gates)}
+        self.gates = [len(gate) for gate in gates] + [1]  # the last one is open
+        self.row_gates, self.latency_gates = (
+            ints(gate_of[each.gate] for each in some) for some in (rows, latencies)
+        )
         self.rows = ints(row.number for row in rows)
         self.samples = ints(index.get(row.samples, len(index)) for row in rows)
         self.orders = ints(row.order for row in rows) << ORDER
@@ -68,8 +76,15 @@ class Shape:
         self.latency_of = np.repeat(np.arange(len(latencies)), [len(each.percentiles) for each in latencies])
         self.requests = ints(index.get(each.requests, len(index)) for each in latencies)
         self.buckets = ints(each.number for each in buckets)
-        self.row_texts, self.percentile_texts, self.bucket_texts, self.counted_texts = map(
-            picker, (self.rows.tolist(), self.percentiles.tolist(), self.buckets.tolist(), known)
+        self.row_texts, self.percentile_texts, self.bucket_texts, self.counted_texts, self.gate_texts = map(
+            picker,
+            (
+                self.rows.tolist(),
+                self.percentiles.tolist(),
+                self.buckets.tolist(),
+                known,
+                list(chain.from_iterable(gates)),
+            ),
         )
 
 
@@ -160,18 +175,48 @@ def joined(columns: Iterable[Ints]) -> Ints:
     return np.concatenate([np.zeros(0, np.int64), *columns])
 
 
-class Counted(NamedTuple):
-    """The counts that logs have, -1 where there is none, and where those of each begin."""
+class Told(NamedTuple):
+    """What figures of logs depend on, by `Shape`.
+
+    Attributes
+    ----------
+    counts, counts_of
+        Of how many values statistics are taken, -1 where that is not told; and where those of each log begin.
+    gates, gates_of
+        Whether a gate is open, and where those of each log begin.
+    """
 
     counts: Ints
-    starts: Ints
+    counts_of: Ints
+    gates: Bools
+    gates_of: Ints
+
+    def is_there(self, logs: Sequence[Log], gates: Callable[[Shape], Ints]) -> Bools:
+        """Return of what has gates whether it is there."""
+        sizes = [len(gates(log.figures.shape)) for log in logs]
+        return self.gates[by_shape(logs, lambda own: gates(own.shape)) + np.repeat(self.gates_of, sizes)]
+
+    def samples(self, logs: Sequence[Log], counted: Callable[[Shape], Ints]) -> Ints:
+        """Return of what is taken over some values over how many."""
+        sizes = [len(counted(log.figures.shape)) for log in logs]
+        return self.counts[by_shape(logs, lambda own: counted(own.shape)) + np.repeat(self.counts_of, sizes)]
 
 
-def counted(logs: Sequence[Log]) -> Counted:
-    """Return of how many values statistics are taken, by `Shape`."""
-    texts = chain.from_iterable((*log.figures.shape.counted_texts(log.numbers), None) for log in logs)
-    starts = np.cumsum([0, *(log.figures.shape.counted for log in logs)])[:-1]
-    return Counted(whole_numbers(list(texts)), starts)
+def told(logs: Sequence[Log]) -> Told:
+    """Return what figures of logs depend on."""
+    shapes = [log.figures.shape for log in logs]
+    counts = chain.from_iterable(
+        (*shape.counted_texts(log.numbers), None) for shape, log in zip(shapes, logs, strict=True)
+    )
+    counts_of = np.cumsum([0, *(shape.counted for shape in shapes)])[:-1]
+    texts = chain.from_iterable(
+        (*shape.gate_texts(log.numbers), "1") for shape, log in zip(shapes, logs, strict=True)
+    )
+    is_any = np.array([bool(text.strip("-0.")) for text in texts], bool)
+    sizes = list(chain.from_iterable(shape.gates for shape in shapes))
+    gates = np.logical_or.reduceat(is_any, np.cumsum([0, *sizes])[:-1]) if sizes else is_any
+    gates_of = np.cumsum([0, *(len(shape.gates) for shape in shapes)])[:-1]
+    return Told(whole_numbers(list(counts)), counts_of, gates, gates_of)
 
 
 def whole_numbers(texts: Sequence[str | None]) -> Ints:
@@ -179,8 +224,11 @@ def whole_numbers(texts: Sequence[str | None]) -> Ints:
     return ints(int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else -1 for text in texts)
 
 
-def figures(logs: Sequence[Log], known: Counted, places: Numbered, whats: Numbered) -> tuple[Rows, Bools]:
-    """Return the figures of logs but for their percentiles, and which of them are numbers that can be held."""
+def figures(logs: Sequence[Log], known: Told, places: Numbered, whats: Numbered) -> tuple[Rows, Bools, Bools]:
+    """Return the figures of logs but for their percentiles.
+
+    Beside them, which are there and are numbers that can be held, and which of the others are not merely 0.
+    """
     hows = Numbered()
     shapes = [log.figures.shape for log in logs]
     sizes = [len(shape.rows) for shape in shapes]
@@ -189,6 +237,11 @@ def figures(logs: Sequence[Log], known: Counted, places: Numbered, whats: Number
     texts = chain.from_iterable(shape.row_texts(log.numbers) for shape, log in zip(shapes, logs, strict=True))
     text = pl.Series(list(texts), dtype=pl.String)
     value, low, high = amounts(text, prints, which)
+    is_there = known.is_there(logs, lambda shape: shape.row_gates)
+    are_known = is_there & ~np.isnan(value)
+    are_strange = ~are_known & (is_there | (value != 0))
+    for column in (value, low, high):
+        column[~is_there] = np.nan
     starts = np.cumsum([0, *sizes])[:-1]
     means = ints(
         start + row for start, shape in zip(starts, shapes, strict=True) for pair in shape.means for row in pair
@@ -199,7 +252,6 @@ def figures(logs: Sequence[Log], known: Counted, places: Numbered, whats: Number
     high[shares] = highest_share(high[shares], low[of])
     log = np.repeat(np.arange(len(logs)), sizes)
     of_print = ints(whats.number(each.what) for each in prints)
-    samples = by_shape(logs, lambda own: own.shape.samples) + np.repeat(known.starts, sizes)
     rows = Rows(
         log,
         by_shape(logs, lambda own: own.shape.orders),
@@ -208,11 +260,11 @@ def figures(logs: Sequence[Log], known: Counted, places: Numbered, whats: Number
         value,
         low,
         high,
-        known.counts[samples],
+        known.samples(logs, lambda shape: shape.samples),
         text,
         joined(each.lines[shape.rows] for shape, each in zip(shapes, logs, strict=True)),
     )
-    return rows, ~np.isnan(value)
+    return rows, are_known, are_strange
 
 
 # Numbers as columns

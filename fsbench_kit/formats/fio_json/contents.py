@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.loose_json import MOST_DIGITS, Object, is_number
@@ -26,6 +27,16 @@ def objects(value: object) -> list[Object]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+Gate = tuple[int, ...]
+"""Numbers of a document: what they tell of is there where any of them is not 0."""
+
+_REQUESTS: Final = ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")
+
+
+def _numbers(block: Object, keys: Iterable[str]) -> Gate:
+    return tuple([value for key in keys if type(value := block.get(key)) is int])
+
+
 def is_amount(text: str) -> bool:
     """Whether it is a number that can be held, and not NaN, Infinity or 1e999."""
     if text.isdecimal() and len(text) <= MOST_DIGITS:
@@ -47,7 +58,8 @@ class Report:
     is_old
         Whether it is fio 2.x, whose latencies are in µs and have keys that do not name their unit.
     consulted, conditions
-        The numbers on which it depends what is a figure, and those of which it depends on whether any is not 0.
+        The numbers on which it depends what is a figure, and those of which it depends on whether any is not 0;
+        the figures of a block are not among these, see `gate`.
     """
 
     def __init__(self, document: Document) -> None:
@@ -93,27 +105,30 @@ class Report:
         text = self.text(value) if is_number(value) else ""
         return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
-    def is_work(self, block: Object) -> bool:
-        """Whether a block holds anything but zeros."""
-        return self.has_any(block, block)
+    def gate(self, block: Object, keys: Iterable[str]) -> Gate:
+        """Return the numbers that a block has under some keys.
 
-    def has_any(self, block: Object, keys: Iterable[str]) -> bool:
-        """Whether a block has any number but 0 under some keys."""
-        if not block:
-            return False
-        numbers = tuple([value for key in keys if type(value := block.get(key)) is int])
+        It tells something where any of them is not 0. Where clients are summed up, that is asked here, and none
+        are returned if all are 0, since the cross-checks depend on which client has which figures.
+        """
+        numbers = _numbers(block, keys)
+        return numbers if not self.is_client or self._is_open(numbers) else ()
+
+    def _is_open(self, numbers: Gate) -> bool:
+        """Whether any of some numbers is not 0."""
         if numbers not in self.conditions:
             text = self.document.number
             self.conditions[numbers] = any(text(number).strip("-0.") for number in numbers)
         return self.conditions[numbers]
 
-    def has_requests(self, direction: Object) -> bool:
-        """Whether there were requests in a direction."""
-        return self.has_any(direction, ("io_bytes", "io_kbytes", "total_ios", "iops", "bw"))
+    def requests(self, direction: Object) -> Gate:
+        """Return the numbers that tell of requests in a direction."""
+        return self.gate(direction, _REQUESTS)
 
     def has_worked(self, job: Object) -> bool:
         """Whether a job made a request."""
-        return any(self.has_requests(object_(job.get(operation))) for operation in DIRECTIONS)
+        each = (_numbers(object_(job.get(operation)), _REQUESTS) for operation in DIRECTIONS)
+        return self._is_open(tuple(chain.from_iterable(each)))
 
     def is_sum(self, job: Object) -> bool:
         """Whether the figures are those of all clients together, which client mode adds to them."""

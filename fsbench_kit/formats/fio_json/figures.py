@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fsbench_kit.formats.builder import Bounds
-    from fsbench_kit.formats.fio_json.contents import Report
+    from fsbench_kit.formats.fio_json.contents import Gate, Report
     from fsbench_kit.formats.loose_json import Counts, Object
     from fsbench_kit.formats.text import Text
     from fsbench_kit.model.records import Place
@@ -72,6 +72,8 @@ class Row(NamedTuple):
         Which number counts the values of which it is the mean or deviation.
     order
         Where it stands among the figures and latencies.
+    gate
+        It is there where any of these numbers is not 0; always where there are none.
     mean
         Of a share of a group's bandwidth, the row of the mean that was divided.
     """
@@ -81,6 +83,7 @@ class Row(NamedTuple):
     number: int
     samples: int | None
     order: int
+    gate: Gate | None = None
     mean: int | None = None
 
 
@@ -109,6 +112,8 @@ class Latencies(NamedTuple):
         Which of the `Figures.bins` are theirs.
     order
         Where they stand among the figures and latencies.
+    gate
+        As in `Row`.
     """
 
     place: Place
@@ -117,6 +122,7 @@ class Latencies(NamedTuple):
     percentiles: tuple[tuple[str, int], ...]
     bins: int | None
     order: int
+    gate: Gate
 
 
 class Figures:
@@ -153,20 +159,32 @@ class Figures:
         self._order += 1
         return self._order
 
-    def add(self, place: Place, block: Object, prints: Iterable[Print], samples: int | None = None) -> None:
+    def add(
+        self,
+        place: Place,
+        block: Object,
+        prints: Iterable[Print],
+        samples: int | None = None,
+        *,
+        gate: Gate | None = None,
+    ) -> None:
         """Add the figures that a block has."""
+        if gate == ():
+            return
         rows, order = self.rows, self._order
         for each in prints:
             number = block.get(each.key)
             if type(number) is int:
                 order += 1
-                rows.append(Row(place, each, number, samples, order))
+                rows.append(Row(place, each, number, samples, order, gate))
         self._order = order
 
-    def add_share(self, place: Place, known: Print, number: int, mean: int | None) -> None:
+    def add_share(self, place: Place, known: Print, number: int, mean: int | None, *, gate: Gate) -> None:
         """Add a share of the bandwidth of which one number is the mean."""
+        if not gate:
+            return
         row = next((row for row in reversed(range(len(self.rows))) if self.rows[row].number == mean), None)
-        self.rows.append(Row(place, known, number, None, self._next(), row))
+        self.rows.append(Row(place, known, number, None, self._next(), gate, row))
 
     def add_latencies(
         self,
@@ -175,13 +193,17 @@ class Figures:
         requests: int | None,
         percentiles: Iterable[tuple[str, int]],
         bins: Counts | None,
+        *,
+        gate: Gate,
     ) -> None:
         """Add latencies by their percentiles and bins."""
+        if not gate:
+            return
         index = next((index for index, each in enumerate(self.bins) if each is bins), None)
         if bins is not None and index is None:
             index = len(self.bins)
             self.bins.append(bins)
-        self.latencies.append(Latencies(place, metric, requests, tuple(percentiles), index, self._next()))
+        self.latencies.append(Latencies(place, metric, requests, tuple(percentiles), index, self._next(), gate))
 
     def add_shares(
         self, place: Place, metric: str, block: Object, bounds: Mapping[str, Bounds], *, with_zeros: bool = True

@@ -11,7 +11,7 @@ from fsbench_kit.formats.fio import (
     depth_bounds,
     latency_bounds,
 )
-from fsbench_kit.formats.fio_json.contents import DIRECTIONS, object_, objects
+from fsbench_kit.formats.fio_json.contents import DIRECTIONS, is_amount, object_, objects
 from fsbench_kit.formats.fio_json.figures import printed
 from fsbench_kit.formats.fio_json.latencies import read_latency
 from fsbench_kit.formats.fio_json.settings import block_sizes
@@ -105,8 +105,8 @@ def read_job(figures: Figures, job: Object, place: Place, options: Mapping[str, 
             of_direction = place._replace(operation=operation, block_size=sizes.get(operation))
             _read_direction(figures, object_(job[operation]), of_direction)
     sync = object_(job.get("sync"))
-    if figures.report.is_work(sync):
-        figures.add(place._replace(operation="sync"), sync, (_OPERATIONS,))
+    if gate := figures.report.gate(sync, sync):
+        figures.add(place._replace(operation="sync"), sync, (_OPERATIONS,), gate=gate)
         read_latency(figures, object_(sync.get("lat_ns")), place._replace(operation="sync"), "sync")
     figures.add(place, job, _OF_JOB)
     _read_steady_state(figures, object_(job.get("steadystate")), place)
@@ -119,11 +119,10 @@ def read_job(figures: Figures, job: Object, place: Place, options: Mapping[str, 
 
 def _read_direction(figures: Figures, block: Object, place: Place) -> None:
     report = figures.report
-    if report.has_requests(block):
-        has_kib_only = report.is_old and "io_kbytes" not in block
-        figures.add(place, block, _RATES[has_kib_only, "bw_bytes" in block])
-    else:
-        report.mark(block.get("runtime"))  # for how long nothing was done
+    has_kib_only = report.is_old and "io_kbytes" not in block
+    figures.add(place, block, _RATES[has_kib_only, "bw_bytes" in block], gate=report.requests(block))
+    if is_amount(report.document.text(runtime := block.get("runtime"))):
+        report.mark(runtime)  # also where it tells for how long nothing was done
     for kind in ("slat", "clat", "lat"):
         read_latency(figures, object_(block.get(f"{kind}_ns", block.get(kind))), place, kind)
     for name, prints in _INTERVALS.items():
@@ -146,23 +145,22 @@ def _read_priority(figures: Figures, block: Object, place: Place) -> None:
 def _read_intervals(figures: Figures, block: Object, place: Place, name: str, prints: Sequence[Print]) -> None:
     """Read the statistics over intervals, if there were any."""
     report, samples_key = figures.report, f"{name}_samples"
-    if not report.has_any(block, _KEYS[name]):
-        return
+    gate = report.gate(block, _KEYS[name])
     if not (report.document.is_whole or report.is_old or samples_key in block):
         return  # cut off before it tells whether these are over intervals
     samples, requests = (
         number if is_number(number := block.get(key)) else None for key in (samples_key, "total_ios")
     )
-    figures.add(place, block, prints, samples)
+    figures.add(place, block, prints, samples, gate=gate)
     if samples is not None:
         figures.sampled.append((samples, requests))
     number, mean = (block.get(key) for key in (f"{name}_agg", f"{name}_mean"))
     if not is_number(number):
         return
     if report.is_old and report.text(block.get("bw_agg")) == report.text(block.get("bw_mean")):
-        figures.add(place, block, (_SECOND_MEANS[name],), samples)
+        figures.add(place, block, (_SECOND_MEANS[name],), samples, gate=gate)
     else:
-        figures.add_share(place, _SHARE, number, mean if is_number(mean) else None)
+        figures.add_share(place, _SHARE, number, mean if is_number(mean) else None, gate=gate)
 
 
 def _read_steady_state(figures: Figures, block: Object, place: Place) -> None:

@@ -30,17 +30,16 @@ _STATISTICS: Final = {
 def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> None:
     """Read a block of latencies; one without requests holds nothing but zeros."""
     report = figures.report
-    if not report.is_work(block):
-        return
+    gate = report.gate(block, block)
     metric, number = LATENCIES[kind], block.get("N")
     requests = number if is_number(number) else None
-    figures.add(place, block, _STATISTICS[kind, report.is_old], requests)
+    figures.add(place, block, _STATISTICS[kind, report.is_old], requests, gate=gate)
     percentiles = [(name, each) for name, each in object_(block.get("percentile")).items() if is_number(each)]
     bins = block.get("bins")
     if isinstance(bins, dict):
         bins = _counts(figures, bins)
     if percentiles or bins is not None:
-        figures.add_latencies(place, metric, requests, percentiles, bins)
+        figures.add_latencies(place, metric, requests, percentiles, bins, gate=gate)
 
 
 def _counts(figures: Figures, named: Object) -> Counts | None:

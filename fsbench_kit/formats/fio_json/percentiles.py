@@ -21,7 +21,6 @@ from fsbench_kit.formats.fio_json.columns import (
     Floats,
     Ints,
     Rows,
-    by_shape,
     ints,
     joined,
     whole_numbers,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.fio_json.columns import Counted, Log, Numbered
+    from fsbench_kit.formats.fio_json.columns import Log, Numbered, Told
     from fsbench_kit.formats.fio_json.figures import Latencies
     from fsbench_kit.model.records import What
 
@@ -89,14 +88,14 @@ class Percentiles(NamedTuple):
     disagree: Bools
 
 
-def percentiles(logs: Sequence[Log], counted: Counted, places: Numbered, whats: Numbered) -> Percentiles:
-    """Read the percentiles and bins of logs, of which others know how many requests they `counted`."""
+def percentiles(logs: Sequence[Log], told: Told, places: Numbered, whats: Numbered) -> Percentiles:
+    """Read the percentiles and bins of logs."""
     each = [latencies for log in logs for latencies in log.figures.latencies]
     sizes = [len(log.figures.latencies) for log in logs]
     log = np.repeat(np.arange(len(logs)), sizes)
-    requests = counted.counts[by_shape(logs, lambda own: own.shape.requests) + np.repeat(counted.starts, sizes)]
     is_old = np.repeat(np.array([each.figures.report.is_old for each in logs], bool), sizes)
-    known = _Latencies(each, log, requests, is_old)
+    requests = told.samples(logs, lambda shape: shape.requests)
+    known = _Latencies(each, log, requests, is_old, told.is_there(logs, lambda shape: shape.latency_gates))
     printed = _printed(logs, np.cumsum([0, *sizes])[:-1], known)
     bins, found, wrong_bins = _bins(logs, known)
     made = _made(found, printed, known)
@@ -119,6 +118,7 @@ class _Latencies(NamedTuple):
     log: Ints
     requests: Ints
     is_old: Bools
+    are_there: Bools
 
     @property
     def per_second(self) -> Floats:
@@ -148,7 +148,7 @@ def _printed(logs: Sequence[Log], starts: Ints, known: _Latencies) -> _Values:
         chain.from_iterable(shape.percentile_texts(log.numbers) for shape, log in zip(shapes, logs, strict=True))
     )
     of = joined(shape.latency_of + start for shape, start in zip(shapes, starts, strict=True))
-    rank = np.array(list(map(_rank, names)), float)
+    rank = np.where(known.are_there[of], np.array(list(map(_rank, names)), float), 0)
     value = np.where(rank > 0, whole_numbers(texts), -1)
     widths = bin_widths(value)
     is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
@@ -194,10 +194,15 @@ def _bins(logs: Sequence[Log], known: _Latencies) -> tuple[Bins, _Found, list[tu
     """Read the bins of all latencies; return them, those that make percentiles, and what is wrong with them."""
     given = [
         (number, log.bins[latencies.bins], log.bin_lines[latencies.bins])
-        for number, (latencies, log) in enumerate(
-            (latencies, log) for log in logs for latencies in log.figures.latencies
+        for number, (latencies, log, is_there) in enumerate(
+            zip(
+                known.each,
+                (log for log in logs for _ in log.figures.latencies),
+                known.are_there.tolist(),
+                strict=True,
+            )
         )
-        if latencies.bins is not None
+        if latencies.bins is not None and is_there
     ]
     of = np.repeat(ints(number for number, _, _ in given), [len(counts.names) for _, counts, _ in given])
     names, counts, lines = (

@@ -38,6 +38,10 @@ class Distribution(NamedTuple):
     share: Floats
     line: Ints
 
+    def of(self, index: Any) -> Distribution:
+        """Return some of the bins."""
+        return Distribution._make(column[index] for column in self)
+
 
 class Sheet:
     """What was read of some reports.
@@ -55,9 +59,9 @@ class Sheet:
     def __init__(self, logs: Sequence[Log]) -> None:
         self.logs = logs
         self._places, self._whats, self._metrics = Numbered(), Numbered(), Numbered()
-        counted = columns.counted(logs)
-        self.figures, self._is_known = columns.figures(logs, counted, self._places, self._whats)
-        self._latencies = percentiles(logs, counted, self._places, self._whats)
+        told = columns.told(logs)
+        self.figures, self._is_known, self._is_strange = columns.figures(logs, told, self._places, self._whats)
+        self._latencies = percentiles(logs, told, self._places, self._whats)
         self._starts = np.cumsum([0, *(len(log.figures.rows) for log in logs)])
         self._starts_of_percentiles = np.cumsum([0, *(len(log.names) for log in logs)])
         self.rows = self.figures.of(np.flatnonzero(self._is_known)).merged(self._latencies.rows)
@@ -130,7 +134,7 @@ class Sheet:
         _, shares = self._buckets
         both = Distribution._make(np.concatenate(pair) for pair in zip(own, shares, strict=True))
         order = columns.in_order(both.log, both.order)
-        return Distribution._make(column[order] for column in both)
+        return both.of(order)
 
     # Of one log
 
@@ -166,7 +170,7 @@ class Sheet:
     def bins_of(self, log: int) -> Distributions:
         """Return the bins of a log."""
         start, end = np.searchsorted(self.distributions.log, [log, log + 1])
-        own = Distribution._make(column[start:end] for column in self.distributions)
+        own = self.distributions.of(slice(start, end))
         edges = [*np.flatnonzero(np.diff(own.order, prepend=-1)).tolist(), len(own.order)]
         made = []
         for first, last in pairwise(edges):
@@ -213,7 +217,8 @@ class Sheet:
         odd = np.zeros(len(self.logs), bool)
         latencies = self._latencies
         odd[latencies.log[latencies.disagree]] = True
-        odd[self.figures.log[~self._is_known]] = True
+        odd[self.figures.log[self._is_strange]] = True
+        odd[np.bincount(self.rows.log, minlength=len(odd)) == 0] = True
         unread = np.flatnonzero(~latencies.is_read)
         if len(unread):
             of_log = np.repeat(np.arange(len(self.logs)), [len(log.names) for log in self.logs])

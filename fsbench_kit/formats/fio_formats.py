@@ -1,0 +1,145 @@
+"""Reads together what fio prints of one run in several formats: ``--output-format=normal,terse,json+``.
+
+In whatever order they are asked for, fio prints the header of its report for people first, then the lines of its
+terse report, the JSON document, and only then the report itself. So the lines and the document are cut out of the
+text, and each of the three is read with its like of all texts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit import formats
+from fsbench_kit.formats import clean, fio_json, fio_terse
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Diagnostic, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fsbench_kit.formats.clean import CleanLogs
+    from fsbench_kit.model.records import Record
+
+_DOCUMENT: Final = "\n{\n"
+_DOCUMENT_END: Final = "\n}\n"
+_TERSE_BEFORE: Final = re.compile(r"(?:(?<=\n)|\A)(?:[2-5];fio-[^\n]*\n)+\Z")
+_MOST_TERSE: Final = 2**16
+
+
+class Reports(NamedTuple):
+    """Reports of texts.
+
+    Attributes
+    ----------
+    columns
+        Those that are columns, with the name of the format of each.
+    records
+        The others as records, by the indexes of the texts.
+    left
+        The indexes of the texts that are left over.
+    """
+
+    columns: list[tuple[str, CleanLogs]]
+    records: dict[int, list[Record]]
+    left: list[int]
+
+
+class _Pieces(NamedTuple):
+    """A text that was cut: from where to where its terse lines and its document stand, and what is around them."""
+
+    chars: str
+    terse: slice
+    document: slice
+    around: str
+
+
+def may_hold(data: bytes) -> bool:
+    """Whether a text may hold a document between other lines."""
+    return _DOCUMENT.encode() in data
+
+
+def read(texts: Sequence[str]) -> Reports:
+    """Read those of some texts that are one run's reports, and nothing else."""
+    cut = {at: found for at, chars in enumerate(texts) if (found := _cut(chars)) is not None}
+    around = {at: found.around for at, found in cut.items() if found.around.strip()}
+    normal, left = clean.read([around.get(at, "") for at in range(len(texts))])
+    documents, no_documents = fio_json.together(
+        {at: found.chars[found.document] for at, found in cut.items()}, cut
+    )
+    lost = {*range(len(texts))} - cut.keys() | {*left} & around.keys() | {*no_documents}
+    terse = {
+        at: _terse(found) for at, found in cut.items() if at not in lost and found.terse.stop > found.terse.start
+    }
+    lost |= {at for at, records in terse.items() if records is None}
+    holes = {at: (found.chars, found.terse.start, found.document.stop) for at, found in cut.items()}
+    before = {at: (found.chars, 0, found.document.start) for at, found in cut.items()}
+    return Reports(
+        [
+            *((each, _in_text(logs, lost, holes)) for each, logs in normal.items()),
+            (formats.name(fio_json), _in_text(documents, lost, before)),
+        ],
+        {at: records for at, records in terse.items() if records is not None and at not in lost},
+        sorted(lost),
+    )
+
+
+def _cut(chars: str) -> _Pieces | None:
+    """Cut a text, if it holds one document between other lines, and no command line."""
+    start = chars.find(_DOCUMENT) + 1
+    end = chars.find(_DOCUMENT_END, start) + len(_DOCUMENT_END)
+    if start < 1 or end <= start or chars.find(_DOCUMENT, end - 1) >= 0:
+        return None
+    found = _TERSE_BEFORE.search(chars, max(start - _MOST_TERSE, 0), start)
+    first = found.start() if found is not None else start
+    around = chars[:first] + chars[end:]
+    if ";fio-" in around or "fio " in around:
+        return None
+    return _Pieces(chars, slice(first, start), slice(start, end), around)
+
+
+def _terse(cut: _Pieces) -> list[Record] | None:
+    """Return what terse lines say, if they are nothing but runs."""
+    start, end = cut.terse.start, cut.terse.stop
+    text = Text(cut.chars[start:end], first_byte=start, first_line=1 + cut.chars.count("\n", 0, start))
+    records = list(fio_terse.parse(text))
+    position = start
+    for record in records:
+        if isinstance(record, Run):
+            if cut.chars[position : record.start].strip():
+                return None
+            position = record.end
+        elif isinstance(record, Diagnostic) and record.code == "UNREAD_FIGURE":
+            return None
+    if cut.chars[position:end].strip():
+        return None
+    own = formats.name(fio_terse)
+    return [replace(each, format=own) if isinstance(each, Run) else each for each in records]
+
+
+def _in_text(logs: CleanLogs, lost: Iterable[int], holes: dict[int, tuple[str, int, int]]) -> CleanLogs:
+    """Return logs without some of them, each in its place in a text of which a part was cut out before."""
+    begins, lengths, lines, heights = np.zeros((4, 1 + max(holes, default=0)), np.int64)
+    for at, (chars, begin, end) in holes.items():
+        begins[at], lengths[at] = begin, end - begin
+        lines[at], heights[at] = 1 + chars.count("\n", 0, begin), chars.count("\n", begin, end)
+    gone = pl.Series(sorted(lost), dtype=pl.Int64)
+    frames = {}
+    for key, frame in vars(logs).items():
+        kept = frame.filter(~pl.col("log").is_in(gone.implode()))
+        log = kept["log"].to_numpy()
+        # What ends where the part began stays.
+        moves = (("line", lines, heights), ("start", begins, lengths), ("end", begins + 1, lengths))
+        frames[key] = kept.with_columns(
+            pl.when(pl.col(column) >= pl.Series(first[log]))
+            .then(pl.col(column) + pl.Series(by[log]))
+            .otherwise(column)
+            .alias(column)
+            for column, first, by in moves
+            if column in kept.columns
+        )
+    return replace(logs, **frames)
