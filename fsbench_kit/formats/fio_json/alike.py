@@ -80,10 +80,8 @@ def printed(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> I
             chars = f"{chars[: time.start(1)]}{'_' * len(time[1])}{chars[time.end(1) :]}"
         data = chars.encode()
         numbers = data.translate(_BLANK).decode().split()
-        spaced = " ".join(numbers)
-        if " ." not in spaced and ". " not in spaced:  # which is no number
-            layout = data.translate(None, _DIGITS)
-            yield Printed(at, ends[at], cut, chars, time[1] if time is not None else "", numbers, layout)
+        layout = data.translate(None, _DIGITS)
+        yield Printed(at, ends[at], cut, chars, time[1] if time is not None else "", numbers, layout)
 
 
 def kind_of(document: Printed) -> Kind | None:

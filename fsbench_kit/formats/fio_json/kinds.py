@@ -84,9 +84,10 @@ class Kind:
         )
 
     def is_odd(self, log: Log) -> bool:
-        """Whether statistics may be over single requests."""
+        """Whether a number is none, or statistics may be over single requests."""
         numbers = log.numbers
-        return any(
+        spaced = f" {' '.join(numbers)} "
+        return " ." in spaced or ". " in spaced or any(
             numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
             for samples, requests in self.reader.figures.sampled
         )
