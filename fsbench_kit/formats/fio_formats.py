@@ -29,6 +29,7 @@ _DOCUMENT: Final = "\n{\n"
 _DOCUMENT_END: Final = "\n}\n"
 _TERSE_BEFORE: Final = re.compile(r"(?:(?<=\n)|\A)(?:[2-5];fio-[^\n]*\n)+\Z")
 _MOST_TERSE: Final = 2**16
+_HEADERS: Final = (": (g=", "\nfio-", "\nStarting ")
 
 
 class Reports(NamedTuple):
@@ -97,7 +98,8 @@ def _cut(chars: str) -> _Pieces | None:
     found = _TERSE_BEFORE.search(chars, max(start - _MOST_TERSE, 0), start)
     first = found.start() if found is not None else start
     around = chars[:first] + chars[end:]
-    if ";fio-" in around or "fio " in around:
+    has_header = any(chars.find(sign, end) >= 0 for sign in _HEADERS)  # that of another run
+    if has_header or ";fio-" in around or "fio " in around:
         return None
     return _Pieces(chars, slice(first, start), slice(start, end), around)
 
