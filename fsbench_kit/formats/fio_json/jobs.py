@@ -121,7 +121,8 @@ def _read_direction(figures: Figures, block: Object, place: Place) -> None:
     report = figures.report
     has_kib_only = report.is_old and "io_kbytes" not in block
     figures.add(place, block, _RATES[has_kib_only, "bw_bytes" in block], gate=report.requests(block))
-    if is_amount(report.document.text(runtime := block.get("runtime"))):
+    runtime = block.get("runtime")
+    if is_number(runtime) and is_amount(report.document.number(runtime)):
         report.mark(runtime)  # also where it tells for how long nothing was done
     for kind in ("slat", "clat", "lat"):
         read_latency(figures, object_(block.get(f"{kind}_ns", block.get(kind))), place, kind)

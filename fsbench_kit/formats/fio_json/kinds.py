@@ -87,9 +87,13 @@ class Kind:
         """Whether a number is none, or statistics may be over single requests."""
         numbers = log.numbers
         spaced = f" {' '.join(numbers)} "
-        return " ." in spaced or ". " in spaced or any(
-            numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
-            for samples, requests in self.reader.figures.sampled
+        return (
+            " ." in spaced
+            or ". " in spaced
+            or any(
+                numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
+                for samples, requests in self.reader.figures.sampled
+            )
         )
 
     def unread(self, log: Log) -> list[list[Unread]]:
