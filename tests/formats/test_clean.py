@@ -133,10 +133,12 @@ def _alike(number: int) -> list[str]:
     return made
 
 
-def parsed(texts: Sequence[str]) -> int:
-    """Return how many logs a format parses while all are read."""
+def parsed(texts: Sequence[str], before: Sequence[str] = ()) -> int:
+    """Return how many logs a format parses while all are read, by who has read no others than those before."""
     count = 0
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clean, "_EXAMPLES", {})
+        clean.read(before)
         for each in FORMATS:
 
             def counted(text: Text, parse: Callable[[Text], Iterator[Record]] = each.parse) -> Iterator[Record]:
@@ -153,6 +155,18 @@ def test_undamaged_logs_of_all_versions_are_read_together() -> None:
     texts = _alike(200)
     assert parsed(texts) < 30  # one of each kind
     assert compare(texts) == []
+
+
+def test_examples_are_remembered() -> None:
+    """So a kind of logs is parsed once, in however many lots they come."""
+    rng = random.Random(4)
+    fio = (fio_logs.DATA / "3.33-grouped.txt").read_text(encoding="utf-8")
+    iozone = IOZONE_WITH_CPU[0].read_text(encoding="utf-8")
+    one, other = ([other_digits(text, rng) for text in (fio, iozone) for _ in range(9)] for _ in range(2))
+    sysbench = _alike(40)
+    one, other = [*one, *sysbench[:20]], [*other, *sysbench[20:]]
+    assert parsed(other, before=one) < parsed(other) / 3  # one has a line that none had before
+    assert compare(one) == compare(other) == []
 
 
 @pytest.mark.parametrize("version", sorted(LAYOUTS))

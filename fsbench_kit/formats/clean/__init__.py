@@ -15,13 +15,15 @@ column over all of them. So this module knows no format, and what it reads is wh
 - The figures of the example are read as a column too, and have to be what `parse` makes of them.
 - The cross-checks (`Clean.checks`) are made over the columns, and have to find in the example what `parse` says.
 
-What is left over is for `parse`, which says what is wrong with it.
+What is left over is for `parse`, which says what is wrong with it. An example is remembered: it is read along with
+the logs of its kind that come later.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import accumulate, chain
+from itertools import accumulate, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit import formats
@@ -63,39 +65,76 @@ def read(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[int]]:
     kinds: dict[str, list[Log]] = defaultdict(list)
     for log in logs:
         kinds[log.kind].append(log)
-    alike: dict[str, list[list[Log]]] = defaultdict(list)
+    alike: dict[str, list[Log]] = defaultdict(list)
     for kind, some in kinds.items():
         lines = next((each for each in loose if each.sign in kind), None)
-        if lines is None:
-            alike[UNIT.sub("\0", kind)].append(some)
-        else:
-            layout = Layout.of(kind, lines)
-            alike[layout.plain].append([log._replace(layout=layout) for log in some])
+        layout = Layout.of(kind, lines) if lines is not None else None
+        alike[_plain(kind, layout)] += [log._replace(layout=layout) for log in some]
     groups: list[Group] = []
-    for of_kinds in alike.values():
-        left += _examples(of_kinds, numbers, groups)
+    remembered = _remembered(alike, numbers)
+    for plain, some in alike.items():
+        left += _examples([*remembered[plain], *some], numbers, groups)
     found: dict[str, Collector] = defaultdict(Collector)
     for figures in read_figures(groups, numbers) if groups else ():
         read_as, said, others = figures.as_examples()
         left += others
         if read_as is not None:
-            found[read_as.group.example.owner].add(read_as, said)
-    return {name: collector.logs() for name, collector in found.items()}, sorted(left)
+            _remember(read_as.group)
+            found[read_as.group.example.owner].add(read_as.of_given(), [item for item in said if item.log >= 0])
+    return {name: collector.logs() for name, collector in found.items()}, sorted(at for at in left if at >= 0)
+
+
+def _plain(kind: str, layout: Layout | None) -> str:
+    """Return what logs have in common that are alike but for units."""
+    return UNIT.sub("\0", kind) if layout is None else layout.plain
+
+
+_EXAMPLES: Final[dict[str, list[Example]]] = {}
+"""The examples of logs that were read before, by what these have in common."""
+
+_MOST: Final = 128
+"""So many of these have examples, and so many examples each; of longer logs none."""
+
+_LONGEST: Final = 2**14
+
+
+def _remember(group: Group) -> None:
+    """Keep those examples of a group that have shown to be some."""
+    for example in group.examples if len(group.logs) > len(group.examples) else ():
+        log = example.log
+        if log.at >= 0 and len(log.raw) <= _LONGEST:
+            known = _EXAMPLES.setdefault(_plain(log.kind, log.layout), [])
+            known.append(example)
+            del known[:-_MOST]
+    while len(_EXAMPLES) > _MOST:
+        del _EXAMPLES[next(iter(_EXAMPLES))]
+
+
+def _remembered(plains: Iterable[str], numbers: Numbers) -> dict[str, list[Log]]:
+    """Return the logs of examples, by what they have in common; their numbers are taken in."""
+    found = {plain: _EXAMPLES.get(plain, []) for plain in plains}
+    firsts = iter(numbers.add([example.log.dateless for some in found.values() for example in some]))
+    return {
+        plain: [example.log._replace(at=-1, first=next(firsts), example=example) for example in some]
+        for plain, some in found.items()
+    }
 
 
 _MOST_FAILURES: Final = 8
 """So many logs of a kind are tried as its example."""
 
 
-def _examples(kinds: list[list[Log]], numbers: Numbers, groups: list[Group]) -> Iterator[int]:
+def _examples(logs: list[Log], numbers: Numbers, groups: list[Group]) -> Iterator[int]:
     """Find examples for logs that are alike but for units, and yield the indexes of those that have none."""
-    owners = {id(owner): owner for _, owner in formats.sniff(kinds[0][0].chars)}.values()
+    owners = {id(owner): owner for _, owner in formats.sniff(logs[0].chars)}.values()
     clean = next(map(_clean, owners), None)
     if len(owners) != 1 or clean is None:
-        yield from (log.at for logs in kinds for log in logs)
+        yield from (log.at for log in logs)
         return
     (owner,) = owners
-    pending = [list(chain(*kinds))] if clean.units or clean.lines else kinds
+    pending = [logs]
+    if not clean.units and not clean.lines:
+        pending = [list(some) for _, some in groupby(sorted(logs, key=attrgetter("kind")), attrgetter("kind"))]
     if clean.unplaced is not None:
         pending = [some for logs in pending for some in by_place(logs, numbers, clean.unplaced)]
     failures, start = 0, len(groups)
@@ -110,11 +149,11 @@ def _examples(kinds: list[list[Log]], numbers: Numbers, groups: list[Group]) -> 
             continue
         alike, *others = example.sorted(some, numbers)
         lore = lores[example.run.tool_version]
-        if example.teaches(lore, numbers):
+        if not example.teaches(lore, numbers):
+            yield from (log.at for log in alike)
+        elif any(log.at >= 0 for log in alike):
             groups.append(Group([example], lore, numbers))
             yield from groups[-1].fill(alike, owner)
-        else:
-            yield from (log.at for log in alike)
         pending += others
     if clean.are_settings_apart:
         groups[start:] = _joined(groups[start:])

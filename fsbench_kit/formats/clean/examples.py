@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -94,6 +94,8 @@ class Example:
     @classmethod
     def of(cls, owner: formats.Format, clean: Clean, log: Log) -> Example | None:
         """Return a log as an example, or ``None`` where it cannot vouch for others."""
+        if log.example is not None:
+            return replace(log.example, log=log)
         text = log.text
         records = list(owner.parse(text))
         runs = [record for record in records if isinstance(record, Run)]

@@ -152,13 +152,13 @@ class Collector:
     def _add_runs(self, read: Read, indexes: Indexes) -> None:
         group, example, logs = read.group, read.group.example, read.group.logs
         durations = [example.run.duration] * len(logs)
-        timed = [
-            column
+        timed = {
+            column: item.value
             for column, item in enumerate(example.run.measurements)
             if example.clean.duration == item.metric and item.value
-        ]
-        if timed and example.run.duration == read.value[0, timed].max():
-            durations = read.value[:, timed].max(axis=1).tolist()
+        }
+        if timed and example.run.duration == max(timed.values()):
+            durations = read.value[:, list(timed)].max(axis=1).tolist()
         starts, ends = zip(*(log.span for log in logs), strict=True)
         clocks = [example.clean.clock(log.dates) for log in logs]
         own: dict[str, Any] = {"start": starts, "end": ends, "duration": durations, "identity": _identity(group)}

@@ -155,6 +155,11 @@ class Read:
         ends = (self.value, self.low, self.high, self.shares)
         return Read(some, self.texts[rows], *(end[rows] for end in ends))
 
+    def of_given(self) -> Read:
+        """Return the figures of those logs that were given, without those of examples that were read before."""
+        rows = np.flatnonzero([log.at >= 0 for log in self.group.logs])
+        return self if len(rows) == len(self.group.logs) else self.of(rows)
+
     def as_examples(self) -> tuple[Read | None, list[Said], list[int]]:
         """Return what is read like the examples, what is to be said of it, and the indexes of all other logs."""
         group, example = self.group, self.group.example

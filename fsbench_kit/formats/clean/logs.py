@@ -17,6 +17,7 @@ from fsbench_kit.formats.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from fsbench_kit.formats.clean.examples import Example
     from fsbench_kit.formats.clean.lines import Layout
 
 
@@ -26,7 +27,7 @@ class Log(NamedTuple):
     Attributes
     ----------
     at
-        Which of the texts it is.
+        Which of the texts it is; below 0 if it is none of them.
     raw, chars
         As it is, and with plain blanks for hard ones.
     dateless, dates
@@ -37,6 +38,8 @@ class Log(NamedTuple):
         Where its numbers begin in their column.
     layout
         Which of its lines are there in all logs of its kind; ``None`` where all of them are.
+    example
+        What was read of it as an example before.
     """
 
     at: int
@@ -47,6 +50,7 @@ class Log(NamedTuple):
     kind: str
     first: int
     layout: Layout | None = None
+    example: Example | None = None
 
     def head(self, number: int | None) -> str:
         """Return the line that tells the unit of a number, or nothing where it is the same in all logs."""

@@ -49,6 +49,17 @@ class Numbers:
         self.words: NDArray[Any] = self._text.to_numpy()
         self.widths: Indexes = flat.str.len_bytes().to_numpy().astype(np.int64)
 
+    def add(self, texts: Sequence[str]) -> list[int]:
+        """Take in more texts before anything is asked of their numbers; return where those of each begin."""
+        if not texts:
+            return []
+        other = Numbers(pl.Series(texts))
+        before = len(self.words) - 1
+        self._text = self._text[:before].append(other._text)
+        self.words = self._text.to_numpy()
+        self.widths = np.concatenate([self.widths, other.widths])
+        return [before + first for first in other.first[:-1]]
+
     @cached_property
     def lengths(self) -> Indexes:
         """How many characters each is long."""
