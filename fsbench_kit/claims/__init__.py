@@ -23,8 +23,9 @@ from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.design import Evidence
 from fsbench_kit.claims.relations import RELATIONS, Known, Relation
 from fsbench_kit.claims.verdict import judge, unjudged
+from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.reading import read
-from fsbench_kit.data.study import STUDY_FILE, read_study, study_folders
+from fsbench_kit.data.study import read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.toml_lines import lines_of_keys
 from fsbench_kit.model.vocabulary import METRICS, OPERATIONS

@@ -45,7 +45,7 @@ def audit_command(paths: Paths, to: To = None) -> None:
 def _study_of(page: Path, folder: Path | None) -> Path | None:
     """Return the folder of a page's study; where there is none, write it down, and return none."""
     from fsbench_kit.cli.drafts import write_draft
-    from fsbench_kit.data.study import STUDY_FILE
+    from fsbench_kit.data.files import STUDY_FILE
 
     if page.name == STUDY_FILE:
         return page.parent

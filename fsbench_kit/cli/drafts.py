@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def write_draft(folder: Path, dataset: fsb.Dataset, *, names: str | None = None, claims: bool = False) -> Draft:
     """Write the description of a folder's study, where there is none yet."""
     from fsbench_kit.data.drafts import drafted
-    from fsbench_kit.data.study import STUDY_FILE, read_study
+    from fsbench_kit.data.files import STUDY_FILE
+    from fsbench_kit.data.study import read_study
 
     path = folder / STUDY_FILE
     draft = drafted(folder, dataset, names=names, claims=claims)

@@ -25,8 +25,8 @@ def init_command(
     fsbench init results/
     fsbench init my-project
     """
+    from fsbench_kit.data.files import STUDY_FILE
     from fsbench_kit.data.project import PARTS, is_project, start
-    from fsbench_kit.data.study import STUDY_FILE
 
     if (folder / STUDY_FILE).exists():
         err.print(f"{folder / STUDY_FILE} is there already, and stays as it is.")

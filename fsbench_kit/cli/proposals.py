@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.analysis.factors import possible_factors
+from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.name_proposals import proposed
-from fsbench_kit.data.study import STUDY_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

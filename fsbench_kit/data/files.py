@@ -213,3 +213,29 @@ def _checked(mode: int, *, may_be_pipe: bool) -> bool:
     if irregular is not None and not is_pipe:
         raise OSError(errno.EINVAL, f"it is {irregular}")
     return is_pipe
+
+
+# What a folder is, by a file in it
+
+STUDY_FILE: Final = "study.toml"
+RUN_FILE: Final = "run.json"
+
+
+def is_study(folder: Path) -> bool:
+    """Whether a folder is that of a study.
+
+    Raises
+    ------
+    OSError
+        If it cannot be told.
+    """
+    return (folder / STUDY_FILE).is_file()
+
+
+def is_launched(folder: Path) -> bool:
+    """Whether a folder is that of a launched run; ``run.json`` is also what people call fio's own output."""
+    path = folder / RUN_FILE
+    try:
+        return path.is_file() and b'"fio version"' not in path.read_bytes()
+    except OSError:
+        return True  # which is said when it is read

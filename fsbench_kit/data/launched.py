@@ -11,15 +11,13 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from fsbench_kit.data.files import opened
+from fsbench_kit.data.files import RUN_FILE, opened
 from fsbench_kit.data.log import Log, is_fio_log, log_with
 from fsbench_kit.data.study import problems
 from fsbench_kit.data.study_facts import study_origin, target_settings
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Diagnostic, Setting
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
-
-RUN_FILE: Final = "run.json"
 
 
 class RunCondition(BaseModel):
@@ -61,15 +59,6 @@ class RunFacts(BaseModel):
     settings: dict[str, str]
     conditions: tuple[RunCondition, ...] = ()
     sha256: dict[str, str]
-
-
-def is_launched(folder: Path) -> bool:
-    """Whether a folder is that of a launched run; ``run.json`` is also what people call fio's own output."""
-    path = folder / RUN_FILE
-    try:
-        return path.is_file() and b'"fio version"' not in path.read_bytes()
-    except OSError:
-        return True  # which is said when it is read
 
 
 def run_facts(folder: Path) -> RunFacts:

@@ -65,12 +65,22 @@ class Log:
     settings: tuple[Setting, ...] = ()
     filesystem_settings: Mapping[str, tuple[Setting, ...]] = field(default_factory=dict)
 
+    @property
+    def has_runs(self) -> bool:
+        """Whether there is a run in what was read of the file."""
+        return self.part is not None and len(self.part.runs) > 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FioLog(Log):
     """A log file of fio, which is one of those of its run, and is not held in memory."""
 
     file: LogFile
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether there is a run: each is of one."""
+        return True
 
 
 def log_with(path: Path | str, code: str, message: str) -> Log:

@@ -42,18 +42,14 @@ def with_names(log: Log, templates: Sequence[NameTemplate]) -> Iterator[Log]:
 
     That a name fits no template is said beside it.
     """
-    if not _has_runs(log):
+    if not log.has_runs:
         yield log
         return
     path = PurePath(log.source)
     named = said_by(templates, path) if templates else plain_names(path)
     if named is None:
         yield not_fitting(log, templates)
-    yield with_named(log, named or NOTHING)
-
-
-def _has_runs(log: Log) -> bool:
-    return isinstance(log, FioLog) or (log.part is not None and len(log.part.runs) > 0)
+    yield log if named in (None, NOTHING) else with_named(log, named)
 
 
 def said_by(templates: Iterable[NameTemplate], path: PurePath) -> Named | None:
@@ -74,7 +70,7 @@ def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
     named = _named({key: _form(key).read(value) for key, value in known.items()})
     settings = tuple(replace(setting, origin="assumed") for setting in named.settings)
     facts = {**named.facts, **({"tool_version": version} if version and isinstance(log, FioLog) else {})}
-    if _has_runs(log):
+    if log.has_runs:
         yield log_with(log.source, "ASSUMED", f"Assumed: {', '.join(map(' '.join, assume.items()))}.")
         log = with_named(log, Named(facts, settings))
     yield log
@@ -152,6 +148,8 @@ def plain_names(path: PurePath) -> Named:
     {'filesystem': 'xfs', 'round': 3}
     """
     text = path.as_posix().removesuffix(path.suffix)
+    if "=" not in text and "/run-" not in text:
+        return NOTHING
     found = {_ALIASES.get(key.lower(), key): value for key, value in _PAIR.findall(text)}
     if (of_bench_fio := _BENCH_FIO.search(path.as_posix())) is not None:
         found = {**of_bench_fio.groupdict(), **found}

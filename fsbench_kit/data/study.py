@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -23,13 +23,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.files import paths as paths_of
 from fsbench_kit.data.names import NameTemplate
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.toml_lines import lines_of_keys
-
-STUDY_FILE: Final = "study.toml"
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 Counted = Annotated[int, Field(ge=1)]

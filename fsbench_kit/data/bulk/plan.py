@@ -14,10 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fsbench_kit.data.files import flattened, inode, is_folder
-from fsbench_kit.data.launched import is_launched
-from fsbench_kit.data.reading import read_before
-from fsbench_kit.data.study import STUDY_FILE
+from fsbench_kit.data.files import flattened, inode, is_folder, is_launched, is_study
+from fsbench_kit.data.finding import read_before
 from fsbench_kit.data.written import is_written
 from fsbench_kit.formats.fio_log.layout import LogName
 from fsbench_kit.model.errors import RequestError
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fsbench_kit.data.files import Given
+    from fsbench_kit.data.finding import Seen
     from fsbench_kit.data.log import Log
-    from fsbench_kit.data.reading import Seen
 
 FILES: Final = 2000
 BYTES: Final = 8_000_000
@@ -157,7 +155,7 @@ class _Search:
     def _lots_in(self, folder: Path) -> list[Chunk]:
         """Return what stands in a folder: one lot of it, if it is small."""
         try:
-            if (folder / STUDY_FILE).is_file() or is_launched(folder) or is_written(folder):
+            if is_study(folder) or is_launched(folder) or is_written(folder):
                 return [_alone(folder)]
             with os.scandir(folder) as found:
                 entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda e: e.name)

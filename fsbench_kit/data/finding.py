@@ -1,0 +1,221 @@
+"""Finds what can be read in files and folders: loose logs, studies, launched runs, datasets that were written.
+
+First everything is found, then all files are read together, and then what was read is put in its places.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
+
+from fsbench_kit.data.batches import File
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.files import Inode, Stamp, inode, is_folder, is_launched, is_study, name_of, not_regular
+from fsbench_kit.data.log import Log, log_with
+from fsbench_kit.data.written import is_in_parts, is_written, read_frames
+from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.records import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from types import ModuleType
+
+Result: TypeAlias = Log | Dataset
+Found: TypeAlias = "Log | Dataset | File | Several"
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """What was found in a place.
+
+    Attributes
+    ----------
+    together
+        Makes of the results of each what becomes of all of them.
+    is_its_logs
+        Whether that depends on nothing else.
+    """
+
+    found: Sequence[Found]
+    together: Callable[[Sequence[Sequence[Result]]], Iterator[Result]]
+    is_its_logs: bool = False
+
+
+def files_of(found: Found) -> Iterator[File]:
+    """Yield the files that are to be read, in the order in which `results_of` takes them."""
+    match found:
+        case File():
+            yield found
+        case Several():
+            for each in found.found:
+                yield from files_of(each)
+
+
+def traces_of(found: Found) -> Iterator[tuple[object, ...] | None]:
+    """Yield what decides what becomes of something found; ``None`` where that is more than its logs."""
+    match found:
+        case File(stamp=Stamp() as stamp):
+            yield found.path, *stamp
+        case Log():
+            yield found.source, *found.records
+        case Several(is_its_logs=True):
+            for each in found.found:
+                yield from traces_of(each)
+        case _:
+            yield None
+
+
+def results_of(found: Found, read: Iterator[Log]) -> Iterator[Result]:
+    """Yield what became of something found, taking what was read of files."""
+    match found:
+        case File():
+            log = _of_use(next(read)) if found.is_found else next(read)
+            if log is not None:
+                yield log
+        case Several():
+            yield from found.together([list(results_of(each, read)) for each in found.found])
+        case _:
+            yield found
+
+
+Seen = dict[Inode, str]
+"""The files and folders that were read so far, under one of their names."""
+
+
+def found_at(item: Path | BinaryIO, number: int, seen: Seen) -> Found:
+    """Find what an item is that was given, by its path or as the open file of a number."""
+    if not isinstance(item, Path):
+        return File(name_of(item, number), open=item)
+    if not is_folder(item):
+        return read_before(item, seen) or File(str(item), may_be_pipe=True)
+    if item.resolve() == Path(item.resolve().anchor):
+        return log_with(item, "UNREADABLE", "The whole machine is not searched: name the folder with the logs.")
+    return read_before(item, seen) or Several(
+        list(_found_in_folder(item, seen)), partial(_or_no_log, item), is_its_logs=True
+    )
+
+
+def _or_no_log(folder: Path, results: Sequence[Sequence[Result]]) -> Iterator[Result]:
+    found = list(chain.from_iterable(results))
+    yield from found
+    if all(isinstance(each, Log) and _codes(each) == ["SKIPPED"] for each in found):
+        yield log_with(folder, "NO_LOG", "There is no log in this folder or below it.")
+
+
+def read_before(path: Path, seen: Seen) -> Log | None:
+    """Return what is to be said where a file or folder was read under another name; else remember it."""
+    try:
+        return _seen_before(inode(path), str(path), seen)
+    except OSError:
+        return None  # which is said when it is read
+
+
+def _seen_before(found: Inode, path: str, seen: Seen) -> Log | None:
+    if (first := seen.setdefault(found, path)) is path:
+        return None
+    return log_with(path, "READ_BEFORE", f"It is the same as {first}, and was read as that.")
+
+
+def _found_in_folder(folder: Path, seen: Seen, but: Collection[Path] = ()) -> Iterator[Found]:
+    """Find a study, a run's folder, a dataset, or a folder of these and of loose files."""
+    try:
+        is_described, has_frames = is_study(folder), is_written(folder)
+    except OSError as error:
+        yield log_with(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
+        return
+    if has_frames:
+        yield _written(folder)
+    if is_in_parts(folder):
+        return
+    if is_described:
+        yield from _described().found_in_study(folder, seen)
+    elif is_launched(folder):
+        yield from _described().found_of_run(folder)
+    else:
+        yield from found_loose(folder, seen, but)
+
+
+def found_loose(folder: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
+    """Find what stands in a folder but for some files, given as paths without links."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted((each for each in found if not each.name.startswith(".")), key=lambda each: each.name)
+    except OSError as error:
+        yield log_with(folder, "UNREADABLE", f"The folder cannot be read: {error.strerror}.")
+        return
+    prefix = str(folder / "_")[:-1]
+    for entry in entries:
+        path = prefix + entry.name
+        if but and Path(path).resolve() in but:
+            continue
+        try:
+            known = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            yield log_with(path, "UNREADABLE", f"It cannot be read: {error.strerror}.")
+            continue
+        if stat.S_ISREG(known.st_mode):
+            yield _seen_before((known.st_dev, known.st_ino), path, seen) or File(
+                path, is_found=True, stamp=Stamp.of(known)
+            )
+        else:
+            yield from found_as(Path(path), seen, but)
+
+
+def _written(folder: Path) -> Log | Dataset:
+    try:
+        return Dataset(**read_frames(folder))
+    except InputError as error:
+        return log_with(error.file or folder, "UNREADABLE", f"The dataset cannot be read: {error.what}.")
+
+
+def found_as(entry: Path, seen: Seen, but: Collection[Path]) -> Iterator[Found]:
+    """Find what stands in a folder and is no plain file."""
+    try:
+        irregular = not_regular(entry)
+    except OSError as error:
+        yield log_with(entry, "UNREADABLE", f"It cannot be read: {error.strerror}.")
+        return
+    if irregular is not None:
+        yield log_with(entry, "SKIPPED", f"It is {irregular}, and was not opened.")
+    elif entry.is_symlink() and entry.is_dir() and entry.parent.resolve().is_relative_to(entry.resolve()):
+        yield log_with(entry, "SKIPPED", "It is a link to a folder that it stands in, and was not followed.")
+    elif (before := read_before(entry, seen)) is not None:
+        yield before
+    elif entry.is_dir():
+        yield from _found_in_folder(entry, seen, but)
+    else:
+        yield File(str(entry), is_found=True)
+
+
+def _of_use(log: Log) -> Log | None:
+    """Return a log that stands in a folder, or what is to be said of one that cannot be read.
+
+    Other files are to be expected there; given by name, they are an error.
+    """
+    if log.has_runs:
+        return log
+    if log.part is None:
+        return None
+    unread = [number for number, code in zip(log.part.said, _codes(log), strict=True) if code in _UNREAD]
+    return replace(log, part=log.part._replace(said=unread)) if unread else None
+
+
+def _codes(log: Log) -> list[str]:
+    """Return the codes of what is said of a file."""
+    if log.part is None:
+        return [record.code for record in log.records if isinstance(record, Diagnostic)]
+    return log.part.columns.diagnostics["code"].gather(list(log.part.said)).to_list()
+
+
+_UNREAD: Final = {"UNREADABLE", "DAMAGED_ARCHIVE", "TOO_LARGE"}
+
+
+def _described() -> ModuleType:
+    """Return what finds logs that a file beside them describes; few need it, and it takes its time to import."""
+    return import_module("fsbench_kit.data.described")
