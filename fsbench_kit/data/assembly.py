@@ -39,7 +39,11 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     found, more = _merged(found, sets)
     settings = _with_outside(found)
     runs = _runs_frame(found)
-    checks = [(runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings)]
+    measurements = found.columns.measurements
+    is_repeated = measurements["primary"] & measurements.select(RUN, "primary", *MEASUREMENT_KEY).is_duplicated()
+    checks = [
+        (runs["source"][check.run], check.diagnostic) for check in _checks(found.columns, settings, is_repeated)
+    ]
     said = pl.concat(
         [
             diagnostics_of(checks),
@@ -49,7 +53,7 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     )
     belonging = {
         "settings": settings,
-        "measurements": _primary_once(found.columns.measurements),
+        "measurements": _primary_once(measurements, is_repeated),
         "distributions": found.columns.distributions,
         "series": found.columns.series,
     }
@@ -213,15 +217,18 @@ class _Check:
     diagnostic: Diagnostic
 
 
-def _checks(columns: Columns, settings: pl.DataFrame) -> list[_Check]:
-    """Check all runs at once, and return what was found, in the order of the runs."""
+def _checks(columns: Columns, settings: pl.DataFrame, is_repeated: pl.Series) -> list[_Check]:
+    """Check all runs at once, and return what was found, in the order of the runs.
+
+    `is_repeated` tells of measurements whether they are primary and others are that stand for the same thing.
+    """
     measurements = columns.measurements
     found = [
         *_uncountable(columns.too_large),
         *_disagreements(settings),
         *_other_jobs(settings, measurements),
         *_unnamed_latencies(measurements),
-        *_repeated(measurements),
+        *_repeated(measurements.filter(is_repeated)),
     ]
     return sorted(found, key=lambda check: check.run)
 
@@ -265,6 +272,8 @@ _ORIGIN_NAMES: Final = {
 def _other_jobs(settings: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[_Check]:
     """Find runs of which an article states the command of another job than the log has measurements of."""
     stated = settings.filter(key="job_name", origin="stated").group_by(RUN, maintain_order=True).agg("value")
+    if stated.is_empty():
+        return
     jobs = (
         measurements.filter(pl.col("part").is_not_null(), scope="job")
         .group_by(RUN, "part", maintain_order=True)
@@ -290,11 +299,9 @@ def _unnamed_latencies(measurements: pl.DataFrame) -> Iterator[_Check]:
         yield _Check(run, Diagnostic(code="UNNAMED_LATENCY", message=message, line=line))
 
 
-def _repeated(measurements: pl.DataFrame) -> Iterator[_Check]:
+def _repeated(several: pl.DataFrame) -> Iterator[_Check]:
     """Find primary measurements that stand for the same thing as an earlier one of their run."""
-    key = (RUN, *MEASUREMENT_KEY)
-    several = measurements.filter(_is_repeated(measurements))
-    for _, rows in several.group_by(key, maintain_order=True):
+    for _, rows in several.group_by(RUN, *MEASUREMENT_KEY, maintain_order=True):
         first, *others = rows.rows(named=True)
         for item in others:
             message = (
@@ -307,14 +314,9 @@ def _repeated(measurements: pl.DataFrame) -> Iterator[_Check]:
             yield _Check(item[RUN], diagnostic)
 
 
-def _primary_once(measurements: pl.DataFrame) -> pl.DataFrame:
+def _primary_once(measurements: pl.DataFrame, is_repeated: pl.Series) -> pl.DataFrame:
     """Let only the first of primary measurements be primary that stand for the same thing."""
-    if not _is_repeated(measurements).any():
+    if not is_repeated.any():
         return measurements
     is_first = pl.struct(RUN, "primary", *MEASUREMENT_KEY).is_first_distinct()
     return measurements.with_columns(primary=pl.col("primary") & is_first)
-
-
-def _is_repeated(measurements: pl.DataFrame) -> pl.Series:
-    """Tell of each measurement whether it is primary and another one is that stands for the same thing."""
-    return measurements["primary"] & measurements.select(RUN, "primary", *MEASUREMENT_KEY).is_duplicated()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -138,17 +139,22 @@ class Prints:
     def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
         main = measurements.filter("primary")
         main = main.filter(pl.struct(RUN, *MEASUREMENT_KEY).is_first_distinct())
-        main = main.sort(RUN, -pl.col("text").str.len_bytes().cast(pl.Int64), maintain_order=True)
-        telling = main.select(
-            digits=_digits(pl.col("text")), group=_group(tools.gather(main[RUN])), is_rate=_IS_RATE
-        )
-        runs = main[RUN].to_numpy()
-        self._figures = Figures(main)
+        self._main = main.sort(RUN, -pl.col("text").str.len_bytes().cast(pl.Int64), maintain_order=True)
+        self._tools = tools
+        runs = self._main[RUN].to_numpy()
+        self._figures = Figures(self._main)
         self._lookup = Lookup(self._figures, np.arange(main.height), runs)
-        self._digits, self._is_rate = telling["digits"].to_numpy(), telling["is_rate"].to_numpy()
-        self._tells = telling["group"].is_not_null().to_numpy()
-        self._group = np.unique(telling["group"].fill_null(0).to_numpy(), return_inverse=True)[1]
         self._start = np.searchsorted(runs, np.arange(len(tools) + 1))
+
+    @cached_property
+    def _telling(self) -> tuple[Numbers, Numbers, Flags]:
+        """The digits of each, its group (below 0 if it tells nothing), and whether it is a rate."""
+        main = self._main
+        telling = main.select(
+            digits=_digits(pl.col("text")), group=_group(self._tools.gather(main[RUN])), is_rate=_IS_RATE
+        )
+        group = telling["group"].rank("dense").cast(pl.Int64).fill_null(-1)
+        return telling["digits"].to_numpy(), group.to_numpy(), telling["is_rate"].to_numpy()
 
     @property
     def number(self) -> Numbers:
@@ -164,13 +170,24 @@ class Prints:
         few, many = np.where(is_less, one, other), np.where(is_less, other, one)
         left = np.arange(len(one))
         for number in _FIRST:
-            pair, item, partner = self._partners(few[left], many[left], number)
-            differing = np.bincount(pair[~self._figures.agree(item, partner)], minlength=len(left))
-            left = left[differing <= tolerance[left] * self.number[few[left]]]
+            parts = self._split(left, np.minimum(self.number[few[left]], number))
+            left = np.concatenate(
+                [some[self._may_be(few[some], many[some], tolerance[some], number)] for some in parts]
+            )
         is_same = np.zeros(len(one), dtype=np.bool_)
-        for some in np.array_split(left, 1 + self.number[few[left]].sum() // _TOGETHER):
+        for some in self._split(left, self.number[few[left]]):
             is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
         return is_same
+
+    @staticmethod
+    def _split(pairs: Numbers, sizes: Numbers) -> list[Numbers]:
+        return np.array_split(pairs, 1 + sizes.sum() // _TOGETHER)
+
+    def _may_be(self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], number: int) -> Flags:
+        """Whether not too many of the first measurements of pairs differ."""
+        pair, item, partner = self._partners(few, many, number)
+        differing = np.bincount(pair[~self._figures.agree(item, partner)], minlength=len(few))
+        return np.asarray(differing <= tolerance * self.number[few])
 
     def _are_same(self, few: Numbers, many: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
         pair, item, partner = self._partners(few, many)
@@ -201,16 +218,14 @@ class Prints:
         What follows from each other counts once, by the shorter of the prints: IOPS, bandwidth and the mean
         latency of a job, a rate and the time it was taken over.
         """
-        tells = self._tells[one]
+        if not len(pair):
+            return np.zeros(pairs, dtype=np.int64)
+        all_digits, groups, are_rates = self._telling
+        tells = groups[one] >= 0
         pair, one, other = pair[tells], one[tells], other[tells]
-        digits = np.minimum(self._digits[one], self._digits[other])
-        order = np.lexsort((self._group[one], pair))
-        pair, group, digits, is_rate = (
-            pair[order],
-            self._group[one][order],
-            digits[order],
-            self._is_rate[one][order],
-        )
+        order = np.lexsort((groups[one], pair))
+        pair, one, other = pair[order], one[order], other[order]
+        digits, group, is_rate = np.minimum(all_digits[one], all_digits[other]), groups[one], are_rates[one]
         starts = np.flatnonzero(np.diff(pair, prepend=-1) | np.diff(group, prepend=-1))
         if not len(starts):
             return np.zeros(pairs, dtype=np.int64)

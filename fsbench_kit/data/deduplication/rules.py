@@ -108,7 +108,9 @@ def _buckets(runs: pl.DataFrame, *marked: pl.DataFrame) -> _Buckets:
         kind=pl.when("of_formats")
         .then(runs["format"].rank("dense").cast(pl.Int64).gather(known[RUN]))
         .fill_null(-1),
-    ).sort("mark", "rate", RUN)
+    )
+    can_meet = (pl.col("kind").min() < 0) | (pl.col("kind").n_unique() > 1)
+    known = known.filter(can_meet.over("mark")).sort("mark", "rate", RUN)
     marks = known["mark"].rank("dense").cast(pl.Int64)
     return _Buckets(marks.to_numpy(), known[RUN].to_numpy(), known["kind"].to_numpy())
 
@@ -245,18 +247,20 @@ class _Sets:
         """
         apart: dict[int, tuple[int, str]] = {}
         differ = np.array([], dtype=np.int64)
+        first = self._first_of_set(buckets)
         for lag in range(1, _TRIES + 1):
             places = buckets.pairs(lag)
-            while True:
-                first = self._first_of_set(buckets)
+            while len(places):
                 pairs = np.sort(np.stack([first[places], first[places + lag]]), axis=0)
                 codes = pairs[0] * len(self._set_of) + pairs[1]
                 is_open = (self._set_of[pairs[0]] != self._set_of[pairs[1]]) & ~np.isin(codes, differ)
-                if not is_open.any():
-                    break
                 places, codes = places[is_open], np.unique(codes[is_open])
-                is_same = are_same(*np.divmod(codes, len(self._set_of)))
-                differ = np.concatenate([differ, codes[~is_same], self._joined(codes[is_same], apart)])
+                is_same = are_same(*np.divmod(codes, len(self._set_of))) if len(codes) else np.array([], np.bool_)
+                differ = np.concatenate([differ, codes[~is_same]])
+                if not is_same.any():  # then nothing has changed of what is compared
+                    break
+                differ = np.concatenate([differ, self._joined(codes[is_same], apart)])
+                first = self._first_of_set(buckets)
         self._remark(apart)
 
     def _first_of_set(self, buckets: _Buckets) -> Numbers:
