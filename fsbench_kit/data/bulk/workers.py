@@ -1,10 +1,10 @@
-"""Where chunks are read: in an executor, in processes of our own, or in this one."""
+"""Where chunks are read: in an executor, or in this process and others of our own."""
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -31,12 +31,15 @@ class Each(Protocol):
 
 @contextmanager
 def reader(executor: Executor | None, chunks: int) -> Iterator[Each]:
-    """Give what reads chunks: in an executor, in processes of our own, or, if there is but one, right here."""
-    workers = min(chunks, len(os.sched_getaffinity(0)))
-    with ExitStack() as stack:
-        if executor is None and chunks > 1:
-            executor = stack.enter_context(processes(workers, {"POLARS_MAX_THREADS": "1"}))
-        yield _here if executor is None else partial(_elsewhere, executor)
+    """Give what reads chunks: an executor, or a process for each processor, of which this is one."""
+    others = min(chunks, len(os.sched_getaffinity(0))) - 1
+    if executor is not None:
+        yield partial(_elsewhere, executor, _AT_ONCE)
+    elif others:
+        with processes(others, {"POLARS_MAX_THREADS": "1"}) as own:
+            yield partial(_elsewhere, own, 2 * others, is_here_too=True)
+    else:
+        yield _here
 
 
 def _here(work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
@@ -45,18 +48,27 @@ def _here(work: Callable[..., T], of: Iterable[tuple[Any, ...]]) -> Iterator[tup
 
 
 def _elsewhere(
-    executor: Executor, work: Callable[..., T], of: Iterable[tuple[Any, ...]]
+    executor: Executor,
+    at_once: int,
+    work: Callable[..., T],
+    of: Iterable[tuple[Any, ...]],
+    *,
+    is_here_too: bool = False,
 ) -> Iterator[tuple[int, T]]:
-    """Have an executor do it; what waits there is bounded, because it is held in memory."""
+    """Have an executor do it, and this process too if so; what waits there is bounded, because it is in memory."""
     waiting = iter(enumerate(of))
     running: dict[Future[T], int] = {}
     try:
         while True:
-            for number, arguments in islice(waiting, _AT_ONCE - len(running)):
+            for number, arguments in islice(waiting, at_once - len(running)):
                 running[executor.submit(work, *arguments)] = number
-            if not running:
+            own = next(waiting, None) if is_here_too else None
+            if own is not None:
+                yield own[0], work(*own[1])
+            elif not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            timeout = None if own is None else 0
+            for future in wait(running, timeout, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
     except BrokenExecutor as error:
         raise InputError(
