@@ -243,7 +243,7 @@ def test_a_killed_command_goes_on(how: signal.Signals, tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGCONT)
         _, said = process.communicate()
     assert process.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
-    assert ("The same command goes on" in said) == (how == signal.SIGINT)
+    assert ("The same command continues" in said) == (how == signal.SIGINT)
     until = time.monotonic() + 10
     while any(Path(f"/proc/{child}").exists() for child in children):
         assert time.monotonic() < until

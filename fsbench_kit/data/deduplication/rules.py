@@ -246,10 +246,10 @@ class _Sets:
         Each is compared with some that stand before it; of those that are together already, the first one counts.
         """
         apart: dict[int, tuple[int, str]] = {}
-        differ = np.array([], dtype=np.int64)
         first = self._first_of_set(buckets)
         for lag in range(1, _TRIES + 1):
             places = buckets.pairs(lag)
+            differ = np.array([], dtype=np.int64)
             while len(places):
                 pairs = np.sort(np.stack([first[places], first[places + lag]]), axis=0)
                 codes = pairs[0] * len(self._set_of) + pairs[1]

@@ -22,7 +22,7 @@ the logs of its kind that come later.
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import accumulate, groupby
+from itertools import accumulate, count, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -114,8 +114,9 @@ def _remembered(plains: Iterable[str], numbers: Numbers) -> dict[str, list[Log]]
     """Return the logs of examples, by what they have in common; their numbers are taken in."""
     found = {plain: _EXAMPLES.get(plain, []) for plain in plains}
     firsts = iter(numbers.add([example.log.dateless for some in found.values() for example in some]))
+    ats = count(-1, -1)
     return {
-        plain: [example.log._replace(at=-1, first=next(firsts), example=example) for example in some]
+        plain: [example.log._replace(at=next(ats), first=next(firsts), example=example) for example in some]
         for plain, some in found.items()
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -149,6 +150,11 @@ class Example:
             [place for place in identity if place is not None],
             {offset: anchor for offset, anchor in anchors.items() if anchor is not None},
         )
+
+    @cached_property
+    def text(self) -> Text:
+        """What was read."""
+        return self.log.text
 
     @property
     def ends(self) -> list[Floats]:

@@ -184,13 +184,13 @@ class Read:
             read, said, left = self.of(np.flatnonzero(is_same)).as_examples()
             return read, said, others + left
         said = list(self._said(run))
-        of_firsts: dict[int, list[Diagnostic]] = {row: [] for row in firsts}
+        of_firsts: dict[int, list[Diagnostic]] = {all_logs[row]: [] for row in firsts}
         for item in said:
             if item.log in of_firsts:
                 of_firsts[item.log].append(item.diagnostic())
         if list(of_firsts.values()) != [each.remarks + each.said for each in group.examples]:
             return None, [], all_logs
-        return self, [item._replace(log=all_logs[item.log]) for item in said], []
+        return self, said, []
 
     def _run(self) -> Run:
         """Return the example's run with columns over the logs in its measurements and settings."""
@@ -215,9 +215,10 @@ class Read:
         return replace(example.run, measurements=tuple(many), settings=tuple(settings))
 
     def _said(self, run: Run) -> Iterator[Said]:
-        """Yield what is to be said of the logs, which are given by their rows; of each log in its order."""
+        """Yield what is to be said of the logs; of each in its order."""
         example = self.group.example
         every = np.arange(len(self.group.logs))
+        ats = np.array([log.at for log in self.group.logs])
         for remark in example.remarks:
             code, message, *constant = (
                 remark.code,
@@ -231,7 +232,7 @@ class Read:
             shown: Iterable[Iterable[Any]] = (
                 map(repeat, constant) if phrase is None else self._shown(every, phrase)
             )
-            yield from map(Said, every.tolist(), repeat(code), repeat(message), *shown)
+            yield from map(Said, ats.tolist(), repeat(code), repeat(message), *shown)
         for finding in example.clean.checks(run):
             rows = every[np.broadcast_to(finding.fails, len(every))]
             if not len(rows):
@@ -240,7 +241,7 @@ class Read:
             shown = (lines, repeat(None), repeat(None), excerpts)
             if finding.beside is None and finding.at.phrase is not None:
                 shown = self._shown(rows, finding.at.phrase)
-            yield from map(Said, rows.tolist(), repeat(finding.code), messages, *shown)
+            yield from map(Said, ats[rows].tolist(), repeat(finding.code), messages, *shown)
 
     def _shown(self, rows: NDArray[np.intp], phrase: tuple[int, int]) -> Iterable[Iterable[Any]]:
         """Return where the phrase of an example stands in some of the logs: lines, starts, ends and excerpts."""
@@ -249,17 +250,15 @@ class Read:
             (self._starts[rows, piece] + behind).tolist()
             for piece, behind in (example.anchors[at] for at in phrase)
         )
-        logs = [group.logs[row] for row in rows]
-        text = example.log.text
-        line = text.line(text.position(phrase[0]))
+        logs = [group.logs[row] for row in rows.tolist()]
+        line = example.text.line(example.text.position(phrase[0]))
         place = example.log.line_of(line)
         lines = [line if log.layout is None or place is None else log.layout.lines[place] for log in logs]
-        spans = list(zip(logs, starts, ends, strict=True))
         return (
             lines,
-            [log.byte(start) for log, start, _ in spans],
-            [log.byte(end) for log, _, end in spans],
-            [shortened(log.chars[start:end]) for log, start, end in spans],
+            [log.byte(start) for log, start in zip(logs, starts, strict=True)],
+            [log.byte(end) for log, end in zip(logs, ends, strict=True)],
+            [shortened(log.chars[start:end]) for log, start, end in zip(logs, starts, ends, strict=True)],
         )
 
     @cached_property
