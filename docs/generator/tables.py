@@ -12,9 +12,11 @@ from pydantic import BaseModel
 
 from docs.generator.markdown import attributes, code, markdown, table
 from fsbench_kit.data import study
+from fsbench_kit.launch.ageing import Ageing
 from fsbench_kit.launch.plan import Budget, Plan
 from fsbench_kit.launch.plan_errors import tagged
 from fsbench_kit.launch.targets import Target
+from fsbench_kit.launch.tuning import Tuning
 from fsbench_kit.launch.workloads import Workload
 
 if TYPE_CHECKING:
@@ -37,7 +39,9 @@ def study_keys() -> str:
 
 def plan_keys() -> str:
     """Return the keys of a plan, and of each kind of target and workload."""
-    parts = ["### The plan itself", _keys(Plan), "### `[budget]`", _summary(Budget), _keys(Budget)]
+    parts = ["### The plan itself", _keys(Plan)]
+    for name, model in (("[budget]", Budget), ("[tuning]", Tuning), ("aged", Ageing)):
+        parts += [f"### `{name}`", _summary(model), _keys(model)]
     for name, union, tag in (("target", Target, "kind"), ("workload", Workload, "tool")):
         for value, model in tagged(union, tag)[1].items():
             parts += [f'### `[[{name}]]` with `{tag} = "{value}"`', _described(model), _keys(model)]

@@ -127,6 +127,7 @@ _KEYS: Final = (
     "direct",
     "kernel",
     "memory",
+    "memory_limit",
     "total_size",
     "files",
     "stopping_rule",
@@ -170,7 +171,7 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
         If ``where`` names another column, or a value that no figure has.
     """
     settings = effective(dataset.settings)
-    known = _columns(settings, _KEYS)
+    known = _columns(settings, _KEYS).with_columns(memory=pl.coalesce("memory_limit", "memory"))
     if factor in dataset.runs.columns:
         level = dataset.runs.select("run_id", pl.col(factor).cast(pl.String).alias("level"))
     else:

@@ -11,14 +11,24 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.devices import block_devices, device_problem
-from fsbench_kit.launch.targets import DirectoryTarget, Folders, LoopTarget, MirrorTarget, ZfsTarget
+from fsbench_kit.launch.targets import (
+    CryptTarget,
+    DirectoryTarget,
+    Folders,
+    LoopTarget,
+    LvmTarget,
+    MirrorTarget,
+    NfsTarget,
+    OverlayTarget,
+    TmpfsTarget,
+    ZfsTarget,
+)
 from fsbench_kit.launch.targets.filesystems import FILESYSTEMS
 from fsbench_kit.launch.tools import (
     SYSTEM_PROGRAMS,
     ZFS_FUSE,
     check_system,
     has_loop_devices,
-    has_md,
     is_administrator,
     isolation_problem,
     kernel_filesystems,
@@ -136,7 +146,7 @@ def list_capabilities(root: Path) -> Iterator[Capability]:
     rights = _OTHER_CONTAINER if is_administrator() else _ROOT
     for name, target in _targets():
         if problem := target.problem(Folders(root)):
-            yield Capability("target", name, problem, _remedy(target))
+            yield Capability("target", name, problem, _remedy(target, problem))
         else:
             barred = isolation if target.isolated else None
             yield Capability("target", name, barred, rights if barred else None)
@@ -162,25 +172,29 @@ def _installing(programs: Iterable[Program]) -> str:
     return f"apt-get install {' '.join(dict.fromkeys(program.package for program in programs))}"
 
 
-def _remedy(target: BaseTarget) -> str:
+def _remedy(target: BaseTarget, problem: str) -> str:
     """Say what to do for a target that is not available. What the kernel lacks, no package brings."""
-    packages = _installing(program for program in target.programs if program.path is None)
-    match target:
-        case ZfsTarget() if zfs.implementation() is None:
-            return f"load the kernel's ZFS (modprobe zfs), or {_installing([ZFS_FUSE])}"
-        case LoopTarget() | MirrorTarget() if FILESYSTEMS[target.filesystem].problem:
-            return _OTHER_KERNEL
-        case MirrorTarget(filesystem="btrfs") | LoopTarget() | ZfsTarget():
-            return packages if has_loop_devices() else _OTHER_KERNEL
-        case MirrorTarget():
-            return packages if has_md() and has_loop_devices() else _OTHER_KERNEL
-    return "name a directory that exists"
+    missing = [program for program in target.programs if program.path is None]
+    if isinstance(target, ZfsTarget) and zfs.implementation() is None:
+        return f"load the kernel's ZFS (modprobe zfs), or {_installing([ZFS_FUSE])}"
+    if problem.startswith("the kernel has no"):
+        return _OTHER_KERNEL
+    if missing:
+        return _installing(missing)
+    if isinstance(target, NfsTarget):
+        return "start this machine's NFS server"
+    return "name a smaller size" if isinstance(target, TmpfsTarget) else "name a directory that exists"
 
 
 def _targets() -> Iterator[tuple[str, BaseTarget]]:
     yield "directory", DirectoryTarget(kind="directory", name="any", directory=".")
     for filesystem in FILESYSTEMS:
         yield f"{filesystem} in an image", LoopTarget(kind="loop", name="any", filesystem=filesystem, size=_SIZE)
+    yield "overlay (on ext4)", OverlayTarget(kind="overlay", name="any", filesystem="ext4", size=_SIZE)
+    yield "dm-crypt (ext4)", CryptTarget(kind="crypt", name="any", filesystem="ext4", size=_SIZE)
+    yield "LVM (ext4)", LvmTarget(kind="lvm", name="any", filesystem="ext4", size=_SIZE)
+    yield "NFS on loopback", NfsTarget(kind="nfs", name="any")
+    yield "tmpfs", TmpfsTarget(kind="tmpfs", name="any", size=_SIZE)
     yield "btrfs mirror", MirrorTarget(kind="mirror", name="any", filesystem="btrfs", size=_SIZE)
     yield "md mirror (ext4)", MirrorTarget(kind="mirror", name="any", filesystem="ext4", size=_SIZE)
     which = f" ({here})" if (here := zfs.implementation()) else ""

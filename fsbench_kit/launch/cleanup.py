@@ -1,17 +1,26 @@
-"""Takes away what a killed launch has left and the kernel has not cleared: pools, arrays, loop devices."""
+"""Takes away what a killed launch has left and the kernel has not cleared: pools, arrays, loop devices.
+
+What it has changed of the kernel's settings is set back.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.targets.images import attached_below
 from fsbench_kit.launch.targets.steps import scratch_name
-from fsbench_kit.launch.tools import MDADM, ZPOOL, asked, has_md
+from fsbench_kit.launch.tools import DMSETUP, EXPORTFS, MDADM, ZPOOL, asked, has_md
+from fsbench_kit.launch.tuning.kernel import restore
+from fsbench_kit.launch.tuning.memory import remove_groups
 from fsbench_kit.launch.zfs import implementation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_EXPORTED: Final = Path("/var/lib/nfs/etab")
 
 
 def clean_up(scratch: Path) -> None:
@@ -23,6 +32,8 @@ def clean_up(scratch: Path) -> None:
         Its scratch folder. What was made has its name, or is attached to images in it.
     """
     name = scratch_name(scratch)
+    restore(scratch)
+    remove_groups(name)
     # zfs-fuse and its pools end with the launch's processes.
     if implementation() == "kernel module" and ZPOOL.path is not None:
         for pool in asked("zpool", "list", "-H", "-o", "name").stdout.split():
@@ -31,8 +42,33 @@ def clean_up(scratch: Path) -> None:
     if has_md() and MDADM.path is not None:
         for array in _arrays(name):
             asked("mdadm", "--stop", array)
+    if DMSETUP.path is not None:
+        for mapped in mapped_on(scratch):
+            asked("dmsetup", "remove", "--retry", mapped)
     for loop in attached_below(scratch):
         asked("losetup", "--detach", loop)
+    if EXPORTFS.path is not None:
+        for folder in exported_below(scratch):
+            asked("exportfs", "-u", f"localhost:{folder}")
+
+
+def mapped_on(scratch: Path) -> list[str]:
+    """Return what the device mapper has made of images in a folder, what lies on others first."""
+    found = {}
+    for folder in Path("/sys/block").glob("dm-*"):
+        beneath = devices_under(Path("/dev", folder.name))
+        if any(device.backing_file and device.backing_file.is_relative_to(scratch) for device in beneath):
+            found[(folder / "dm/name").read_text(encoding="utf-8").strip()] = len(beneath)
+    return sorted(found, key=found.__getitem__, reverse=True)
+
+
+def exported_below(scratch: Path) -> list[Path]:
+    """Return the folders in a folder that an NFS server exports."""
+    try:
+        lines = _EXPORTED.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    return [path for line in lines if (path := Path(line.partition("\t")[0])).is_relative_to(scratch)]
 
 
 def _arrays(name: str) -> Iterator[str]:

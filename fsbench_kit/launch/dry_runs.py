@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.consent import Consent
@@ -14,12 +15,13 @@ from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.study import LaunchedStudy
 from fsbench_kit.launch.targets import RUNS, Folders
 from fsbench_kit.launch.tools import check_system, isolation_problem
+from fsbench_kit.launch.tuning.applied import pinned
+from fsbench_kit.launch.tuning.kernel import commands
 from fsbench_kit.launch.workloads import Argv, RunContext
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
     from fsbench_kit.launch.plan import Plan
     from fsbench_kit.launch.schedule import PlannedRun
@@ -157,18 +159,33 @@ def _steps(plan: Plan, folders: Folders, made: Collection[str]) -> Iterator[DryR
             continue
         target = run.target
         rest: tuple[Argv, ...] = (("sleep", f"{plan.cool_down:g}"),) if plan.cool_down and order > 1 else ()
-        make = () if target.name in ready else target.commands.make
+        make = () if target.name in ready else (*target.commands.make, *_aged(target))
         remove = () if plan.reuses(target) else target.commands.remove
         if plan.reuses(target):
             ready[target.name] = target
         stage = run.stage if run.round is None else f"round {run.round}"
         yield DryRunStep(
             f"run {order}/{len(runs)}, {stage}: {run.workload.name} on {target.name}, in {target.place(folders)}",
-            (*rest, *make, *_work(plan, run, folders), *remove),
+            (*rest, *make, *_tuned(plan, run), *_work(plan, run, folders), *remove),
         )
     remove = tuple(command for target in reversed(ready.values()) for command in target.commands.remove)
     if remove:
         yield DryRunStep("after the last run", remove)
+
+
+def _aged(target: Target) -> Iterator[Argv]:
+    if target.ageing is not None:
+        yield target.ageing.command(target.commands.directory)
+
+
+def _tuned(plan: Plan, run: PlannedRun) -> Iterator[Argv]:
+    """Yield what would be set in the kernel; all of it is set back after the run."""
+    tuning = plan.tuning_of(run.target, run.workload)
+    for device in run.target.block_devices or ("loopN",):
+        yield from commands(tuning.of_device, Path(device).name)
+    yield from commands(tuning.of_kernel)
+    if tuning.memory_limit is not None:
+        yield ("sh", "-c", f"echo {tuning.memory_limit} | tee /sys/fs/cgroup/fsbench/memory.max")
 
 
 def _settling(plan: Plan, run: PlannedRun) -> Iterator[Argv]:
@@ -184,10 +201,13 @@ def _work(plan: Plan, run: PlannedRun, folders: Folders) -> Iterator[Argv]:
     device = DEVICE if run.target.is_raw else None
     context = RunContext(directory=TARGET, beside=BESIDE, filesystem=filesystem, seed=run.seed, device=device)
     work = run.workload.work(context)
+    yield from plan.before_run(run.target, run.workload)
     yield from work.before
     yield from _settling(plan, run)
-    yield work.measured
+    cpus = plan.tuning_of(run.target, run.workload).cpu_list
+    yield (*(() if cpus is None else pinned(cpus)), *work.measured)
     yield from work.after
+    yield from plan.after_run(run.target, run.workload)
 
 
 def _estimates(plan: Plan) -> Iterator[str]:

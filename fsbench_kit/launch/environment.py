@@ -84,6 +84,12 @@ class Device:
         return chosen[1] if chosen else None
 
     @property
+    def read_ahead(self) -> str | None:
+        """The bytes that the kernel reads ahead."""
+        kib = _read(self.disk / "queue" / "read_ahead_kb")
+        return str(int(kib) * 1024) if kib else None
+
+    @property
     def bypasses_cache(self) -> bool:
         """Whether a loop device reads and writes its file past the page cache."""
         return _read(self.folder / "loop" / "dio") == "1"
@@ -185,6 +191,8 @@ def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str,
     known = {
         "device": " on ".join(f"{number} x {what}" if number > 1 else what for what, number in described.items()),
         "scheduler": ", ".join(device.scheduler or "unknown" for device in devices),
+        "read_ahead": ", ".join(device.read_ahead or "unknown" for device in devices),
+        "nr_requests": ", ".join(_read(device.disk / "queue/nr_requests") or "unknown" for device in devices),
         "mount_options": mount_of(directory).options,
     }
     return {key: value for key, value in known.items() if value}
@@ -215,7 +223,7 @@ def machine_facts(directory: Path, members: Sequence[Path] = ()) -> dict[str, An
 
     The parameters are those of `storage_settings`.
     """
-    cpus, memory = Path("/sys/devices/system/cpu"), Path("/proc/sys/vm")
+    cpus = Path("/sys/devices/system/cpu")
     information = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     microcode = re.search(r"^microcode\s*: (.+)$", information, re.MULTILINE)
     group = Path("/sys/fs/cgroup", (_read(Path("/proc/self/cgroup")) or "").rpartition(":")[2].lstrip("/"))
@@ -226,13 +234,9 @@ def machine_facts(directory: Path, members: Sequence[Path] = ()) -> dict[str, An
         "smt": _read(cpus / "smt/control"),
         "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
         "virtual": bool(re.search(r"^flags\s*:.*\bhypervisor\b", information, re.MULTILINE)),
-        "transparent_hugepage": _read(Path("/sys/kernel/mm/transparent_hugepage/enabled")),
         "cgroup": {name: _read(group / name) for name in ("memory.max", "memory.high", "cpu.max", "io.max")},
-        "vm": {path.name: _read(path) for path in sorted(memory.glob("dirty_*"))},
         "devices": {
             device.name: {
-                "read_ahead_kb": _read(device.disk / "queue/read_ahead_kb"),
-                "nr_requests": _read(device.disk / "queue/nr_requests"),
                 "write_cache": _read(device.disk / "queue/write_cache"),
                 "rotational": _read(device.disk / "queue/rotational"),
                 "firmware": _read(device.disk / "device/firmware_rev"),

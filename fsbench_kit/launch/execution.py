@@ -89,8 +89,14 @@ def execute(
     directory: Path | None = None,
     stdout: str = STDOUT,
     stderr: str = STDERR,
+    words: Sequence[str] = (),
 ) -> Execution:
     """Run a tool in a folder or in another directory, with its output added to two files in the folder.
+
+    Parameters
+    ----------
+    words
+        What stands before its command line, and runs it.
 
     Raises
     ------
@@ -103,10 +109,11 @@ def execute(
         now = datetime.now(UTC)
         return Execution(tuple(argv), None, f"{argv[0]} is not installed", now, now, 0.0)
     started_at, start = datetime.now(UTC), time.perf_counter()
+    said_before = _size(folder / stderr)
     with (folder / stdout).open("ab") as out, (folder / stderr).open("ab") as err:
         try:
             process = subprocess.Popen(
-                [*mortality(), *argv],
+                [*mortality(), *words, *argv],
                 cwd=directory or folder,
                 env=program_environment(),
                 stdin=subprocess.DEVNULL,
@@ -127,7 +134,7 @@ def execute(
     if not in_time:
         failure = f"{argv[0]} did not finish within {timeout:g} s and was killed"
     elif exit_code:
-        failure = _failure(argv[0], exit_code, folder / stderr)
+        failure = _failure(argv[0], exit_code, folder / stderr, said_before)
     return Execution(tuple(argv), exit_code, failure, started_at, ended_at, duration)
 
 
@@ -157,11 +164,15 @@ def _reap(process: subprocess.Popen[bytes]) -> None:
         raise LaunchError(what, hint="See the kernel's log: dmesg") from None
 
 
-def _failure(program: str, exit_code: int, stderr: Path) -> str:
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _failure(program: str, exit_code: int, stderr: Path, said_before: int) -> str:
     how = f"ended with exit code {exit_code}"
     if exit_code < 0:
         how = f"was killed by {signal.Signals(-exit_code).name}"
-    text = stderr.read_text(encoding="utf-8", errors="replace")
+    text = stderr.read_bytes()[said_before:].decode("utf-8", errors="replace")
     said = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
     if len(said) > _TOLD:  # what went wrong first, and what came of it
         said = [*said[: _TOLD // 2], "...", *said[-_TOLD // 2 :]]

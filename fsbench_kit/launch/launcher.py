@@ -22,6 +22,7 @@ import psutil
 from fsbench_kit.launch.consent import identities
 from fsbench_kit.launch.devices import PROCESSES
 from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, RunEnded, from_line
+from fsbench_kit.launch.guard import guarded
 from fsbench_kit.launch.locks import Owner
 from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.runner import Request
@@ -201,7 +202,10 @@ def _run(
     command = _RUNNER if problem else (*ISOLATION, *_RUNNER)
     outcome = _Outcome()
     with tempfile.TemporaryFile("w+") as errors:
-        with _running(command, errors) as runner:
+        with (
+            guarded(plan.places(request.folders) if plan.tunings else ()) as held,
+            _running(command, errors, held) as runner,
+        ):
             _ask(runner, request)
             for event in _events(runner):
                 outcome.hear(event)
@@ -235,13 +239,21 @@ def _events(runner: subprocess.Popen[bytes]) -> Iterator[Event]:
 
 
 @contextmanager
-def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a runner, and end it with everything that it started, whatever happens in between."""
+def _running(
+    command: tuple[str, ...], errors: IO[str], held: tuple[int, ...]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a runner, and end it with everything that it started, whatever happens in between.
+
+    Parameters
+    ----------
+    held
+        Descriptors that it is to hold, and that are closed here.
+    """
     mark = uuid.uuid4().hex
     processes = os.open(PROCESSES, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         runner = subprocess.Popen(
-            (*command, str(processes)),
+            (*command, *map(str, (processes, *held))),
             env={**program_environment(), MARK: mark},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -249,10 +261,11 @@ def _running(command: tuple[str, ...], errors: IO[str]) -> Iterator[subprocess.P
             # In a session of its own, Ctrl-C at a terminal does not reach it: its lifeline ends it, in order.
             start_new_session=True,
             # Among processes of its own, it would not see those that have a device open.
-            pass_fds=(processes,),
+            pass_fds=(processes, *held),
         )
     finally:
-        os.close(processes)
+        for descriptor in (processes, *held):
+            os.close(descriptor)
     try:
         yield runner
     finally:

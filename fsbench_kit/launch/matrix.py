@@ -25,6 +25,7 @@ at the head of a plan is varied in each workload or target that does not say its
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from itertools import product
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 from fsbench_kit.launch.plan_errors import Place, PlanError, tagged
 from fsbench_kit.launch.targets import Target
+from fsbench_kit.launch.tuning import OF_DEVICES
 from fsbench_kit.launch.workloads import Workload
 
 if TYPE_CHECKING:
@@ -89,6 +91,7 @@ def expand(plan: Mapping[str, Any]) -> Expanded:
                 values = tables.pop(key)
                 for name in lists:
                     tables[name] = [{key: values, **table} for table in _tables(tables, name)]
+    _spread_tuning(tables)
     origins = {}
     for name, (tag, models) in MODELS.items():
         if not isinstance(tables.get(name), list):
@@ -103,6 +106,21 @@ def expand(plan: Mapping[str, Any]) -> Expanded:
     if isinstance(tables.get("exclude"), list):
         _exclude(tables, origins)
     return Expanded(tables, origins)
+
+
+def _spread_tuning(plan: Table) -> None:
+    """Give lists among the plan's settings of the kernel to the tables that are varied by them."""
+    tuning = plan.get("tuning")
+    if not isinstance(tuning, dict):
+        return
+    plan["tuning"] = {key: value for key, value in tuning.items() if not isinstance(value, list)}
+    for key in tuning.keys() - plan["tuning"].keys():
+        for name in ("target", "otherwise") if key in OF_DEVICES else ("workload",):
+            if isinstance(plan.get(name), list):
+                plan[name] = [
+                    {**table, "tuning": {key: tuning[key], **table.get("tuning", {})}}
+                    for table in _tables(plan, name)
+                ]
 
 
 def _tables(plan: Table, name: str) -> list[Table]:
@@ -144,23 +162,26 @@ def _axes(table: Table, model: type[PlanTable]) -> Iterator[tuple[tuple[str, ...
         if isinstance(value, dict):
             inner = ((option, values) for option, values in value.items() if isinstance(values, list) and values)
             yield from (((key, option), values) for option, values in inner)
-        elif (
-            isinstance(value, list)
-            and value
-            and (not _takes_a_list(field.annotation) or all(isinstance(one, list) for one in value))
-        ):
+        elif isinstance(value, list) and value and _depth(value) > _lists_in(field.annotation):
             yield (key,), value
 
 
-def _takes_a_list(annotation: Any) -> bool:
-    return get_origin(annotation) is tuple or any(_takes_a_list(part) for part in get_args(annotation))
+def _lists_in(annotation: Any) -> int:
+    """Return how deep lists lie in lists in a value of a key."""
+    within = max(map(_lists_in, get_args(annotation)), default=0)
+    return within + (get_origin(annotation) is tuple)
+
+
+def _depth(value: Any) -> float:
+    """Return how deep lists lie in lists in a value; an empty one may be as deep as it is wanted."""
+    return 1 + min(map(_depth, value), default=math.inf) if isinstance(value, list) else 0
 
 
 def _text(value: Any) -> str:
     """Write a value as a setting has it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return (" ".join(map(str, value)) if isinstance(value, list) else str(value)) or "none"
+    return (" ".join(map(_text, value)) if isinstance(value, list) else str(value)) or "none"
 
 
 def _names(
@@ -269,9 +290,9 @@ _NONE: Final = object()
 
 
 def _of(table: Table, key: str) -> object:
-    """Return a table's value, or that of one of its options."""
-    options = table.get("options")
-    return table.get(key, options.get(key, _NONE) if isinstance(options, dict) else _NONE)
+    """Return a table's value, or that of one key of a table in it."""
+    inner = (options for name in ("options", "tuning", "aged") if isinstance(options := table.get(name), dict))
+    return table.get(key, next((options[key] for options in inner if key in options), _NONE))
 
 
 def _matches(table: Table, wanted: Sequence[tuple[str, Any]]) -> bool:

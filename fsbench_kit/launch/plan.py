@@ -40,11 +40,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, ValidationError, model_validator
 
+from fsbench_kit.launch.ageing import Ageing
 from fsbench_kit.launch.matrix import MODELS, expand
 from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_error, excerpt
 from fsbench_kit.launch.schema import Count, Freshness, Name, PlanTable, Seconds, Size, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
+from fsbench_kit.launch.tuning import TUNING, Tuning
+from fsbench_kit.launch.words import Around
 from fsbench_kit.launch.workloads import Workload
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.suggestions import did_you_mean
@@ -53,6 +56,9 @@ from fsbench_kit.model.units import humanise
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from fsbench_kit.launch.targets import Folders
+    from fsbench_kit.launch.workloads import Argv
 
 IMAGE_SHARE: Final = 0.75
 """The share of an image that a workload may fill: filesystems need room for themselves."""
@@ -109,6 +115,8 @@ class Plan(PlanTable):
         Decides the order of the runs, and the data that they write.
     budget
         What the launch may use up; without it, it goes on until its plan is done.
+    tuning
+        Settings of the kernel for all runs, which are set back after each.
     timeout
         Seconds after which a run is ended and counts as failed. No workload may be meant to run as long as that.
     warm_up
@@ -124,6 +132,11 @@ class Plan(PlanTable):
     trim
         Whether, before each run, the device beneath is told what its filesystem does not use. Where the plan does
         not say, that is done for filesystems that the launch made, unless a device is preconditioned.
+    before
+        Commands before each run and all that its tool prepares. They stand in the run's directory on the target,
+        their output is kept with the run, and one that fails fails it.
+    after
+        Commands after each run, in the same way.
     target
         What to run on.
     otherwise
@@ -154,6 +167,9 @@ class Plan(PlanTable):
     drop_caches: Truth = True
     trim: Truth | None = None
     budget: Annotated[Budget, Field(description='a table with "seconds" or "bytes" or both')] = Budget()
+    tuning: Annotated[Tuning, TUNING] = Tuning()
+    before: Around = ()
+    after: Around = ()
     target: Annotated[tuple[Target, ...], _tables("target", at_least=1)]
     otherwise: Annotated[tuple[Target, ...], _tables("otherwise")] = ()
     workload: Annotated[tuple[Workload, ...], _tables("workload", at_least=1)]
@@ -172,7 +188,7 @@ class Plan(PlanTable):
         for key in ("target", "otherwise"):
             for number, target in enumerate(getattr(self, key)):
                 for workload in self._on(target) if target.capacity is not None else ():
-                    _refuse_overfull(Place(key, number, "size"), target.capacity, workload)
+                    _refuse_overfull(Place(key, number, "size"), target, workload)
         for key in ("precondition", "workload"):
             for number, workload in enumerate(getattr(self, key)):
                 self._refuse_over_timeout(Place(key, number), workload)
@@ -225,6 +241,33 @@ class Plan(PlanTable):
     def drops_caches(self, workload: Workload) -> bool:
         """Whether the kernel's caches are dropped before a run of a workload."""
         return self.drop_caches if workload.drop_caches is None else workload.drop_caches
+
+    def tuning_of(self, *tables: Target | Workload) -> Tuning:
+        """Return the settings of the kernel for a target, a workload, or a run of one on the other."""
+        tuning = self.tuning
+        for table in tables:
+            tuning |= table.tuning
+        return tuning
+
+    @property
+    def tunings(self) -> list[Tuning]:
+        """Those of all runs that set any."""
+        targets = (*self.target, *self.otherwise)
+        pairs = ((target, workload) for target in targets for workload in self._on(target))
+        return [tuning for pair in pairs if (tuning := self.tuning_of(*pair)).values]
+
+    def before_run(self, target: Target, workload: Workload) -> Sequence[Argv]:
+        """Return the commands before a run of a workload on a target."""
+        return (*self.before, *target.before, *workload.before)
+
+    def after_run(self, target: Target, workload: Workload) -> Sequence[Argv]:
+        """Return the commands after it."""
+        return (*workload.after, *target.after, *self.after)
+
+    def places(self, folders: Folders) -> tuple[Path, ...]:
+        """Return the directories in which a launch has scratch folders: that for results comes first."""
+        targets = (*self.target, *self.otherwise)
+        return tuple(dict.fromkeys([folders.results, *(target.place(folders) for target in targets)]))
 
     def workloads(self, target: Target) -> list[Workload]:
         """Return the workloads that run on a target."""
@@ -290,7 +333,8 @@ class Plan(PlanTable):
         for target in self.target:
             runs = self.runs_on(target)
             written += sum(run.least_written or 0 for run in runs)
-            written += target.written * (1 if self.reuses(target) else len(runs))
+            aged = target.ageing.written(target.capacity) if target.ageing and target.capacity else 0
+            written += (target.written + aged) * (1 if self.reuses(target) else len(runs))
         return written
 
 
@@ -368,7 +412,7 @@ def _toml(values: Mapping[str, Any], name: str = "", header: str = "") -> Iterat
             yield f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
     for key, value in values.items():
         path = f"{name}.{key}" if name else key
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             yield from _toml(value, path, f"[{path}]")
         elif _is_tables(value):
             for table in value:
@@ -386,13 +430,16 @@ def _refuse_equal_names(key: str, names: Sequence[str]) -> None:
             raise PlanError(what, Place(key, number, "name"), hint="Give each a name of its own.")
 
 
-def _refuse_overfull(at: Place, capacity: int, workload: Workload) -> None:
-    if workload.space is not None and workload.space > IMAGE_SHARE * capacity:
+def _refuse_overfull(at: Place, target: Target, workload: Workload) -> None:
+    fill = target.ageing.fill if target.ageing else 0.0
+    share = IMAGE_SHARE * (1 - fill)
+    if workload.space is not None and target.capacity is not None and workload.space > share * target.capacity:
         what = (
             f'workload "{workload.name}" needs {_bytes(workload.space)}, '
-            f"which is too much for an image of {_bytes(capacity)}"
+            f"which is too much for an image of {_bytes(target.capacity)}"
+            + (f" that is filled to {fill:.0%} before" if fill else "")
         )
-        need = int(workload.space / IMAGE_SHARE / 2**20) + 1
+        need = int(workload.space / share / 2**20) + 1
         raise PlanError(what, at, hint=f'Write for example: size = "{need}M"')
 
 
@@ -400,5 +447,9 @@ def _bytes(number: int) -> str:
     return humanise(number, "B")
 
 
-_SHAPE: Final = Shape(Plan, tables={"budget": Budget}, lists={**MODELS, "exclude": ("", {"": Exclusion})})
+_SHAPE: Final = Shape(
+    Plan,
+    tables={"budget": Budget, "tuning": Tuning, "aged": Ageing},
+    lists={**MODELS, "exclude": ("", {"": Exclusion})},
+)
 """Says what is wrong in a plan, and where: in the file's own lines, with what may stand there instead."""

@@ -39,7 +39,8 @@ class Place:
     def line(self, text: str) -> int | None:
         """Return the line where the key stands, else that of its table, else ``None``."""
         lines = lines_of_keys(text)
-        path = [part for part in (self.table, self.number, self.key) if part is not None]
+        keys = self.key.split(".") if self.key else []
+        path = [part for part in (self.table, self.number, *keys) if part is not None]
         return lines.get(tuple(path)) or lines.get(tuple(path[:-1]))
 
 
@@ -94,11 +95,13 @@ class Shape:
     def place(self, loc: tuple[str | int, ...]) -> tuple[Place, type[PlanTable]]:
         """Return where pydantic found an error, and the model of the table there."""
         match loc:
+            case (str(table), int(number), str(kind), str(key), str(inner), *_) if key in self.tables:
+                return Place(table, number, f"{key}.{inner}"), self.tables[key]
             case (str(table), int(number), str(kind), str(key), *_):
                 return Place(table, number, key), self.lists[table][1][kind]
             case (str(table), int(number), str(kind)):
                 return Place(table, number), self.lists[table][1][kind]
-            case (str(table), int(number), *_):
+            case (str(table), int(number), *_) if table in self.lists:
                 return Place(table, number), self.plan
             case (str(table), str(key), *_) if table in self.tables:
                 return Place(table, key=key), self.tables[table]
@@ -142,7 +145,8 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
     if isinstance(cause, PlanError):
         place = cause.at
         if error["loc"]:  # a table does not know its own place
-            place = replace(shape.place(error["loc"])[0], key=place.key)
+            found = shape.place(error["loc"])[0]
+            place = replace(found, key=place.key or found.key)
         return _Explanation(str(cause), shape.written(place).line(text), cause.hint)
     at, model = shape.place(error["loc"])
     if isinstance(cause, MissingKeyError):
@@ -156,7 +160,7 @@ def _explain(error: ErrorDetails, text: str, shape: Shape) -> _Explanation:
         return _Explanation(what, line, f"Write {at} on a line of its own, and its keys below.")
     if error["type"] == "extra_forbidden":
         return _Explanation(f'"{at.key}" is not a key of {at}', line, _known(at, model, shape))
-    allowed, example = _help(model.model_fields[at.key])
+    allowed, example = _help(model.model_fields[at.key.rpartition(".")[2]])
     hint = f"Write for example: {at.key} = {json.dumps(example)}" if example is not None else None
     words = re.findall(r'"([a-z][\w+]+)"', allowed)
     if error["type"] in {"literal_error", "string_pattern_mismatch"}:
@@ -184,7 +188,8 @@ def _known(at: Place, model: type[PlanTable], shape: Shape) -> str:
     keys = sorted(
         (key for key in model.model_fields if key != "varied"), key=lambda key: key in shape.plan.model_fields
     )
-    return f"{did_you_mean(str(at.key), keys)} Known keys: {', '.join(keys)}.".strip()
+    close = did_you_mean(str(at.key).rpartition(".")[2], keys)
+    return f"{close} Known keys: {', '.join(keys)}.".strip()
 
 
 def _help(field: FieldInfo) -> tuple[str, object]:

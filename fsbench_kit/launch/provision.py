@@ -7,6 +7,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
+from fsbench_kit.launch.targets import StepError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -67,7 +69,15 @@ class Provision:
             _folder(self.scratch(target) / f"target-{target.name}") as folder,
             target.ready(folder, self.consent) as ready,
         ):
-            yield ready
+            if target.ageing is None:
+                yield ready
+                return
+            # The files are left beside those of the runs.
+            if not ready.undo(folder, target.ageing.command(target.commands.directory)):
+                raise StepError(ready.steps)
+            ready.settings |= target.ageing.settings
+            with _folder(ready.directory / "run") as directory:
+                yield replace(ready, directory=directory)
 
 
 @contextmanager

@@ -5,19 +5,24 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.targets import DirectoryTarget
 from fsbench_kit.launch.tools import not_installed
+from fsbench_kit.launch.tuning.applied import NO_DEVICE, problems
+from fsbench_kit.launch.tuning.kernel import TuningError
 from fsbench_kit.model.errors import LaunchError
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from fsbench_kit.launch.plan import Plan
     from fsbench_kit.launch.targets import Folders, Target
+    from fsbench_kit.launch.tuning import Tuning
+    from fsbench_kit.launch.workloads import Workload
 
 
 def resolve_plan(
@@ -42,7 +47,7 @@ def resolve_plan(
         If a target is not available and nothing replaces it, or there is too little space.
     """
     consent = consent or Consent()
-    here = _Here(folders, isolation_problem, consent)
+    here = _Here(plan, folders, isolation_problem, consent)
     targets, notes = plan.target, []
     problems = here.problems(targets)
     if problems.needed and plan.otherwise:
@@ -61,17 +66,20 @@ def resolve_plan(
     if not targets:
         raise LaunchError("no target is left", hint="\n".join(notes))
 
+    lacks = {w.name: _lack(plan, targets, w) for w in (*plan.precondition, *plan.workload)}
     kept = {
-        key: tuple(w for w in getattr(plan, key) if not (w.optional and not_installed(*w.needs)))
+        key: tuple(w for w in getattr(plan, key) if not (w.optional and lacks[w.name]))
         for key in ("precondition", "workload")
     }
     workloads = kept["workload"]
     notes += [
-        f'{key.capitalize()} "{w.name}" is left out: {not_installed(*w.needs)}.'
+        f'{key.capitalize()} "{w.name}" is left out: {lacks[w.name]}.'
         for key in kept
         for w in getattr(plan, key)
         if w not in kept[key]
     ]
+    if untuned := [f'Workload "{w.name}": {why}.' for w in workloads if (why := _untunable(plan, targets, w))]:
+        raise LaunchError("\n".join(untuned), hint=_UNTUNABLE)
     if not workloads:
         raise LaunchError("no workload is left", hint="\n".join(notes))
 
@@ -93,6 +101,10 @@ def resolve_plan(
         for t in adapted
         if plan.keeps_own_cache(t)
     ]
+    if on_all := {key: None for tuning in plan.tunings for key in tuning.of_kernel}:
+        notes.append(
+            f"While a run goes on, these settings are changed for the whole machine: {', '.join(on_all)}."
+        )
     notes += [f'Workload "{w.name}": {remark}.' for w in workloads if (remark := w.remark()) is not None]
     kept_names = {table.name for table in (*adapted, *workloads)}
     rules = ((rule, tuple(name for name in rule.workload if name in kept_names)) for rule in plan.exclude)
@@ -118,6 +130,7 @@ class _Problems:
 class _Here:
     """What targets are held against."""
 
+    plan: Plan
     folders: Folders
     isolation_problem: str | None
     consent: Consent
@@ -139,7 +152,34 @@ class _Here:
         for one, other in combinations(target.block_devices, 2):
             if self.consent.are_one(one, other):
                 return f"{one} and {other} are the same device"
-        return target.problem(self.folders)
+        return target.problem(self.folders) or _tuning_problem(self.plan.tuning_of(target), target)
+
+
+_UNTUNABLE: Final = "Take that out of the plan, or write optional = true for what needs it."
+
+
+def _lack(plan: Plan, targets: Sequence[Target], workload: Workload) -> str | None:
+    """Say what a workload needs that this machine has not."""
+    return not_installed(*workload.needs) or _untunable(plan, targets, workload)
+
+
+def _untunable(plan: Plan, targets: Sequence[Target], workload: Workload) -> str | None:
+    """Say which setting of the kernel for a workload cannot be set."""
+    if workload.tuning.of_device:
+        found = (_tuning_problem(plan.tuning_of(target, workload), target) for target in targets)
+        return next(filter(None, found), None)
+    return next(problems(workload.tuning), None)
+
+
+def _tuning_problem(tuning: Tuning, target: Target) -> str | None:
+    if tuning.of_device and not target.own_devices:
+        return NO_DEVICE.format(key=next(iter(tuning.of_device)))
+    # Those that loop devices have, each has.
+    nodes = [Path(name) for name in target.block_devices] or sorted(Path("/dev").glob("loop[0-9]*"))[:1]
+    try:
+        return next(problems(tuning, nodes), None)
+    except TuningError as error:
+        return str(error)
 
 
 def _distinct(targets: tuple[Target, ...], folders: Folders) -> tuple[Target, ...]:

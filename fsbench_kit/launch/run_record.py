@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.reading import Reading
     from fsbench_kit.launch.schedule import PlannedRun
     from fsbench_kit.launch.targets import Step
+    from fsbench_kit.launch.tuning.applied import Applied
     from fsbench_kit.launch.workloads import Workload
     from fsbench_kit.model.records import Status
 
@@ -53,6 +54,10 @@ class RunRecord:
         The free space before the first run on this target.
     kernel_errors
         What the kernel said against the run's devices meanwhile.
+    tuned
+        What the machine was tuned to for it.
+    out_of_memory
+        Whether the kernel has ended a program of it for want of memory, by the limit that was set.
     """
 
     planned: PlannedRun
@@ -69,6 +74,8 @@ class RunRecord:
     problem: str | None = None
     free_at_first: int | None = None
     kernel_errors: list[str] = field(default_factory=list)
+    tuned: Applied | None = None
+    out_of_memory: bool = False
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
@@ -99,15 +106,14 @@ class RunRecord:
             return lack
         if self.preparation and self.preparation[-1].failure is not None:
             return f"the preparation failed: {self.preparation[-1].failure}"
+        if self.out_of_memory:
+            return "the memory limit of the run was reached, and the kernel killed a program of it"
         if self.execution is not None and self.execution.failure is not None:
             return self.execution.failure
         if self.problem is not None:
             return self.problem
         if self.kernel_errors:
             return f"the kernel reports errors: {'; '.join(dict.fromkeys(self.kernel_errors))}"
-        if self.execution is None:
-            step = self.steps[-1]
-            return f"cannot make the target ready: {' '.join(step.argv)}: {step.output.strip()}"
         if self.logs != list(self.planned.workload.logs):
             return f"{self.planned.workload.tool} left no log"
         return None
@@ -131,7 +137,7 @@ class RunRecord:
         run = Surroundings(
             before=self.before,
             after=self.after,
-            memory=int(self.settings["memory"]),
+            memory=int(self.settings.get("memory_limit", self.settings["memory"])),
             data=self.planned.workload.space,
             free_at_first=self.free_at_first,
         )

@@ -1,9 +1,10 @@
 """The process that does a launch: makes the runs of a plan one after the other, and writes each down.
 
-It is started by `fsbench_kit.launch.launcher`, with a descriptor of the ``/proc`` that shows the whole machine. It
-reads what to do from the first line of standard input, and tells what happens on standard output. The rest of
-standard input is its lifeline: nothing ever comes there, and when it ends, whoever started this process is gone or
-wants it gone. Then the run under way is ended and its traces are removed; runs that were finished stay.
+It is started by `fsbench_kit.launch.launcher`, with a descriptor of the ``/proc`` that shows the whole machine,
+and perhaps one by whose end `fsbench_kit.launch.guard` learns of its own. It reads what to do from the first line
+of standard input, and tells what happens on standard output. The rest of standard input is its lifeline: nothing
+ever comes there, and when it ends, whoever started this process is gone or wants it gone. Then the run under way
+is ended and its traces are removed; runs that were finished stay.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class Request(BaseModel):
 def main() -> int:
     """Do the launch that standard input asks for, and return the exit code."""
     guard_lifeline()
-    os.set_inheritable(int(sys.argv[1]), False)
+    for descriptor in sys.argv[1:]:
+        os.set_inheritable(int(descriptor), False)
     request = Request.model_validate(json.loads(_first_line()))
     try:
         _tell(Finished(_launch(request)))
@@ -130,8 +132,9 @@ def _launch(request: Request) -> str | None:
         _lock(stack, study, folders, request.owner, time.monotonic() + request.wait)
         if not request.resume:
             study.refuse_to_overwrite(replace=request.replace)
-        places = dict.fromkeys([runs, *(target.place(folders) for target in plan.target)])
-        scratches = {place: stack.enter_context(scratch(place, mark=os.environ[MARK])) for place in places}
+        scratches = {
+            place: stack.enter_context(scratch(place, mark=os.environ[MARK])) for place in plan.places(folders)
+        }
         for name in {name for target in plan.target for name in target.block_devices}:
             stack.enter_context(consent.held(name))
         session = Session(study, folders, scratches, _tell, consent)
@@ -150,6 +153,8 @@ def _lock(stack: ExitStack, study: LaunchedStudy, folders: Folders, owner: Owner
         path for target in study.plan.target for path in (target.place(folders), *map(Path, target.block_devices))
     }
     devices = {name for path in paths for name in device_names(path)}
+    if any(tuning.of_kernel for tuning in study.plan.tunings):
+        devices.add("the settings of this machine's kernel")
     # In one order, so that no two launches wait for each other.
     for name in (f"the study {study.folder}", *sorted(devices)):
         _lock_in_turn(stack, name, owner, deadline)

@@ -60,13 +60,23 @@ def scratch(place: Path, *, mark: str) -> Iterator[Path]:
             (folder / _OWNER).write_text(json.dumps({"mark": mark}), encoding="utf-8")
             # Only now that it is locked may others find it.
             folder = publish(folder, folder.with_name(folder.name.replace(_UNLOCKED, _PREFIX)))
-            for other in _scratch_folders(place):
-                if other != folder:
-                    _sweep(other)
+            sweep(place)
             _sweep_unlocked(place)
             yield folder
     finally:
         shutil.rmtree(folder)
+
+
+def sweep(place: Path, *, patient: bool = False) -> None:
+    """Remove what launches in a directory have left that are gone.
+
+    Parameters
+    ----------
+    patient
+        Whether to wait a moment for one whose process is just ending.
+    """
+    for folder in _scratch_folders(place):
+        _sweep(folder, patience=_LOCKING if patient else 0)
 
 
 def _scratch_folders(place: Path) -> Iterator[Path]:
@@ -77,9 +87,9 @@ def _scratch_folders(place: Path) -> Iterator[Path]:
             yield folder
 
 
-def _sweep(folder: Path) -> None:
+def _sweep(folder: Path, *, patience: float) -> None:
     """End the processes of a launch that was killed, and remove its scratch folder; leave one that is alive."""
-    with suppress(Timeout), FileLock(folder / _LOCK, blocking=False):
+    with suppress(Timeout), FileLock(folder / _LOCK, timeout=patience):
         if (mark := _mark(folder)) is not None:
             end_marked(mark)
         clean_up(folder)

@@ -23,6 +23,9 @@ from fsbench_kit.launch.reading import Reader
 from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, RunRecord, versions
 from fsbench_kit.launch.stopping_monitor import StoppingMonitor
 from fsbench_kit.launch.targets import StepError
+from fsbench_kit.launch.targets.steps import scratch_name
+from fsbench_kit.launch.tuning.applied import applied
+from fsbench_kit.launch.tuning.kernel import TuningError
 from fsbench_kit.launch.workloads import RunContext
 from fsbench_kit.model.errors import LaunchError
 from fsbench_kit.model.units import humanise
@@ -290,9 +293,19 @@ class Session:
             record.settings["stopping_rule"] = plan.until
         scratch = str(self._scratch_of(planned.target))
         try:
-            with provision.ready(planned.target) as target:
+            with (
+                provision.ready(planned.target) as target,
+                applied(
+                    plan.tuning_of(planned.target, planned.workload),
+                    target.nodes,
+                    self.scratch,
+                    scratch_name(self.scratch),
+                ) as tuned,
+            ):
                 self._keep_made()
                 record.steps, record.filesystem = target.steps, target.filesystem
+                record.tuned = tuned
+                record.settings |= tuned.settings
                 record.settings |= environment.storage_settings(target.directory, target.members)
                 record.settings |= target.settings
                 if target.steps:
@@ -319,7 +332,9 @@ class Session:
                 ):
                     self._work(planned.workload.work(context), target, record)
         except StepError as error:
-            record.steps = error.steps
+            record.steps, record.problem = error.steps, f"cannot make the target ready: {error}"
+        except TuningError as error:
+            record.problem = str(error)
         except OSError as error:  # the device is gone, or the filesystem has given up
             record.problem = f"the target failed: {error.strerror}"
         return record
@@ -328,19 +343,31 @@ class Session:
         """Run the commands of a run, and record the machine around the one that is measured."""
         plan, directory = self.study.plan, record.folder / TARGET if work.on_target else record.folder
         workload, timeout = record.planned.workload, self.study.plan.timeout_of(record.planned.workload)
+        of_run = record.planned.target, workload
 
-        def run(argv: Argv, stdout: str, stderr: str) -> Execution:
-            return execute(argv, record.folder, timeout=timeout, directory=directory, stdout=stdout, stderr=stderr)
+        def run(argv: Argv, stdout: str, stderr: str, directory: Path = directory) -> Execution:
+            return execute(
+                argv,
+                record.folder,
+                timeout=timeout,
+                directory=directory,
+                stdout=stdout,
+                stderr=stderr,
+                words=record.tuned.words if record.tuned else (),
+            )
 
         for name, text in work.files.items():
             (record.folder / name).write_text(text, encoding="utf-8")
-        for argv in work.before:
-            record.preparation.append(run(argv, PREPARATION, PREPARATION))
+        own = [(argv, record.folder / TARGET) for argv in plan.before_run(*of_run)]
+        for argv, where in (*own, *((argv, directory) for argv in work.before)):
+            record.preparation.append(run(argv, PREPARATION, PREPARATION, where))
             if record.preparation[-1].failure is not None:
                 break
         else:
             if plan.trims(record.planned.target, workload):
                 record.before["trim"] = environment.trim(target.directory)
+                if "image_allocation" in record.settings:  # which trimming takes back
+                    record.settings["image_allocation"] += ", trimmed"
             self._reader.get_ready()
             record.before["caches"] = environment.settle(drop_caches=plan.drops_caches(workload))
             if plan.keeps_own_cache(record.planned.target):
@@ -355,8 +382,13 @@ class Session:
             record.execution = run(work.measured, STDOUT, STDERR)
             record.after |= environment.machine_state(target.directory, target.members)
             record.kernel_errors = log.errors(record.after["devices"])
+            record.out_of_memory = record.tuned is not None and record.tuned.is_out_of_memory
         for argv in work.after:
             record.cleanup.append(run(argv, CLEANUP, CLEANUP))
+        for argv in plan.after_run(*of_run):
+            record.cleanup.append(run(argv, CLEANUP, CLEANUP, record.folder / TARGET))
+            if (why := record.cleanup[-1].failure) is not None:
+                record.problem = record.problem or f"a command after the run failed: {why}"
 
 
 @contextmanager

@@ -104,6 +104,11 @@ ZPOOL: Final = Program("zpool", "zfs-fuse", "version")
 ZFS: Final = Program("zfs", "zfs-fuse", "version")
 ZFS_FUSE: Final = Program("zfs-fuse", "zfs-fuse", "--help")
 MDADM: Final = Program("mdadm", "mdadm")
+CRYPTSETUP: Final = Program("cryptsetup", "cryptsetup-bin")
+DMSETUP: Final = Program("dmsetup", "dmsetup", "version")
+LVM: Final = Program("lvm", "lvm2", "version")
+EXPORTFS: Final = Program("exportfs", "nfs-kernel-server")
+MOUNT_NFS: Final = Program("mount.nfs", "nfs-common", "-V")
 
 SYSTEM_PROGRAMS: Final = {
     program.name: program
@@ -135,6 +140,24 @@ def _filesystem_modules(dependencies: Path) -> Iterable[str]:
     except OSError:
         return ()
     return re.findall(r"^kernel/fs/(\w+)/\1\.ko", text, re.MULTILINE)
+
+
+NO_DEVICE_MAPPER: Final = "the kernel has no device mapper, which this needs"
+
+
+def has_device_mapper() -> bool:
+    """Whether the kernel has the device mapper, or a module for it."""
+    modules = Path("/lib/modules", platform.release(), "modules.dep")
+    return Path("/dev/mapper/control").exists() or (
+        modules.is_file() and "/md/dm-mod.ko" in modules.read_text("utf-8")
+    )
+
+
+def has_mount_type(name: str) -> bool:
+    """Whether the kernel has a filesystem that lies on no block device, or a module for it."""
+    lines = Path("/proc/filesystems").read_text(encoding="ascii").splitlines()
+    modules = Path("/lib/modules", platform.release(), "modules.dep")
+    return f"nodev\t{name}" in lines or (modules.is_file() and f"/{name}.ko" in modules.read_text("utf-8"))
 
 
 def not_installed(*programs: Program) -> str | None:

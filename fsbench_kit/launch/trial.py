@@ -21,7 +21,7 @@ from fsbench_kit.launch.targets.images import ImagesTarget
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import Any
 
@@ -111,7 +111,7 @@ def try_plan(plan: Plan, root: Path, progress: Callable[[Event], None] | None = 
 def _in_images(target: Target) -> Target | None:
     """Return a target with images instead of devices, and without the time that writing them takes."""
     if isinstance(target, DeviceTarget):
-        table = target.model_dump(include={"name", "optional", "filesystem", "mkfs_options", "mount_options"})
+        table = target.model_dump(exclude={"kind", "device", "signature"})
         return LoopTarget(kind="loop", size=_IMAGE, **table)
     if target.block_devices:
         return None
@@ -139,7 +139,39 @@ def _estimates(plan: Plan, records: list[dict[str, Any]]) -> list[str]:
             open_ended.add(run.workload.name)
     least = "at least " if open_ended else ""
     said = [f"Time: {least}{humanise(seconds, 's')}, from what was seen around each run and the plan's run times."]
+    said += _bytes(plan, records)
     if open_ended:
         names = ", ".join(f'"{name}"' for name in sorted(open_ended))
         said.append(f"No time limit: {names}. Less than the whole was run of these here.")
     return said
+
+
+def _bytes(plan: Plan, records: list[dict[str, Any]]) -> Iterator[str]:
+    """Say how much the launch writes: what the plan is sure of, and what was written here in a second."""
+    tried = {workload.name: _short(workload).stated_seconds for workload in plan.workload}
+    rates = {
+        (record["target"], record["workload"]): _written(record)
+        / (tried[record["workload"]] or record["duration"])
+        for record in records
+        if record["status"] == "ok"
+    }
+    runs = schedule(plan)
+    total = float(plan.least_written)
+    unknown = set()
+    for run in runs:
+        least, seconds = run.workload.least_written, run.workload.stated_seconds
+        seen = rates.get((run.target.name, run.workload.name), 0.0) * seconds
+        total += max(0.0, seen - (least or 0))
+        if not (seen or least is not None):
+            unknown.add(run.workload.name)
+    if total:
+        yield f"Bytes: about {humanise(total, 'B')} written, by the plan and what was written here in a second."
+    if unknown:
+        yield f"Bytes of {', '.join(sorted(unknown))}: known only afterwards."
+
+
+def _written(record: dict[str, Any]) -> int:
+    """Return the bytes that a run wrote: to its images, which are its own, or else to its disks."""
+    before, after = (record["environment"][when]["devices"] for when in ("before", "after"))
+    images = [name for name in before if name.startswith("loop")] or list(before)
+    return sum(after[name]["written_bytes"] - before[name]["written_bytes"] for name in images)

@@ -232,7 +232,8 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "memory": SettingWord("system", "Main memory, in bytes where the figure is exact, else as stated."),
     "device": SettingWord("system", "Block device or devices under the filesystem."),
     "image_allocation": SettingWord(
-        "system", "How images under the filesystem had their space at first: unwritten, written or sparse."
+        "system",
+        "How images under the filesystem had their space at first: unwritten, written or sparse; and if trimmed.",
     ),
     "fio.filename": SettingWord(
         "system", "The files or devices of a job; a file's name is a label, and only a device sets runs apart."
@@ -243,8 +244,27 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "log_device": SettingWord("system", "A disk of its own for the filesystem's log."),
     "cache_device": SettingWord("system", "A disk that caches for the filesystem."),
     "controller": SettingWord("system", "Controller of the device."),
+    "fill": SettingWord("system", "Share of the filesystem that other files filled before the run."),
+    "churn": SettingWord("system", "How often as many bytes had been removed there and written anew."),
     "scheduler": SettingWord("system", "I/O scheduler of the device."),
+    "read_ahead": SettingWord("system", "How far the kernel reads ahead on the device, in bytes."),
+    "nr_requests": SettingWord("system", "Requests that the device's queue holds."),
     "governor": SettingWord("system", "Frequency governor of the processors."),
+    "transparent_hugepage": SettingWord("system", "Which memory the kernel puts into huge pages."),
+    "dirty_ratio": SettingWord("system", "Percentage of memory that may wait to be written before writers wait."),
+    "dirty_bytes": SettingWord("system", "The same in bytes."),
+    "dirty_background_ratio": SettingWord(
+        "system", "Percentage of memory that may wait to be written before the kernel begins to write."
+    ),
+    "dirty_background_bytes": SettingWord("system", "The same in bytes."),
+    "dirty_expire_centisecs": SettingWord(
+        "system", "Age at which such data are written, in hundredths of a second."
+    ),
+    "dirty_writeback_centisecs": SettingWord(
+        "system", "Time between two looks for such data, in hundredths of a second."
+    ),
+    "memory_limit": SettingWord("system", "Memory that a run could take, page cache included, in bytes."),
+    "cpu_list": SettingWord("system", "Processors on which a run was allowed."),
     "timer": SettingWord("system", "What the times were taken with."),
     "tool_version": SettingWord("system", "Version of the tool."),
     "tool_build": SettingWord("system", "What the tool was built for."),
@@ -309,6 +329,7 @@ FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "file_size": ("total_size",),
     "tool_version": ("tool_build",),
     "kernel": ("iozone.machine",),
+    "scheduler": ("nr_requests",),
     "host": ("cpu", "cpus", "memory", "device", "disks", "controller", "fio.filename", "iozone.machine"),
 }
 """Settings that follow from another: where that one is compared, they say nothing of their own."""

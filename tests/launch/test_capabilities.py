@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Capability]]:
     """Look at a machine with ext4 alone, no md, and one empty disk; what else it lacks is for a test to say."""
     monkeypatch.setattr("fsbench_kit.launch.targets.filesystems.kernel_filesystems", lambda: ("ext4",))
-    for module in ("capabilities", "targets.mirror"):
-        monkeypatch.setattr(f"fsbench_kit.launch.{module}.has_md", lambda: False)
+    monkeypatch.setattr("fsbench_kit.launch.targets.mirror.has_md", lambda: False)
     for module in ("capabilities", "targets.loop", "targets.members"):
         monkeypatch.setattr(f"fsbench_kit.launch.{module}.has_loop_devices", lambda: True)
     monkeypatch.setattr(capabilities, "block_devices", lambda: ("/dev/empty",))

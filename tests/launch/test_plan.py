@@ -89,7 +89,8 @@ MISTAKES = {
         '"loop"\nname = "xfs"',
         '"lop"\nname = "xfs"',
         17,
-        '"kind" must be "directory" or "loop" or "mirror" or "zfs" or "device" or "raw", not "lop"',
+        '"kind" must be "directory" or "loop" or "overlay" or "tmpfs" or "mirror" or "crypt" or "lvm" or "zfs" '
+        'or "nfs" or "device" or "raw", not "lop"',
     ),
     "no kind": (
         'tool = "fio"\n',
@@ -102,8 +103,8 @@ MISTAKES = {
         'filesystem = "xfs"',
         'filesystem = "xsf"',
         19,
-        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
-        'not "xsf"',
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "exfat", "jfs", '
+        '"nilfs2", "reiserfs", not "xsf"',
     ),
     "a size that is none": (
         'bs = "4k"',
@@ -318,8 +319,8 @@ OTHER_MISTAKES = {
   {{kind = "loop", filesystem = "xfs", size = "512M"}},  # {{
   {{kind = "loop", size = "512M", filesystem = "xsf"}}]\n{WORKLOAD}""",
         4,
-        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", '
-        'not "xsf"',
+        '"filesystem" must be one of "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "exfat", "jfs", '
+        '"nilfs2", "reiserfs", not "xsf"',
     ),
     "a text for a table": (f'{HEAD}budget = "1G"\n{TARGET}{WORKLOAD}', 2, f'"budget" must be {BUDGET}, not "1G"'),
     "a list of what is one": (

@@ -37,6 +37,33 @@ def test_wrong_options_are_found_and_nothing_is_kept(make_plan: Callable[..., Pl
 @pytest.mark.slow
 @pytest.mark.root
 @pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts of its own")
+def test_bytes_are_estimated_from_what_was_seen(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
+    fio = {
+        "tool": "fio",
+        "rw": "write",
+        "bs": "64k",
+        "size": "8M",
+        "runtime": 20,
+        "time_based": True,
+        "direct": True,
+    }
+    trial = try_plan(
+        make_plan(
+            target=[{"kind": "loop", "filesystem": "ext4", "size": "64M"}],
+            workload=[{**fio, "options": {"rate": "1M"}}, {"tool": "command", "command": ["true"]}],
+            repeats=3,
+        ),
+        tmp_path,
+    )
+    assert trial.failures == ()
+    (said,) = (one for one in trial.estimates if one.startswith("Bytes: about "))
+    assert 50 < float(said.split()[2]) < 90  # 3 runs of 20 s at 1 MiB/s
+    assert "Bytes of command: known only afterwards." in trial.estimates
+
+
+@pytest.mark.slow
+@pytest.mark.root
+@pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts of its own")
 def test_mount_options_that_the_kernel_refuses_are_found(make_plan: Callable[..., Plan], tmp_path: Path) -> None:
     image = {"kind": "loop", "filesystem": "ext4", "size": "64M", "mount_options": ["noatime", "nosuchoption"]}
     trial = try_plan(make_plan(target=[image], workload=[{**SMALL, "files": 20}]), tmp_path)

@@ -13,31 +13,52 @@ from typing import Annotated
 from pydantic import Field
 
 from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Folders
+from fsbench_kit.launch.targets.crypt import CryptTarget
 from fsbench_kit.launch.targets.device import DeviceTarget
 from fsbench_kit.launch.targets.directory import DirectoryTarget
 from fsbench_kit.launch.targets.loop import LoopTarget
+from fsbench_kit.launch.targets.lvm import LvmTarget
 from fsbench_kit.launch.targets.mirror import MirrorTarget
+from fsbench_kit.launch.targets.nfs import NfsTarget
+from fsbench_kit.launch.targets.overlay import OverlayTarget
 from fsbench_kit.launch.targets.raw import RawTarget
 from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError
+from fsbench_kit.launch.targets.tmpfs import TmpfsTarget
 from fsbench_kit.launch.targets.zfs import ZfsTarget
 
 __all__ = [
     "RUNS",
     "BaseTarget",
     "Commands",
+    "CryptTarget",
     "DeviceTarget",
     "DirectoryTarget",
     "Folders",
     "LoopTarget",
+    "LvmTarget",
     "MirrorTarget",
+    "NfsTarget",
+    "OverlayTarget",
     "RawTarget",
     "Ready",
     "Step",
     "StepError",
     "Target",
+    "TmpfsTarget",
     "ZfsTarget",
 ]
 
 Target = Annotated[
-    DirectoryTarget | LoopTarget | MirrorTarget | ZfsTarget | DeviceTarget | RawTarget, Field(discriminator="kind")
+    DirectoryTarget
+    | LoopTarget
+    | OverlayTarget
+    | TmpfsTarget
+    | MirrorTarget
+    | CryptTarget
+    | LvmTarget
+    | ZfsTarget
+    | NfsTarget
+    | DeviceTarget
+    | RawTarget,
+    Field(discriminator="kind"),
 ]

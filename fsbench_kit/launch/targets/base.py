@@ -12,10 +12,13 @@ from pydantic import Field, model_validator
 from fsbench_kit.launch.schema import Freshness, Name, Truth, VariedTable, named
 from fsbench_kit.launch.targets.steps import Commands
 from fsbench_kit.launch.tools import not_installed
+from fsbench_kit.launch.tuning import TUNING, Tuning
+from fsbench_kit.launch.words import Around
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from fsbench_kit.launch.ageing import Ageing
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.steps import Ready
     from fsbench_kit.launch.tools import Program
@@ -74,6 +77,12 @@ class BaseTarget(VariedTable, ABC):
         Whether it is left out, with a note, where it is not available.
     filesystems
         Whether each run gets a fresh filesystem; without it, as the plan says.
+    tuning
+        Settings of the kernel for its runs; those that it does not name are the plan's.
+    before
+        Commands before each of its runs, after those of the plan.
+    after
+        Commands after each of its runs, before those of the plan.
     """
 
     isolated: ClassVar[bool] = True
@@ -82,12 +91,18 @@ class BaseTarget(VariedTable, ABC):
     is_raw: ClassVar[bool] = False
     """Whether it is a device without a filesystem."""
 
+    own_devices: ClassVar[bool] = False
+    """Whether it has block devices that were made for it, or that are named twice."""
+
     own_cache: ClassVar[str | None] = None
     """What it caches besides the kernel, and keeps where the kernel's caches are dropped."""
 
     name: Name
     optional: Truth = False
     filesystems: Freshness | None = None
+    tuning: Annotated[Tuning, TUNING] = Tuning()
+    before: Around = ()
+    after: Around = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -140,6 +155,11 @@ class BaseTarget(VariedTable, ABC):
     @abstractmethod
     def space_needed(self, space: int) -> int:
         """Return the bytes that it takes in its place, for a workload whose files hold `space` bytes."""
+
+    @property
+    def ageing(self) -> Ageing | None:
+        """How its filesystem is aged before the runs; ``None`` where it is not."""
+        return None
 
     @property
     def written(self) -> int:

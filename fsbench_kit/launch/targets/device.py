@@ -7,7 +7,7 @@ before each mkfs. When the launch is over, it holds the filesystem of its last r
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -49,6 +49,8 @@ class DeviceTarget(FilesystemTarget):
         What is on it and may be destroyed by the first run. Later ones overwrite what this launch has made there,
         and nothing else.
     """
+
+    own_devices: ClassVar = True
 
     kind: Literal["device"]
     device: DevicePath

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from fsbench_kit.launch.devices import LABEL
-from fsbench_kit.launch.targets.base import BaseTarget
+from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.tools import SYSTEM_PROGRAMS, Program, kernel_filesystems
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ FILESYSTEMS: Final = {
             "btrfs", _mkfs("btrfs", "btrfs-progs", install=True), ("-f", "-K", "-L", LABEL), ("nodiscard",)
         ),
         Filesystem("f2fs", _mkfs("f2fs", "f2fs-tools"), ("-f", "-t", "0", "-l", LABEL), ("nodiscard",)),
+        Filesystem("bcachefs", _mkfs("bcachefs", "bcachefs-tools"), ("--force", f"--fs_label={LABEL}")),
+        Filesystem("exfat", _mkfs("exfat", "exfatprogs"), ("-L", LABEL)),
         Filesystem("jfs", _mkfs("jfs", "jfsutils"), ("-q", "-L", LABEL)),
         Filesystem("nilfs2", _mkfs("nilfs2", "nilfs-tools"), ("-f", "-K", "-L", LABEL)),
         Filesystem("reiserfs", _mkfs("reiserfs", "reiserfsprogs"), ("-f", "-f", "-q", "-l", LABEL)),
@@ -94,7 +96,7 @@ MountWords = Annotated[
 ]
 
 
-class FilesystemTarget(BaseTarget):
+class FilesystemTarget(AgedTarget):
     """What a plan says of any target with a filesystem that mkfs makes and the kernel mounts.
 
     Attributes

@@ -7,7 +7,7 @@ import re
 from abc import ABC
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from fsbench_kit.launch.schema import Size
 from fsbench_kit.launch.targets.base import BaseTarget, Directory
@@ -43,6 +43,8 @@ class ImagesTarget(BaseTarget, ABC):
     directory
         Where they lie; without it, where the results go.
     """
+
+    own_devices: ClassVar = True
 
     size: Size | None = None
     allocation: Allocation = "unwritten"

@@ -6,6 +6,7 @@ whatever ends this process, nothing stays mounted or attached.
 
 from __future__ import annotations
 
+from abc import ABC
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets.base import Folders
 
 _IMAGE: Final = "image"
-_LOOP: Final = "/dev/loopN"
+LOOP: Final = "/dev/loopN"
+"""What stands for its loop device."""
 
 
-class LoopTarget(FilesystemTarget, ImagesTarget):
-    """A ``[[target]]`` with ``kind = "loop"``."""
+class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
+    """What a plan says of any target with one image."""
 
-    kind: Literal["loop"]
     size: Size
 
     def problem(self, folders: Folders) -> str | None:
@@ -42,11 +43,15 @@ class LoopTarget(FilesystemTarget, ImagesTarget):
     @property
     def commands(self) -> Commands:
         """Make, format and mount an image."""
+        return self._image
+
+    @property
+    def _image(self) -> Commands:
         return Commands(
             make=(
                 *image_commands(_IMAGE, size=self.size, allocation=self.allocation),
                 *self.format_commands(_IMAGE, mount=("loop",)),
-                direct_io_command(_LOOP),
+                direct_io_command(LOOP),
             ),
             directory="mount",
             remove=(UMOUNT,),
@@ -57,16 +62,22 @@ class LoopTarget(FilesystemTarget, ImagesTarget):
         """Make, format and mount an image."""
         del consent
         made = Ready(
-            folder / self.commands.directory,
+            folder / self._image.directory,
             filesystem=self.filesystem,
             settings=self.image_settings,
         )
         made.directory.mkdir()
-        *make, direct_io = self.commands.make
+        *make, direct_io = self._image.make
         made.run(folder, *make)
         try:
-            made.names[_LOOP] = f"/dev/{devices_under(made.directory)[0].name}"
+            made.names[LOOP] = f"/dev/{devices_under(made.directory)[0].name}"
             made.attempt(folder, direct_io)
             yield made
         finally:
             unmount(made.steps, folder)
+
+
+class LoopTarget(ImageTarget):
+    """A ``[[target]]`` with ``kind = "loop"``."""
+
+    kind: Literal["loop"]

@@ -38,6 +38,7 @@ class RawTarget(BaseTarget):
     """
 
     is_raw: ClassVar = True
+    own_devices: ClassVar = True
 
     kind: Literal["raw"]
     device: DevicePath

@@ -148,6 +148,12 @@ class Ready:
             self.written |= named
         return succeeded
 
+    @property
+    def nodes(self) -> tuple[Path, ...]:
+        """The block devices that were made for it, or were named twice."""
+        named = (self.consent.node(name) for name in self.devices)
+        return tuple(path for path in map(Path, (*named, *self.names.values())) if path.is_block_device())
+
     @contextmanager
     def overwriting(self, signature: str | None) -> Iterator[None]:
         """Look whether the target's block devices may be overwritten, and note what is on them in the end.
@@ -205,10 +211,10 @@ class Ready:
 
 
 class StepError(Exception):
-    """Making a target ready failed; the last of its steps says why."""
+    """Making a target ready failed: it says at which step, and has all of them."""
 
     def __init__(self, steps: list[Step]) -> None:
-        super().__init__(" ".join(steps[-1].argv))
+        super().__init__(f"{' '.join(steps[-1].argv)}: {steps[-1].output.strip()}")
         self.steps = steps
 
 
@@ -285,8 +291,8 @@ def clear_command(device: str) -> Command:
     return ("wipefs", "--all", device)
 
 
-def unmount(steps: list[Step], folder: Path) -> None:
-    """Unmount what is mounted on ``mount`` in a folder.
+def unmount(steps: list[Step], folder: Path, name: str = "mount") -> None:
+    """Unmount what is mounted on a name in a folder.
 
     Raises
     ------
@@ -294,7 +300,7 @@ def unmount(steps: list[Step], folder: Path) -> None:
         If that cannot be done.
     """
     # A process of the tool may still be about to end, and then the mount is in use.
-    if run_step(steps, folder, *UMOUNT, may_fail=True):
+    if run_step(steps, folder, "umount", name, may_fail=True):
         return
-    if not run_step(steps, folder, "umount", "--lazy", "mount", may_fail=True):
+    if not run_step(steps, folder, "umount", "--lazy", name, may_fail=True):
         raise LaunchError(f"cannot unmount an image: {steps[-1].output.strip()}", file=folder)

@@ -21,6 +21,7 @@ from pydantic import AfterValidator, Field
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.schema import Truth
+from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.targets.images import attached
 from fsbench_kit.launch.targets.members import MembersTarget
 from fsbench_kit.launch.targets.steps import Commands, Ready, Step, StepError, launch_name, run_step
@@ -65,7 +66,7 @@ _RELEASE: Final = 10.0  # seconds for a mount to be free
 _PAUSE: Final = 0.02
 
 
-class ZfsTarget(MembersTarget):
+class ZfsTarget(MembersTarget, AgedTarget):
     """A ``[[target]]`` with ``kind = "zfs"``.
 
     Attributes

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import model_validator
 
 from fsbench_kit.launch.schema import Count, Name, Seconds, Truth, VariedTable, named
 from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.tuning import TUNING, Tuning
+from fsbench_kit.launch.words import Around
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
@@ -133,6 +135,12 @@ class BaseWorkload(VariedTable, ABC):
         Whether the kernel's caches are dropped before each of its runs; without it, as the plan says.
     trim
         Whether the device is trimmed before each of its runs; without it, as the plan says.
+    tuning
+        Settings of the kernel for its runs; those that it does not name are the target's, or else the plan's.
+    before
+        Commands before each of its runs, after those of the plan and the target.
+    after
+        Commands after each of its runs, before those of the target and the plan.
     """
 
     programs: ClassVar[tuple[Program, ...]] = ()
@@ -153,6 +161,9 @@ class BaseWorkload(VariedTable, ABC):
     timeout: Seconds | None = None
     drop_caches: Truth | None = None
     trim: Truth | None = None
+    tuning: Annotated[Tuning, TUNING] = Tuning()
+    before: Around = ()
+    after: Around = ()
     if TYPE_CHECKING:
         tool: str  # each has its own, as a Literal
 
@@ -176,7 +187,7 @@ class BaseWorkload(VariedTable, ABC):
 
     def is_told(self, key: str) -> bool:
         """Look whether it is an option of the tool."""
-        return key not in BaseWorkload.model_fields
+        return key not in BaseWorkload.model_fields and key not in Tuning.model_fields
 
     def program_error(self) -> PlanError | None:
         """Return what the program, where it is installed, does not understand of this. No load is made for it."""

@@ -25,13 +25,14 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, model_validator
 
 from fsbench_kit.launch.plan_errors import Place, PlanError
 from fsbench_kit.launch.schema import PlanTable
 from fsbench_kit.launch.tools import Program
+from fsbench_kit.launch.words import Words
 from fsbench_kit.launch.workloads.base import BaseWorkload, RunContext, Work
 from fsbench_kit.model.units import quantity
 from fsbench_kit.model.vocabulary import METRICS
@@ -48,15 +49,6 @@ _METRICS: Final = {
     ("1", "lower"): "cost",
 }
 """Base unit, and which way is better -> what such a figure measures."""
-_HARMLESS: Final = (
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/stdin",
-    "/dev/stdout",
-)
 
 
 class Figure(PlanTable):
@@ -133,31 +125,14 @@ class Command(BaseWorkload):
     logs: ClassVar = (_LOG,)
 
     tool: Literal["command"]
-    command: Annotated[
-        tuple[str, ...],
-        Field(strict=False, min_length=1, description="a list of words", examples=[["dbench", "-t", "10", "4"]]),
-    ]
+    command: Words
     figures: Annotated[
         dict[Annotated[str, Field(pattern=r"^[a-z]\w{0,40}$")], Figure],
         Field(description="a table of figures, each under a name in small letters with a table of its own"),
     ] = Field(default_factory=dict)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _beside_the_plan(cls, table: Any, info: ValidationInfo) -> Any:
-        """Let a first word like ``./build.sh`` name a file beside the plan."""
-        words = table.get("command") if isinstance(table, dict) else None
-        if isinstance(words, list) and words and str(words[0]).startswith("./") and info.context:
-            return table | {"command": [str(Path(info.context, words[0]).resolve()), *words[1:]]}
-        return table
-
     @model_validator(mode="after")
-    def _is_safe_and_clear(self) -> Command:
-        for word in self.command:
-            parts = re.split("[=,]", word)
-            if any(re.fullmatch(r"/dev/\S+", part) and part not in _HARMLESS for part in parts):
-                what = f'the word "{word}" names a device, and commands get none'
-                raise PlanError(what, Place(key="command"), hint="Let the command write where it stands.")
+    def _has_clear_figures(self) -> Command:
         for name, figure in self.figures.items():
             if figure.problem is not None:
                 what = f'the figure "{name}" cannot be used: {figure.problem}'

@@ -1,0 +1,59 @@
+"""Filesystems that are filled and churned before a run: they rank otherwise than empty ones.
+
+::
+
+    [[target]]
+    kind = "loop"
+    filesystem = ["ext4", "xfs"]
+    size = "1G"
+    aged = { fill = [0, 0.8], churn = 2 }
+
+The program is `fsbench_kit.launch.ageing.__main__`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from fsbench_kit.launch.schema import PlanTable, Whole
+
+_PROGRAM: Final = str(Path(__file__).parent)  # of a folder, Python runs the __main__.py
+
+
+class Ageing(PlanTable):
+    """How a filesystem is aged before its first run.
+
+    Attributes
+    ----------
+    fill
+        The share of it that is full then; 0 leaves it as mkfs made it.
+    churn
+        How often as many bytes are removed and written anew, in files of other sizes.
+    seed
+        Decides the files.
+    """
+
+    fill: Annotated[float, Field(ge=0, le=0.95, description="a share from 0 to 0.95", examples=[0.8])]
+    churn: Annotated[float, Field(ge=0, le=100, description="a number from 0 to 100", examples=[2])] = 1
+    seed: Whole = 1
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What there is to say of it, by the words of `fsbench_kit.model.vocabulary.SETTINGS`."""
+        return {"fill": f"{self.fill:g}", "churn": f"{self.churn if self.fill else 0:g}"}
+
+    def command(self, directory: str) -> tuple[str, ...]:
+        """Return the command that ages the filesystem of an empty directory."""
+        return (sys.executable, _PROGRAM, directory, f"{self.fill:g}", f"{self.churn:g}", str(self.seed))
+
+    def written(self, capacity: int) -> int:
+        """Return the bytes that this writes to a filesystem that holds so many."""
+        return int(self.fill * (1 + self.churn) * capacity)
+
+
+AGED: Final = Field(description='a table with "fill", and perhaps "churn" and "seed"')
+"""What stands in a plan under ``aged``."""

@@ -1,0 +1,131 @@
+"""Tunes the machine for one run."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.launch.tuning import kernel, memory
+from fsbench_kit.launch.tuning.kernel import TuningError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from fsbench_kit.launch.tuning import Tuning
+
+
+NO_DEVICE: Final = "{key} is a setting of devices, and this target has none of its own"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What holds for a run.
+
+    Attributes
+    ----------
+    words
+        What stands before each of its commands.
+    settings
+        What the machine's are, by the words of `fsbench_kit.model.vocabulary.SETTINGS`, and the run's own.
+    group
+        Its control group, where its memory is limited.
+    """
+
+    words: tuple[str, ...]
+    settings: dict[str, str]
+    group: memory.Group | None
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """Whether the kernel has killed a process of the run because its memory is limited."""
+        return self.group is not None and self.group.killed
+
+
+def problems(tuning: Tuning, devices: Collection[Path] = ()) -> Iterator[str]:
+    """Yield a sentence for each setting that this machine lacks.
+
+    Parameters
+    ----------
+    devices
+        Block devices on which those of devices would be set.
+    """
+    for key, value in (tuning.of_device if devices else {}).items():
+        if why := kernel.problem(key, value, folders(devices)):
+            yield f"{key} = {value}: {why}"
+    for key, value in tuning.of_kernel.items():
+        if why := kernel.problem(key, value):
+            yield f"{key} = {value}: {why}"
+    if tuning.memory_limit is not None and (why := memory.problem()):
+        yield f"memory_limit: {why}"
+    missing = _processors(tuning.cpu_list) - os.sched_getaffinity(0)
+    if missing:
+        yield f"cpu_list = {tuning.cpu_list}: there is no processor {min(missing)} here"
+
+
+@contextmanager
+def applied(tuning: Tuning, devices: Sequence[Path], scratch: Path, name: str) -> Iterator[Applied]:
+    """Tune the machine for as long as this lasts.
+
+    Parameters
+    ----------
+    devices
+        The block devices of the run's target that were made for it, or named twice.
+    scratch, name
+        The launch's scratch folder, and how what it makes is called.
+
+    Raises
+    ------
+    TuningError
+        On entering, if a setting cannot be set.
+    LaunchError
+        On leaving, if one cannot be set back.
+    """
+    if tuning.of_device and not devices:
+        raise TuningError(NO_DEVICE.format(key=next(iter(tuning.of_device))))
+    own = folders(devices) if tuning.of_device else []
+    with ExitStack() as stack:
+        stack.enter_context(kernel.changed(tuning.of_device | tuning.of_kernel, own, scratch))
+        group = None
+        words: tuple[str, ...] = ()
+        if tuning.cpu_list is not None:
+            words = pinned(tuning.cpu_list)
+        if tuning.memory_limit is not None:
+            group = stack.enter_context(memory.limited(tuning.memory_limit, name))
+            words = (*group.enter, *words)
+        told = {key: str(value) for key, value in tuning.values.items() if key not in kernel.KNOBS}
+        yield Applied(words, told | kernel.settings(), group)
+
+
+def pinned(cpu_list: str) -> tuple[str, ...]:
+    """Return what stands before a command that may use some processors only."""
+    return ("taskset", "--cpu-list", cpu_list)
+
+
+def folders(devices: Collection[Path]) -> list[Path]:
+    """Return the folders of block devices in ``/sys``.
+
+    Raises
+    ------
+    TuningError
+        If one is a partition: its settings are those of the whole disk, which nobody has named.
+    """
+    found = []
+    for device in devices:
+        number = device.stat().st_rdev
+        folder = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve()
+        if (folder / "partition").exists():
+            raise TuningError(f"{device} is a partition, and the settings of {folder.parent.name} are not its own")
+        found.append(folder)
+    return found
+
+
+def _processors(text: str | None) -> set[int]:
+    """Return the numbers in a list like ``0-3,8``."""
+    found: set[int] = set()
+    for part in (text or "").split(","):
+        first, _, last = part.partition("-")
+        found |= set(range(int(first), int(last or first) + 1)) if first else set()
+    return found

@@ -1,0 +1,231 @@
+"""Where the kernel's settings stand, how they are set, and how they are set back.
+
+What a setting was is written to a journal in the launch's scratch folder before it is changed. What the journal
+names is set back by the launch itself after each run, or after it was killed by whoever sweeps that folder:
+`fsbench_kit.launch.guard` at once, or the next launch there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.model.errors import LaunchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_JOURNAL: Final = "tuning.json"
+
+
+class TuningError(Exception):
+    """A setting cannot be set for a run; it says which, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A setting, as the kernel has it in files.
+
+    Attributes
+    ----------
+    files
+        Where: a pattern of paths, below the device's folder in ``/sys`` unless it begins with a slash.
+    lack
+        What a machine without such a file lacks.
+    written
+        What is written there for a value of a plan.
+    moves
+        Files in the same folder that the kernel changes with it.
+    lowest
+        Whether devices that are made of others have none.
+    """
+
+    files: str
+    lack: str
+    written: Callable[[Any], str] = str
+    moves: tuple[str, ...] = ()
+    lowest: bool = False
+
+    def paths(self, devices: Sequence[Path]) -> list[Path]:
+        """Return its files, for devices by their folders in ``/sys``."""
+        if self.files.startswith("/"):
+            return sorted(Path("/").glob(self.files[1:]))
+        having = (one for one in devices if not (self.lowest and any((one / "slaves").glob("*"))))
+        return [device / self.files for device in having]
+
+
+def _vm(name: str, *moves: str) -> Knob:
+    return Knob(f"/proc/sys/vm/{name}", f"no vm.{name}", moves=moves)
+
+
+# Another scheduler has a queue of its own length, and other ideas of throttling.
+KNOBS: Final = {
+    "scheduler": Knob("queue/scheduler", "no I/O scheduler", moves=("nr_requests", "wbt_lat_usec"), lowest=True),
+    "read_ahead": Knob("queue/read_ahead_kb", "no read-ahead", written=lambda size: str(size // 1024)),
+    "nr_requests": Knob("queue/nr_requests", "no queue of requests", lowest=True),
+    "governor": Knob(
+        "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "no frequency governors (cpufreq) here"
+    ),
+    "transparent_hugepage": Knob("/sys/kernel/mm/transparent_hugepage/enabled", "no transparent huge pages"),
+    # Of each pair, the one that was written last holds, and the other reads 0.
+    "dirty_ratio": _vm("dirty_ratio", "dirty_bytes"),
+    "dirty_bytes": _vm("dirty_bytes", "dirty_ratio"),
+    "dirty_background_ratio": _vm("dirty_background_ratio", "dirty_background_bytes"),
+    "dirty_background_bytes": _vm("dirty_background_bytes", "dirty_background_ratio"),
+    "dirty_expire_centisecs": _vm("dirty_expire_centisecs"),
+    "dirty_writeback_centisecs": _vm("dirty_writeback_centisecs"),
+}
+"""Key of a plan -> setting. To add one is to add its entry here, and its key to `Tuning`."""
+
+
+def settings() -> dict[str, str]:
+    """Return what the machine's settings are at this moment, those of its devices left out."""
+    found = {key: {text for path in knob.paths(()) if (text := _chosen(path))} for key, knob in KNOBS.items()}
+    known = {key: ", ".join(sorted(texts)) for key, texts in found.items() if texts}
+    unused = {key for key, knob in KNOBS.items() if known.get(key) == "0" and set(knob.moves) & known.keys()}
+    return {key: text for key, text in known.items() if key not in unused}
+
+
+def problem(key: str, value: str | int, devices: Sequence[Path] = ()) -> str | None:
+    """Say why a setting cannot be set on this machine; ``None`` where nothing is seen that speaks against it."""
+    knob = KNOBS[key]
+    paths = [path for path in knob.paths(devices) if path.exists()]
+    if not paths:
+        return f"the kernel has {knob.lack}"
+    for path in paths:
+        if not os.access(path, os.W_OK):
+            return "setting it needs root"
+        listed = path.with_name("scaling_available_governors") if key == "governor" else path
+        choices = _text(listed).replace("[", "").replace("]", "").split()
+        if isinstance(value, str) and value not in choices:
+            return f"the kernel has no {value} there; it has {', '.join(choices)}"
+    return None
+
+
+def commands(values: Mapping[str, str | int], device: str = "") -> Iterator[tuple[str, ...]]:
+    """Yield what a person would type to set settings, those of devices for one of this name."""
+    for key, value in values.items():
+        file = KNOBS[key].files
+        path = file if file.startswith("/") else f"/sys/block/{device}/{file}"
+        yield ("sh", "-c", f"echo {KNOBS[key].written(value)} | tee {path}")
+
+
+@contextmanager
+def changed(values: Mapping[str, str | int], devices: Sequence[Path], scratch: Path) -> Iterator[None]:
+    """Set settings for as long as this lasts.
+
+    Parameters
+    ----------
+    values
+        Key -> value.
+    devices
+        Their folders in ``/sys``.
+    scratch
+        The launch's scratch folder.
+
+    Raises
+    ------
+    TuningError
+        On entering, if one cannot be set. Nothing is changed then.
+    LaunchError
+        On leaving, if one cannot be set back.
+    """
+    try:
+        for key in (key for key in KNOBS if key in values):  # a scheduler goes first, and moves others
+            _set(key, values[key], devices, scratch)
+        yield
+    finally:
+        if left := restore(scratch):
+            raise LaunchError("settings of the kernel could not be set back", hint="\n".join(left))
+
+
+def _set(key: str, value: str | int, devices: Sequence[Path], scratch: Path) -> None:
+    knob = KNOBS[key]
+    paths = knob.paths(devices)
+    if not paths or not all(path.exists() for path in paths):
+        raise TuningError(f"cannot set {key}: the kernel has {knob.lack}")
+    _note(scratch, [near for path in paths for near in (path, *map(path.with_name, knob.moves))])
+    for path in paths:
+        try:
+            path.write_text(knob.written(value), encoding="ascii")
+        except OSError as error:
+            why = f"cannot set {key} to {value}: {path} does not take it ({error.strerror})"
+            raise TuningError(why) from None
+        found = _chosen(path)
+        if found != knob.written(value):
+            raise TuningError(f"cannot set {key} to {value}: {path} says {found}")
+
+
+def _note(scratch: Path, paths: Sequence[Path]) -> None:
+    """Add to the journal what settings are, unless it says already what they were."""
+    journal = _journal(scratch)
+    known = {entry["path"] for entry in journal}
+    for path in paths:
+        text = _chosen(path)
+        if text is not None and str(path) not in known:
+            journal.append({"path": str(path), "text": text, "sequence": _sequence(path)})
+    new = scratch / f"{_JOURNAL}.new"
+    new.write_text(json.dumps(journal), encoding="utf-8")
+    new.replace(scratch / _JOURNAL)
+
+
+def _journal(scratch: Path) -> list[dict[str, Any]]:
+    try:
+        journal = json.loads((scratch / _JOURNAL).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # none was written
+        return []
+    return journal if isinstance(journal, list) else []
+
+
+def restore(scratch: Path) -> list[str]:
+    """Set back what the journal in a scratch folder names, and remove it.
+
+    Returns
+    -------
+    list of str
+        What could not be set back.
+    """
+    journal = _journal(scratch)
+    left = []
+    for entry in journal:
+        path, text = Path(entry["path"]), entry["text"]
+        # A loop device that was given to others since then is theirs. And what holds in its other unit reads 0.
+        if _is_of_others(path, entry["sequence"]) or (path.name.endswith("_bytes") and text == "0"):
+            continue
+        try:
+            if _chosen(path) not in (text, None):
+                path.write_text(text, encoding="ascii")
+        except OSError as error:
+            left.append(f"{path} was {text}: {error.strerror}")
+    (scratch / _JOURNAL).unlink(missing_ok=True)
+    return left
+
+
+def _sequence(path: Path) -> str | None:
+    """Return the number that the kernel gives a device anew whenever its medium changes."""
+    return _text(path.parent.parent / "diskseq").strip() or None if path.parent.name == "queue" else None
+
+
+def _is_of_others(path: Path, sequence: str | None) -> bool:
+    device = path.parent.parent
+    is_free = device.name.startswith("loop") and not (device / "loop").is_dir()
+    return sequence is not None and not is_free and _sequence(path) != sequence
+
+
+def _chosen(path: Path) -> str | None:
+    """Return what a file says: of several words, the one in brackets."""
+    text = _text(path).strip()
+    chosen = re.search(r"\[(\S+)\]", text)
+    return chosen[1] if chosen else text or None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,129 @@
+"""Limits the memory of a run, page cache included, by a control group of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.launch.environment import mounts
+from fsbench_kit.launch.tuning.kernel import TuningError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_GROUPS: Final = Path("/proc/self/cgroup")
+_LIMITS: Final = ("memory.max", "memory.limit_in_bytes")
+"""The file that holds the limit, in the second and in the first version of control groups."""
+_ENDING: Final = 2.0  # seconds until the last process of a run has left its group
+
+
+class Group:
+    """A control group for a run.
+
+    Attributes
+    ----------
+    enter
+        The words before a command that runs in it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.enter = ("sh", "-c", 'echo 0 > "$0" && exec "$@"', str(folder / "cgroup.procs"))
+
+    @property
+    def killed(self) -> bool:
+        """Whether the kernel has killed a process in it because the limit was reached."""
+        texts = (_read(self._folder / name) for name in ("memory.events", "memory.oom_control"))
+        return any(re.search(r"^oom_kill [1-9]", text, re.MULTILINE) for text in texts)
+
+
+def problem() -> str | None:
+    """Say why there are no limits of memory here; ``None`` where there are."""
+    try:
+        _make(f"fsbench-trial-{os.getpid()}").rmdir()
+    except TuningError as error:
+        return str(error)
+    return None
+
+
+@contextmanager
+def limited(limit: int, name: str) -> Iterator[Group]:
+    """Make a group of a name, whose processes together may take so many bytes, for as long as this lasts.
+
+    Raises
+    ------
+    TuningError
+        On entering, if that cannot be made.
+    """
+    folder = _make(name)
+    try:
+        file = next(file for file in _LIMITS if (folder / file).exists())
+        try:
+            (folder / file).write_text(f"{limit}\n", encoding="ascii")
+        except OSError as error:
+            raise TuningError(f"cannot limit the memory to {limit} bytes: {error.strerror}") from None
+        yield Group(folder)
+    finally:
+        _remove(folder)
+
+
+def remove_groups(name: str) -> None:
+    """Remove the groups of a launch that was killed, which have its name."""
+    for parent in _parents():
+        for folder in parent.glob(f"{name}*"):
+            _remove(folder)
+
+
+def _make(name: str) -> Path:
+    why = "the kernel has no limits of memory here (no control group with a memory controller)"
+    for parent in _parents():
+        folder = parent / name
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            why = f"a control group cannot be made in {parent}: {error.strerror}"
+            continue
+        if any((folder / file).exists() for file in _LIMITS):
+            return folder
+        folder.rmdir()  # its parent hands the controller to no child
+    raise TuningError(why)
+
+
+def _parents() -> Iterator[Path]:
+    """Yield the groups in which one may be made: this process's own first, then those above it."""
+    own = {}
+    for line in _read(_GROUPS).splitlines():
+        _, controllers, path = line.split(":", 2)
+        own[controllers] = path.lstrip("/")
+    for mount in mounts():
+        words = mount.options.split(",")
+        if mount.filesystem == "cgroup2":
+            path = own.get("", "")
+        elif mount.filesystem == "cgroup" and "memory" in words:
+            path = next((path for names, path in own.items() if "memory" in names.split(",")), "")
+        else:
+            continue
+        folder = mount.point / path
+        yield from (
+            above for above in (folder, *folder.parents) if above.is_relative_to(mount.point) and above.is_dir()
+        )
+
+
+def _remove(folder: Path) -> None:
+    end = time.monotonic() + _ENDING
+    while folder.is_dir() and time.monotonic() < end:
+        with suppress(OSError):
+            folder.rmdir()
+            return
+        time.sleep(0.05)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
