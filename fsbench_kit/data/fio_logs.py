@@ -141,6 +141,15 @@ def scan_fio_histograms(path: str | Path) -> pl.LazyFrame:
     ------
     InputError
         If the file is no such log.
+
+    Examples
+    --------
+    >>> import tempfile, fsbench_kit as fsb
+    >>> counts = [0] * 700 + [3] + [0] * 1155
+    >>> with tempfile.NamedTemporaryFile("w", suffix="_clat_hist.1.log") as log:
+    ...     print("1000, 0, 4096", *counts, sep=", ", file=log, flush=True)
+    ...     fsb.scan_fio_histograms(log.name).select("operation", "low", "high", "count").collect().rows()
+    [('read', 6.3488e-05, 6.4e-05, 3)]
     """
     path = Path(path)
     bins = recognise_histograms(_readable_head(path)[0])

@@ -160,6 +160,16 @@ def merged_histogram(histograms: pl.LazyFrame | Sequence[pl.LazyFrame]) -> pl.Da
     ------
     InputError
         If they count more requests than a run can make.
+
+    Examples
+    --------
+    >>> import tempfile, fsbench_kit as fsb
+    >>> counts = [0] * 700 + [3] + [0] * 1155
+    >>> with tempfile.NamedTemporaryFile("w", suffix="_clat_hist.1.log") as log:
+    ...     print("1000, 0, 4096", *counts, sep=", ", file=log, flush=True)
+    ...     windows = fsb.scan_fio_histograms(log.name)
+    ...     fsb.merged_histogram([windows, windows]).rows()
+    [('read', 6.3488e-05, 6.4e-05, 6)]
     """
     frames = [histograms] if isinstance(histograms, pl.LazyFrame) else list(histograms)
     merged = (
