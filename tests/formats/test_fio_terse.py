@@ -56,6 +56,17 @@ def operations(run: Run) -> set[str]:
 
 
 @pytest.mark.parametrize(
+    ("printed", "instead"),
+    [("4.411000", "-nan"), ("50.000000%=20", "50.000000%=4099")],
+    ids=["no number", "no bin"],
+)
+def test_what_fio_cannot_have_measured_is_named_with_its_place(printed: str, instead: str) -> None:
+    text = LOGS["3.33-v3-two-jobs"].replace(f";{printed};", f";{instead};", 1)
+    (unread,) = fsb.read_text(text).diagnostics.filter(code="UNREAD_FIGURE").rows(named=True)
+    assert (unread["line"], unread["excerpt"], unread["start"]) == (1, instead, text.index(instead))
+
+
+@pytest.mark.parametrize(
     ("log", "first", "size", "order"),
     [
         ("3.33-v2-description", 5, 41, ["read", "write", "trim"]),

@@ -112,12 +112,8 @@ class Figures:
 
         With the prefix in which fio counts it is cut, with a larger one rounded.
         """
-        printed = token.printed(group)
-        if printed is None:
-            raise ValueError(f"{token.name} has no {group}")
-        return _amount(printed.text, token[f"{group}_unit"] or "", counted_in, self.printing)._replace(
-            position=printed.position
-        )
+        amount = _amount(token[group] or "", token[f"{group}_unit"] or "", counted_in, self.printing)
+        return amount._replace(position=token.start_of(group))
 
     def add_amount(
         self,

@@ -149,8 +149,7 @@ class Reader:
             self._not_understood(field, f"{field.text} is no figure.")
 
     def _not_understood(self, field: Printed, message: str) -> None:
-        line = self.text.line(field.position)
-        self.run.diagnostics.append(Diagnostic(code="UNREAD_FIGURE", message=message, line=line))
+        self.run.say("UNREAD_FIGURE", message, field.position, field.position + len(field.text))
 
     def _set(self, key: str, value: str, line: Line) -> None:
         """Keep a setting; one of a job belongs to the whole run where the run has no others."""

@@ -89,7 +89,20 @@ class Table:
         has_place = "  " in names and not re.search(r"[|\n]", names)
         return cls(tuple(_COLUMNS)[: len(words)], tuple(word.end() for word in words) if has_place else None)
 
-    def by_place(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
+    def columns(self, row: Token, asked: frozenset[str] | None) -> tuple[list[tuple[str, str]] | None, bool]:
+        """Return the operations and figures of a row, and whether it had lost its spacing."""
+        if row.name == "piped_row":
+            return self._by_pipe(row), False
+        if BREAK in (row["cells"] or ""):
+            return self._by_pieces(row, asked), True
+        figures = self._by_place(row, asked)
+        if figures is not None and (asked is None or {operation for operation, _ in figures} <= asked):
+            return figures, False
+        if len(row["record"] or "") == _RECORD_WIDTH and self.ends is not None and figures is None:
+            return None, False  # in its place, but cut off or pushed aside
+        return self._by_order(row, asked), True
+
+    def _by_place(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row whose spacing tells the columns, else ``None``."""
         cells = row["cells"] or ""
         if len(row["record"] or "") != _RECORD_WIDTH or BREAK in cells:
@@ -126,13 +139,11 @@ class Table:
 
     def _is_cut(self, cells: str, asked: frozenset[str] | None) -> bool:
         """Whether a row stops, or was shifted, inside its last figure: all the others stand in their places."""
-        last = re.search(r" *\d+\Z", cells)
-        if last is None:
-            return False
+        before = cells.rstrip("0123456789").rstrip(" ")
         for widths in self._layouts:
-            others = self._by_width(cells[: last.start()], widths)
+            others = self._by_width(before, widths)
             are_asked = others is not None and (asked is None or {name for name, _ in others} <= asked)
-            if are_asked and last.end() not in accumulate(widths):
+            if are_asked and len(cells) not in accumulate(widths):
                 return True
         return False
 
@@ -161,7 +172,7 @@ class Table:
             figures[above[0]] = cell[0]
         return list(figures.items())
 
-    def by_order(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
+    def _by_order(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row that fills every column, or every one that was asked for."""
         cells = (row["cells"] or "").split()
         for operations in (self.operations, [o for o in self.operations if asked is not None and o in asked]):
@@ -169,7 +180,7 @@ class Table:
                 return list(zip(operations, cells, strict=True))
         return None
 
-    def by_pieces(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
+    def _by_pieces(self, row: Token, asked: frozenset[str] | None) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row that was broken, unless that was inside a figure.
 
         In each piece the figures end as far from each other as their columns do, or all have one blank between.
@@ -185,7 +196,7 @@ class Table:
             return None
         return list(zip(operations, cells, strict=True))
 
-    def by_pipe(self, row: Token) -> list[tuple[str, str]] | None:
+    def _by_pipe(self, row: Token) -> list[tuple[str, str]] | None:
         """Return the operations and figures of a row whose cells stand between pipes."""
         cells = [cell.strip() for cell in (row["cells"] or "").strip()[1:].rstrip("|").split("|")]
         if len(cells) > len(self.operations) or not all(re.fullmatch(r"\d*", cell) for cell in cells):
@@ -299,7 +310,7 @@ class TableReader:
         if not _can_be_sizes(file_size, block_size, given, printed):
             yield row.diagnostic("UNREAD_FIGURE", "The sizes of this row are none that the run can have had.")
             return
-        figures, repaired = self._columns(row, _asked(given))
+        figures, repaired = self.table.columns(row, _asked(given))
         if figures is None:
             yield row.diagnostic("UNREAD_FIGURE", "It cannot be told which columns these figures stand in.")
             return
@@ -313,21 +324,6 @@ class TableReader:
         for operation, cell in zip(operations, cells_of(row, texts), strict=True):
             place = Place(operation, file_size=file_size, block_size=block_size)
             add(self.run, place, measure, cell, ran=_has_run(operation, given))
-
-    def _columns(self, row: Token, asked: frozenset[str] | None) -> tuple[list[tuple[str, str]] | None, bool]:
-        """Return the operations and figures of a row, and whether it had lost its spacing."""
-        if self.table is None:
-            return None, False
-        if row.name == "piped_row":
-            return self.table.by_pipe(row), False
-        if BREAK in (row["cells"] or ""):
-            return self.table.by_pieces(row, asked), True
-        figures = self.table.by_place(row, asked)
-        if figures is not None and (asked is None or {operation for operation, _ in figures} <= asked):
-            return figures, False
-        if len(row["record"] or "") == _RECORD_WIDTH and self.table.ends is not None and figures is None:
-            return None, False  # in its place, but cut off or pushed aside
-        return self.table.by_order(row, asked), True
 
     def read_report_row(self, row: Token, given: Mapping[str, str]) -> Iterator[Diagnostic]:
         """Read a row of a matrix, which prints figures of the table again."""
