@@ -84,7 +84,8 @@ def comparison() -> Callable[..., pl.DataFrame]:
     """Return a function that makes a comparison of rows given by the columns that matter to a test."""
 
     def make(*rows: dict[str, Any]) -> pl.DataFrame:
-        return pl.DataFrame([COMPARISON_ROW | row for row in rows], schema=COLUMNS, orient="row")
+        numbered = [COMPARISON_ROW | {"effect": number} | row for number, row in enumerate(rows)]
+        return pl.DataFrame(numbered, schema=COLUMNS, orient="row")
 
     return make
 

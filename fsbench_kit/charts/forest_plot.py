@@ -26,6 +26,8 @@ from fsbench_kit.model.vocabulary import METRICS
 from fsbench_kit.tables import (
     CELL,
     cell_label,
+    effects,
+    findings,
     groups_text,
     interval_text,
     metric_text,
@@ -62,6 +64,8 @@ def forest(
 ) -> alt.Chart | alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
+    Rows that say the same in several metrics are one effect, and are drawn once.
+
     Parameters
     ----------
     comparison
@@ -71,7 +75,7 @@ def forest(
     most
         How many rows to draw: first those with an interval, then those furthest from 1.
     title
-        What the chart shows; by default it counts the verdicts of all rows.
+        What the chart shows; by default the first of its findings.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def forest(
         If there are too many rows.
     """
     check_size(comparison)
-    rows = ordered(comparison)
+    rows = ordered(effects(comparison))
     every = rows.with_columns(place=_PLACE).drop_nulls("place")
     if every.is_empty():
         return nothing(["No row of this comparison has a ratio or a bound."] if rows.height else summary(rows))
@@ -110,6 +114,10 @@ def forest(
         (alt.MarkDef("text", text="▸", dx=4), {"x": alt.X("cut_high:Q")}),
         (alt.MarkDef("point", size=80, filled=True), {"x": places, "shape": shape}),
         (alt.MarkDef("point", size=80, strokeWidth=1.8), {"x": alt.X("hollow:Q"), "shape": shape}),
+        (
+            alt.MarkDef("text", align="left", fontSize=11, opacity=1),
+            {"x": alt.XValue(PLOT_WIDTH + _ROW_HEIGHT), "text": alt.Text("ratio:N")},
+        ),
     ]
     cell: dict[str, Any] = {
         "y": rows_axis("cell:N", _LABEL_WIDTH, labelPadding=10),
@@ -122,7 +130,7 @@ def forest(
         *({"mark": mark, "encoding": ends, "transform": once_a_panel} for mark, ends in of_panels),
         *({"mark": mark, "encoding": cell | ends} for mark, ends in of_cells),
     ]
-    heading = [title] if title else summary(rows)
+    heading = [title] if title else findings(rows)[:1]
     explained = _explain_forest(rows, every, data, margin)
     groups = data["group"].unique(maintain_order=True).to_list()
     return alt.FacetChart(

@@ -85,7 +85,9 @@ def draw(node: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a notebook found, in a sentence or two; the index of a report quotes it.
+    """What a notebook found: a sentence, or several of which the first is the headline.
+
+    The index of a report quotes them.
 
     Attributes
     ----------
@@ -95,15 +97,19 @@ class Finding:
         What it is about, for the filters of the index: see `facets`.
     """
 
-    text: str
+    text: str | Sequence[str]
     facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
+        first, *others = [self.text] if isinstance(self.text, str) else self.text
+        items = "".join(f"<li>{escape(other)}</li>" for other in others)
+        listed = f"<ul>{items}</ul>" if items else ""
+        text = "\n".join([first, *others])
         return {
-            FINDING_MIME: self.text,
+            FINDING_MIME: text,
             FACETS_MIME: self.facets,
-            "text/html": f'<p class="finding"><strong>{escape(self.text)}</strong></p>',
-            "text/plain": self.text,
+            "text/html": f'<div class="finding"><p><strong>{escape(first)}</strong></p>{listed}</div>',
+            "text/plain": text,
         }
 
 

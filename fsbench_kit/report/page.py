@@ -156,8 +156,9 @@ def _drop_title(notebook: NotebookNode) -> None:
 
 
 def findings(notebook: NotebookNode) -> Iterator[str]:
-    """Yield what an executed notebook found."""
-    return (str(data[FINDING_MIME]) for data in _outputs(notebook) if FINDING_MIME in data)
+    """Yield the sentences that say what an executed notebook found."""
+    for data in _outputs(notebook):
+        yield from str(data.get(FINDING_MIME, "")).splitlines()
 
 
 def facets(notebook: NotebookNode) -> dict[str, list[str]]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from fsbench_kit.tables.explanations import explanation
     from fsbench_kit.tables.gates import gate_table, junit, worse_text
+    from fsbench_kit.tables.headlines import findings, summary
     from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
     from fsbench_kit.tables.layout import Column, Group, Table, table
     from fsbench_kit.tables.messages import (
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     )
     from fsbench_kit.tables.saving import save
     from fsbench_kit.tables.time_series import over_time_table
-    from fsbench_kit.tables.verdicts import findings, sentence, summary
+    from fsbench_kit.tables.verdicts import sentence
 
 __all__ = [
     "CELL",

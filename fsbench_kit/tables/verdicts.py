@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
 
-from fsbench_kit.analysis.metrics import PLACE
 from fsbench_kit.analysis.verdict import REASONS, codes
-from fsbench_kit.tables.cells import cell_label, ordered, varying
 from fsbench_kit.tables.messages import counted, digits, one_line, percent, ratio_text
 
 if TYPE_CHECKING:
@@ -77,16 +75,16 @@ def sentence(row: Mapping[str, Any]) -> str:
     >>> sentence(row).replace("\xa0", " ")
     'xfs is 10 % faster than ext4 (3 to 17 %; 10 rounds, 8 for xfs).'
     """
-    if row["verdict"] in _DECIDED:
+    if row["verdict"] in DECIDED:
         return _decided(row)
     say = {"equivalent": _equivalent, "not comparable": _not_comparable}.get(row["verdict"], _open)
     return say(row)
 
 
-_DECIDED: Final = ("better", "worse")
+DECIDED: Final = ("better", "worse")
 
 
-def _names(row: Mapping[str, Any]) -> tuple[str, str]:
+def names_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """Name the two groups, a bare number by its factor as well: ``iodepth 16``, ``kernel 6.12``."""
     level, baseline = one_line(row["level"]), one_line(row["baseline"])
     if not (level[:1].isdigit() and baseline[:1].isdigit()):
@@ -97,7 +95,7 @@ def _names(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def _decided(row: Mapping[str, Any]) -> str:
     """Say which group is better, and by how much."""
-    words, (level, baseline) = _words(row), _names(row)
+    words, (level, baseline) = _words(row), names_of(row)
     worse = row["verdict"] == "worse"
     better, other = (baseline, level) if worse else (level, baseline)
     if row["ratio"] is None:
@@ -113,7 +111,7 @@ def _decided(row: Mapping[str, Any]) -> str:
 
 def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:
     """Say what an interval rests on: ``10 rounds, 8 for xfs``, ``5 runs each``."""
-    level, baseline = _names(row)
+    level, baseline = names_of(row)
     alone = ", by rounding alone" if row["method"] == "rounding alone" else ""
     if row["n_pairs"]:
         blocks = f"{row['n_pairs']} {row['over']}"
@@ -133,7 +131,7 @@ _USUAL: Final = 0.95
 
 
 def _equivalent(row: Mapping[str, Any]) -> str:
-    words, (level, baseline) = _words(row), _names(row)
+    words, (level, baseline) = _words(row), names_of(row)
     margin, low, high = percent(row["margin"] - 1), row["ci_low"], row["ci_high"]
     if low is None or low <= 1 <= high:
         reach = "" if low is None else f"{words.reach(low, high)}; "
@@ -145,7 +143,7 @@ def _equivalent(row: Mapping[str, Any]) -> str:
 
 def _open(row: Mapping[str, Any]) -> str:
     """Say what is left open, what is excluded all the same, and why there is no more."""
-    words, (level, baseline) = _words(row), _names(row)
+    words, (level, baseline) = _words(row), names_of(row)
     if row["ratio"] is None:
         return _bound(row)
     measured = f"{level} {words.past} {words.than(row['ratio'])} {baseline}"
@@ -178,7 +176,7 @@ def _open(row: Mapping[str, Any]) -> str:
 
 def _bound(row: Mapping[str, Any]) -> str:
     """Say which side of a bound a ratio lies on."""
-    words, (level, baseline) = _words(row), _names(row)
+    words, (level, baseline) = _words(row), names_of(row)
     low, high = row["rounding_low"], row["rounding_high"]
     if low is None and high is None:
         return f"{level} and {baseline} have no ratio: only bounds of their figures are known."
@@ -190,7 +188,7 @@ def _bound(row: Mapping[str, Any]) -> str:
 
 
 def _not_comparable(row: Mapping[str, Any]) -> str:
-    words, (level, baseline) = _words(row), _names(row)
+    words, (level, baseline) = _words(row), names_of(row)
     withheld = [code for code in row["reasons"] if code in codes("no ratio", "verdict withheld")]
     why = " ".join(REASONS[code].meaning for code in withheld)
     if row["ratio"] is None:
@@ -216,64 +214,6 @@ def single_figure(row: Mapping[str, Any]) -> str:
 
 def _figure_of(averaged_over: int | None) -> str:
     return "one run" if averaged_over is None else f"one mean of {averaged_over} runs"
-
-
-# ---- of many rows
-
-
-def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
-    """Say what a comparison decides, the largest effects first, and then how many rows have which verdict.
-
-    Parameters
-    ----------
-    comparison
-        What `fsbench_kit.compare` returned, or some rows of it.
-    most
-        How many effects to name.
-    """
-    size = pl.coalesce("ratio", "rounding_low", "rounding_high").log().abs()
-    decided = (
-        comparison.filter(pl.col("verdict").is_in(_DECIDED))
-        .sort(PLACE, maintain_order=True)
-        .unique("effect", keep="first", maintain_order=True)
-        .sort(size, descending=True, maintain_order=True)
-    )
-    names = varying(comparison) if comparison.height else []
-    said = [f"{cell_label(row, names)}: {sentence(row)}" for row in decided.head(most).iter_rows(named=True)]
-    if comparison.height > 1 and decided.height > most:
-        said.append(f"{counted(decided.height - most, 'smaller effect')} more than these are decided.")
-    return [*(said if comparison.height > 1 else []), *summary(comparison)]
-
-
-def summary(comparison: pl.DataFrame) -> list[str]:
-    """Say what a comparison shows, in one sentence for each baseline and level.
-
-    The sentence counts verdicts. It weighs nothing: rows of different metrics are different questions.
-    """
-    if comparison.is_empty():
-        return ["These runs have no two groups to compare."]
-    sentences = []
-    for _, rows in ordered(comparison).group_by("baseline", "level", maintain_order=True):
-        if rows.height == 1:
-            sentences.append(sentence(rows.row(0, named=True)))
-            continue
-        counts = rows["verdict"].value_counts()
-        count = dict(zip(counts["verdict"], counts["count"], strict=True))
-        said = [f"{text} in {count[verdict]}" for verdict, text in _SUMMARY.items() if verdict in count]
-        groups = " against ".join(_names(rows.row(0, named=True)))
-        sentences.append(f"{groups}, {counted(rows.height, 'comparison')}: {', '.join(said)}.")
-    return sentences
-
-
-_SUMMARY: Final = {
-    "better": "better",
-    "worse": "worse",
-    "equivalent": "equal within the margin",
-    "inconclusive": "inconclusive",
-    "single runs": "no interval (single runs)",
-    "bound only": "only a bound",
-    "not comparable": "not comparable",
-}
 
 
 def tested(comparison: pl.DataFrame) -> str | None:

@@ -106,9 +106,20 @@ def test_an_interval_that_would_squeeze_the_others_is_cut_and_marked(comparison:
 
 def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(comparison: Compare) -> None:
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
-    assert heading_of(spec) == "xfs against ext4, 2 comparisons: better in 1, no interval (single runs) in 1."
+    assert heading_of(spec) == (
+        "block size 4 KiB: xfs is 84\N{NO-BREAK SPACE}% faster than ext4 "
+        "(71 to 98\N{NO-BREAK SPACE}%; 5 rounds, 5 for xfs)."
+    )
     assert "xfs was 97\N{NO-BREAK SPACE}% faster than ext4 in one run each" in spec["description"]
     assert heading_of(spec_of(charts.forest(comparison({}), title="Mine"))) == "Mine"
+
+
+def test_an_effect_is_one_row_with_its_interval_as_text(comparison: Compare) -> None:
+    twice = {"metric": "iops", "effect": 0}
+    spec = spec_of(charts.forest(comparison({}, twice, {"operation": "read", "ci_low": 1.5, "ci_high": 2.1})))
+    assert [row["ratio"] for row in data_of(spec)] == ["1.84 [1.50, 2.10]", "1.84 [1.71, 1.98]"]
+    (text,) = (e for layer in spec["spec"]["layer"] if "field" in (e := layer["encoding"].get("text", {})))
+    assert text["field"] == "ratio"
 
 
 def test_a_long_comparison_keeps_intervals_first_and_then_what_is_furthest_from_1(comparison: Compare) -> None:

@@ -393,15 +393,57 @@ def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Comp
     assert said == [
         "block size 8 KiB: xfs is 3.00 times as fast as ext4 (2.50 to 3.50 times; 5 rounds, 5 for xfs).",
         "block size 4 KiB: xfs is 84 % faster than ext4 (71 to 98 %; 5 rounds, 5 for xfs).",
-        "xfs against ext4, 4 comparisons: better in 3, inconclusive in 1.",
+        "block size 16 KiB: Whether xfs is faster or slower than ext4 is open: these runs exclude only that it is "
+        "more than 13 % faster or more than 6 % slower (5 rounds).",
+        "xfs against ext4, 3 effects: better in 2, inconclusive in 1.",
     ]
     assert len(tables.findings(comparison({}))) == 1
+
+
+def test_findings_say_what_is_equal_open_and_not_comparable_and_why(comparison: Compare) -> None:
+    equal = {"verdict": "equivalent", "ratio": 1.01, "ci_low": 0.99, "ci_high": 1.03, "margin": 1.05}
+    wide = OPEN | {"ci_low": 0.5, "ci_high": 1.2, "ratio": 0.8}
+    kept = {"verdict": "not comparable", "reasons": ["CACHED"]}
+    other = {"verdict": "not comparable", "reasons": ["CONFIG_MISMATCH"]}
+    rows = [equal, equal, OPEN, wide, kept, kept, other]
+    sizes = [{"block_size": 2**10 * (number + 1)} for number in range(len(rows))]
+    said = tables.findings(comparison(*(row | size for row, size in zip(rows, sizes, strict=True))))
+    assert list(map(_plain, said)) == [
+        "xfs equals ext4 within 5 % in 2 effects (block size 1 KiB; block size 2 KiB).",
+        "Which of xfs and ext4 is better is open in 2 effects (block size 3 KiB; block size 4 KiB); these runs "
+        "exclude only differences of more than a factor of 2.00.",
+        "xfs and ext4 are not comparable in 3 effects, in 2 of them because the data are less than twice the "
+        "memory, and nothing shows that the page cache was bypassed, or that the work reached the disks.",
+        "xfs against ext4, 7 effects: equal within the margin in 2, inconclusive in 2, not comparable in 3.",
+    ]
+
+
+def test_an_operation_is_named_once_with_and_without_its_sync(comparison: Compare) -> None:
+    deleted = {"operation": "delete", "metric": "file_rate", "ratio": 0.59, "ci_low": 0.5, "ci_high": 0.7}
+    rows = [
+        deleted | {"verdict": "worse"},
+        deleted
+        | {"verdict": "worse", "operation": "delete_sync", "metric": "elapsed", "better": "lower", "ratio": 3.0},
+    ]
+    first, *others = map(_plain, tables.findings(comparison(*rows)))
+    assert first.startswith("delete: ext4 is 69 % faster than xfs")
+    assert others == ["xfs against ext4, 2 effects: worse in 2."]
+
+
+def test_findings_of_single_runs_are_the_largest_ratios(comparison: Compare) -> None:
+    rows = [SINGLE | {"block_size": 2**n, "ratio": 1 + n / 10} for n in range(12, 16)]
+    said = list(map(_plain, tables.findings(comparison(*rows), most=2)))
+    assert [each.split(":")[0] for each in said[:2]] == ["block size 32 KiB", "block size 16 KiB"]
+    assert said[2:] == [
+        "2 smaller effects are measured in single runs as well.",
+        "xfs against ext4, 4 effects: no interval (single runs) in 4.",
+    ]
 
 
 def test_a_summary_counts_verdicts_for_each_level(comparison: Compare) -> None:
     rows = [{"block_size": 2**n} for n in (12, 13)]
     summary = tables.summary(comparison(*rows, OPEN | {"block_size": 2**14}, SINGLE | {"level": "zfs"}))
-    assert summary[0] == "xfs against ext4, 3 comparisons: better in 2, inconclusive in 1."
+    assert summary[0] == "xfs against ext4, 3 effects: better in 2, inconclusive in 1."
     assert summary[1].startswith("zfs was 97\N{NO-BREAK SPACE}% faster than ext4 in one run each")
 
 

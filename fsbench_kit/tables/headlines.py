@@ -1,0 +1,175 @@
+"""What a comparison found: which effects are decided, what is equal, what stays open and why; then the tallies."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.metrics import PLACE, QUESTION
+from fsbench_kit.analysis.verdict import REASONS, codes
+from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
+from fsbench_kit.tables.comparisons import effects
+from fsbench_kit.tables.messages import counted, percent, ratio_text
+from fsbench_kit.tables.verdicts import DECIDED, names_of, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
+    """Say what a comparison found.
+
+    One sentence for each effect that is decided comes first, the largest before others; then what is equal, what
+    stays open, and what is not comparable and why; and last how many effects have which verdict.
+
+    Rows that say the same in several metrics are one effect, and what an operation shows without, with and in its
+    sync is named once. Where nothing is decided because runs are single ones, the largest ratios stand first, with
+    the variation that chance would need to make them.
+
+    Parameters
+    ----------
+    comparison
+        What `fsbench_kit.compare` returned, or some rows of it.
+    most
+        How many effects to name.
+    """
+    rows = ordered(effects(comparison))
+    if rows.height <= 1:
+        return summary(rows)
+    largest = rows.sort(_SIZE, descending=True, nulls_last=True, maintain_order=True)
+    names = varying(rows)
+    decided = largest.filter(pl.col("verdict").is_in(DECIDED))
+    said = list(_named(decided, names, most, "decided"))
+    if not said:
+        single = largest.drop_nulls("break_even_cv")
+        comparable = single.filter(verdict="single runs")
+        said = list(
+            _named(single if comparable.is_empty() else comparable, names, most, "measured in single runs")
+        )
+    for _, between in rows.group_by("baseline", "level", maintain_order=True):
+        of = {
+            verdict: between.filter(verdict=verdict)
+            for verdict in ("equivalent", "inconclusive", "not comparable")
+        }
+        said += [
+            say(of[verdict], names)
+            for verdict, say in (
+                ("equivalent", _equal),
+                ("inconclusive", _open),
+                ("not comparable", _not_comparable),
+            )
+            if not of[verdict].is_empty()
+        ]
+    return [*said, *summary(rows)]
+
+
+_ASKED: Final = (
+    pl.col("operation").str.strip_suffix("_sync").alias("done"),
+    pl.when(pl.col("metric").is_in(["file_rate", "elapsed", "elapsed_with_sync"]))
+    .then(pl.lit("pace"))
+    .otherwise(QUESTION)
+    .alias("asked"),
+)
+_SAME: Final = (*(name for name in CELL if name != "operation"), "level", "baseline", "done", "asked")
+"""What rows have in common that a headline names once: the operation, be its sync in the figure or not."""
+
+_SIZE: Final = pl.coalesce("ratio", "rounding_low", "rounding_high").log().abs()
+_MOST_NAMED: Final = 3
+"""How many cells a sentence about several of them names."""
+
+
+def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> Iterator[str]:
+    """Say the first of some effects, each in a sentence, and count the others."""
+    rows = rows.with_columns(_ASKED, place=PLACE)
+    first = rows.with_row_index().sort("place", maintain_order=True).unique(_SAME, keep="first").sort("index")
+    for row in first.head(most).iter_rows(named=True):
+        yield _of_cell(row, names)
+    if (more := first.height - most) > 0:
+        yield f"{counted(more, 'smaller effect')} {'is' if more == 1 else 'are'} {what} as well."
+
+
+def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    label = cell_label(row, names)
+    return f"{label}: {sentence(row)}" if label else sentence(row)
+
+
+def _equal(rows: pl.DataFrame, names: Sequence[str]) -> str:
+    if rows.height == 1:
+        return _of_cell(rows.row(0, named=True), names)
+    level, baseline = names_of(rows.row(0, named=True))
+    return f"{level} equals {baseline} within {percent(rows['margin'].max() - 1)} in {_cells(rows, names)}."
+
+
+def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
+    """Say what these runs exclude where they decide nothing: the widest interval bounds the others."""
+    if rows.height == 1:
+        return _of_cell(rows.row(0, named=True), names)
+    level, baseline = names_of(rows.row(0, named=True))
+    said = f"Which of {level} and {baseline} is better is open in {_cells(rows, names)}"
+    ends = rows.select(pl.max_horizontal(-pl.col("ci_low").log(), pl.col("ci_high").log())).to_series()
+    if ends.null_count() or not math.isfinite(widest := math.exp(ends.max())):
+        return f"{said}."
+    apart = percent(widest - 1) if widest < _AS_FACTOR else f"a factor of {ratio_text(widest)}"
+    return f"{said}; these runs exclude only differences of more than {apart}."
+
+
+_AS_FACTOR: Final = 2
+"""From here on a difference is given as a factor and not in per cent."""
+
+
+def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
+    """Say why most of these rows have no verdict."""
+    withheld = set(codes("no ratio", "verdict withheld"))
+    counts = Counter(code for reasons in rows["reasons"] for code in reasons if code in withheld)
+    level, baseline = names_of(rows.row(0, named=True))
+    said = f"{level} and {baseline} are not comparable in {counted(rows.height, 'effect')}"
+    if not counts:
+        return f"{said}."
+    code, number = counts.most_common(1)[0]
+    meaning = REASONS[code].meaning
+    share = "" if number == rows.height else f", in {number:,} of them"
+    return f"{said}{share} because {meaning[:1].lower()}{meaning[1:]}"
+
+
+def _cells(rows: pl.DataFrame, names: Sequence[str]) -> str:
+    """Count effects, and name the first: ``4 effects (read, write, randread and 1 more)``."""
+    labels = list(dict.fromkeys(cell_label(row, names) for row in rows.iter_rows(named=True)))
+    if len(labels) < rows.height:  # several metrics of one cell
+        return counted(rows.height, "effect")
+    more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
+    return f"{counted(rows.height, 'effect')} ({'; '.join(labels[:_MOST_NAMED])}{more})"
+
+
+def summary(comparison: pl.DataFrame) -> list[str]:
+    """Count the verdicts of a comparison's effects, in one sentence for each baseline and level.
+
+    A single effect is said in full. Nothing is weighed: different cells and metrics are different questions.
+    """
+    rows = effects(comparison)
+    if rows.is_empty():
+        return ["These runs have no two groups to compare."]
+    sentences = []
+    for _, between in ordered(rows).group_by("baseline", "level", maintain_order=True):
+        first: Mapping[str, Any] = between.row(0, named=True)
+        if between.height == 1:
+            sentences.append(sentence(first))
+            continue
+        count = Counter(between["verdict"])
+        said = [f"{text} in {count[verdict]}" for verdict, text in _TALLY.items() if verdict in count]
+        groups = " against ".join(names_of(first))
+        sentences.append(f"{groups}, {counted(between.height, 'effect')}: {', '.join(said)}.")
+    return sentences
+
+
+_TALLY: Final = {
+    "better": "better",
+    "worse": "worse",
+    "equivalent": "equal within the margin",
+    "inconclusive": "inconclusive",
+    "single runs": "no interval (single runs)",
+    "bound only": "only a bound",
+    "not comparable": "not comparable",
+}
