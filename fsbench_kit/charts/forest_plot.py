@@ -34,6 +34,7 @@ from fsbench_kit.tables import (
     one_line,
     ordered,
     percent,
+    ratio_text,
     sentence,
     summary,
     varying,
@@ -116,7 +117,7 @@ def forest(
         (alt.MarkDef("point", size=80, strokeWidth=1.8), {"x": alt.X("hollow:Q"), "shape": shape}),
         (
             alt.MarkDef("text", align="left", fontSize=11, opacity=1),
-            {"x": alt.XValue(PLOT_WIDTH + _ROW_HEIGHT), "text": alt.Text("ratio:N")},
+            {"x": alt.XValue(PLOT_WIDTH + _ROW_HEIGHT), "text": alt.Text("text:N")},
         ),
     ]
     cell: dict[str, Any] = {
@@ -152,7 +153,7 @@ _PLACE: Final = pl.coalesce("ratio", _bound("rounding_low"), _bound("rounding_hi
 
 def _forest_data(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return what a forest plot draws of each row."""
-    in_pairs = rows.select(*CELL, "level").is_duplicated().any()
+    in_pairs = rows.select(*CELL, "metric", "statistic", "level").is_duplicated().any()
     drawn = [
         {
             "group": _group_text(row),
@@ -164,12 +165,13 @@ def _forest_data(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
             "evidence": _evidence(row),
             "summary": sentence(row),
             "ratio": interval_text(row),
+            "text": ratio_text(row["ratio"]) if row["ci_low"] is None and row["ratio"] else interval_text(row),
             "verdict": row["verdict"],
             "reasons": " ".join([*row["reasons"], *map(one_line, row["footnotes"])]),
         }
         for row in rows.iter_rows(named=True)
     ]
-    texts = ("group", "cell", "level", "evidence", "summary", "ratio", "verdict", "reasons")
+    texts = ("group", "cell", "level", "evidence", "summary", "ratio", "text", "verdict", "reasons")
     figures = ("place", "ci_low", "ci_high")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(figures, pl.Float64)
     return pl.DataFrame(drawn, schema=schema)

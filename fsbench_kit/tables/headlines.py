@@ -39,7 +39,7 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
     rows = ordered(effects(comparison))
     if rows.height <= 1:
         return summary(rows)
-    largest = rows.sort(_SIZE, descending=True, nulls_last=True, maintain_order=True)
+    largest = rows.sort(_ASIDE, -_SIZE, nulls_last=True, maintain_order=True)
     names = varying(rows)
     decided = largest.filter(pl.col("verdict").is_in(DECIDED))
     said = list(_named(decided, names, most, "decided"))
@@ -77,6 +77,9 @@ _SAME: Final = (*(name for name in CELL if name != "operation"), "level", "basel
 """What rows have in common that a headline names once: the operation, be its sync in the figure or not."""
 
 _SIZE: Final = pl.coalesce("ratio", "rounding_low", "rounding_high").log().abs()
+_ASIDE: Final = pl.col("metric").is_in(["phase_latency", "cpu"])
+"""The longest of many requests, and the CPU's share: they make no headline where there is a rate or a time."""
+
 _MOST_NAMED: Final = 3
 """How many cells a sentence about several of them names."""
 
@@ -88,7 +91,7 @@ def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> It
     for row in first.head(most).iter_rows(named=True):
         yield _of_cell(row, names)
     if (more := first.height - most) > 0:
-        yield f"{counted(more, 'smaller effect')} {'is' if more == 1 else 'are'} {what} as well."
+        yield f"{counted(more, 'more effect')} {'is' if more == 1 else 'are'} {what}."
 
 
 def _of_cell(row: Mapping[str, Any], names: Sequence[str]) -> str:

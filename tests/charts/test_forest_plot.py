@@ -39,6 +39,7 @@ def test_a_row_of_single_runs_is_a_hollow_point_without_a_bar(comparison: Compar
     spec = spec_of(charts.forest(comparison({}, SINGLE)))
     row = data_of(spec)[1]
     assert (row["filled"], row["hollow"], row["ci_low"], row["ci_high"]) == (None, 1.97, None, None)
+    assert row["text"] == "1.97"
     assert not layer_of(spec, "point", x="hollow")["mark"].get("filled")
     assert "A hollow point without a bar has no interval" in explained_of(spec)
 
@@ -117,9 +118,10 @@ def test_the_title_says_what_was_found_and_the_description_says_it_of_each_row(c
 def test_an_effect_is_one_row_with_its_interval_as_text(comparison: Compare) -> None:
     twice = {"metric": "iops", "effect": 0}
     spec = spec_of(charts.forest(comparison({}, twice, {"operation": "read", "ci_low": 1.5, "ci_high": 2.1})))
-    assert [row["ratio"] for row in data_of(spec)] == ["1.84 [1.50, 2.10]", "1.84 [1.71, 1.98]"]
+    assert [row["text"] for row in data_of(spec)] == ["1.84 [1.50, 2.10]", "1.84 [1.71, 1.98]"]
+    assert [row["level"] for row in data_of(spec)] == ["xfs", "xfs"]
     (text,) = (e for layer in spec["spec"]["layer"] if "field" in (e := layer["encoding"].get("text", {})))
-    assert text["field"] == "ratio"
+    assert text["field"] == "text"
 
 
 def test_a_long_comparison_keeps_intervals_first_and_then_what_is_furthest_from_1(comparison: Compare) -> None:

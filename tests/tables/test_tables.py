@@ -432,11 +432,12 @@ def test_an_operation_is_named_once_with_and_without_its_sync(comparison: Compar
 
 def test_findings_of_single_runs_are_the_largest_ratios(comparison: Compare) -> None:
     rows = [SINGLE | {"block_size": 2**n, "ratio": 1 + n / 10} for n in range(12, 16)]
+    rows.append(SINGLE | {"block_size": 2**20, "metric": "phase_latency", "statistic": "max", "ratio": 900.0})
     said = list(map(_plain, tables.findings(comparison(*rows), most=2)))
     assert [each.split(":")[0] for each in said[:2]] == ["block size 32 KiB", "block size 16 KiB"]
     assert said[2:] == [
-        "2 smaller effects are measured in single runs as well.",
-        "xfs against ext4, 4 effects: no interval (single runs) in 4.",
+        "3 more effects are measured in single runs.",
+        "xfs against ext4, 5 effects: no interval (single runs) in 5.",
     ]
 
 
