@@ -117,7 +117,7 @@ def forest(
         (alt.MarkDef("point", size=80, strokeWidth=1.8), {"x": alt.X("hollow:Q"), "shape": shape}),
         (
             alt.MarkDef("text", align="left", fontSize=11, opacity=1),
-            {"x": alt.XValue(PLOT_WIDTH + _ROW_HEIGHT), "text": alt.Text("text:N")},
+            {"x": alt.value(PLOT_WIDTH + _ROW_HEIGHT), "text": alt.Text("text:N")},
         ),
     ]
     cell: dict[str, Any] = {

@@ -50,18 +50,10 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
             _named(single if comparable.is_empty() else comparable, names, most, "measured in single runs")
         )
     for _, between in rows.group_by("baseline", "level", maintain_order=True):
-        of = {
-            verdict: between.filter(verdict=verdict)
-            for verdict in ("equivalent", "inconclusive", "not comparable")
-        }
         said += [
-            say(of[verdict], names)
-            for verdict, say in (
-                ("equivalent", _equal),
-                ("inconclusive", _open),
-                ("not comparable", _not_comparable),
-            )
-            if not of[verdict].is_empty()
+            say(of, names)
+            for verdict, say in _SAYS.items()
+            if not (of := between.filter(verdict=verdict)).is_empty()
         ]
     return [*said, *summary(rows)]
 
@@ -103,7 +95,8 @@ def _equal(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.height == 1:
         return _of_cell(rows.row(0, named=True), names)
     level, baseline = names_of(rows.row(0, named=True))
-    return f"{level} equals {baseline} within {percent(rows['margin'].max() - 1)} in {_cells(rows, names)}."
+    margin = max(rows["margin"].to_list())
+    return f"{level} equals {baseline} within {percent(margin - 1)} in {_cells(rows, names)}."
 
 
 def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
@@ -112,8 +105,8 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
         return _of_cell(rows.row(0, named=True), names)
     level, baseline = names_of(rows.row(0, named=True))
     said = f"Which of {level} and {baseline} is better is open in {_cells(rows, names)}"
-    ends = rows.select(pl.max_horizontal(-pl.col("ci_low").log(), pl.col("ci_high").log())).to_series()
-    if ends.null_count() or not math.isfinite(widest := math.exp(ends.max())):
+    ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
+    if ends.null_count() or not math.isfinite(widest := max(ends.to_list())):
         return f"{said}."
     apart = percent(widest - 1) if widest < _AS_FACTOR else f"a factor of {ratio_text(widest)}"
     return f"{said}; these runs exclude only differences of more than {apart}."
@@ -135,6 +128,9 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
     meaning = REASONS[code].meaning
     share = "" if number == rows.height else f", in {number:,} of them"
     return f"{said}{share} because {meaning[:1].lower()}{meaning[1:]}"
+
+
+_SAYS: Final = {"equivalent": _equal, "inconclusive": _open, "not comparable": _not_comparable}
 
 
 def _cells(rows: pl.DataFrame, names: Sequence[str]) -> str:
