@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     )
     from fsbench_kit.tables.claims import audit_summary, audit_table, contradictions_table, repeats_table
     from fsbench_kit.tables.comparisons import (
-        NOT_SHOWN,
         comparison_table,
         effects,
         interval_text,
         overall_table,
         reasons_table,
         summary_table,
-        verdict_text,
     )
     from fsbench_kit.tables.datasets import (
         contents,
@@ -40,20 +38,11 @@ if TYPE_CHECKING:
         versions,
     )
     from fsbench_kit.tables.explanations import explanation
-    from fsbench_kit.tables.gates import gate_table, junit, worse_text
+    from fsbench_kit.tables.gates import gate_table, junit
     from fsbench_kit.tables.headlines import findings, summary
     from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
     from fsbench_kit.tables.layout import Column, Group, Table, table
-    from fsbench_kit.tables.messages import (
-        NOTHING,
-        Prefix,
-        counted,
-        one_line,
-        percent,
-        prefix,
-        ratio_text,
-        with_interval,
-    )
+    from fsbench_kit.tables.messages import NOTHING, counted, one_line, percent, prefix, ratio_text, with_interval
     from fsbench_kit.tables.pivots import pivot_table
     from fsbench_kit.tables.replications import (
         NO_RATIO,
@@ -70,11 +59,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CELL",
     "NOTHING",
-    "NOT_SHOWN",
     "NO_RATIO",
     "Column",
     "Group",
-    "Prefix",
     "Table",
     "audit_summary",
     "audit_table",
@@ -124,10 +111,8 @@ __all__ = [
     "summary_table",
     "table",
     "varying",
-    "verdict_text",
     "versions",
     "with_interval",
-    "worse_text",
 ]
 
 __getattr__, __dir__ = lazily(__name__)
