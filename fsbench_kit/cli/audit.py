@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import fsbench_kit as fsb
@@ -28,6 +30,7 @@ def audit_command(paths: Paths, to: To = None) -> None:
     files = [target for target in to or () if target.suffix]
     folders = [target for target in to or () if not target.suffix]
     check_endings(files)
+    paths = list(_each_page_once(paths))
     pages = [Path(path) for path in paths if Path(path).is_file()]
     if folders and (len(folders), len(pages)) != (1, 1):
         raise RequestError("--to FOLDER is for one page that has no study yet", file=folders[0])
@@ -42,12 +45,35 @@ def audit_command(paths: Paths, to: To = None) -> None:
     saved(files, claims, *shown)
 
 
+def _each_page_once(paths: list[str]) -> Iterator[str]:
+    """Leave out pages that are copies of others: what an article says counts once."""
+    from fsbench_kit.data.study import STUDY_FILE
+
+    seen: dict[bytes, str] = {}
+    for path in paths:
+        first = path
+        if Path(path).is_file() and Path(path).name != STUDY_FILE:
+            with Path(path).open("rb") as page:
+                first = seen.setdefault(hashlib.file_digest(page, "sha256").digest(), path)
+        if first == path:
+            yield path
+        else:
+            err.print(f"{path} is a copy of {first}, and counts once.")
+
+
+def _is_named(page: Path, study: Path) -> bool:
+    """Whether a study beside a page has it among its logs."""
+    from fsbench_kit.data.study import read_study
+
+    return study.is_file() and page.name in {log.file for log in read_study(study.parent).log}
+
+
 def _study_of(page: Path, folder: Path | None) -> Path | None:
     """Return the folder of a page's study; where there is none, write it down, and return none."""
     from fsbench_kit.cli.drafts import write_draft
     from fsbench_kit.data.files import STUDY_FILE
 
-    if page.name == STUDY_FILE:
+    if page.name == STUDY_FILE or (folder is None and _is_named(page, page.parent / STUDY_FILE)):
         return page.parent
     is_alone = all(
         other.name in (page.name, STUDY_FILE) or other.name.startswith(".") for other in page.parent.iterdir()
@@ -62,7 +88,11 @@ def _study_of(page: Path, folder: Path | None) -> Path | None:
             own.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(page, copy)
         except OSError as error:
-            raise RequestError(f"cannot make a study of the page: {error.strerror or error}", file=own) from error
+            raise RequestError(
+                f"cannot make a study of the page: {error.strerror or error}",
+                file=own,
+                hint="Name a folder that you can write to: --to FOLDER",
+            ) from error
     draft = write_draft(own, fsb.read(copy), claims=True)
     for line in draft.runs:
         out.print(line, markup=False)

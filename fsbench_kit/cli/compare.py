@@ -24,7 +24,7 @@ from fsbench_kit.cli.options import (
     of_words,
     words,
 )
-from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable
+from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_unusable
 from fsbench_kit.cli.saving import check_endings, saved
 from fsbench_kit.model.errors import RequestError
 
@@ -153,6 +153,7 @@ def compare_command(
         out.print(Text(f"{twins} more rows say the same in another metric: {more}."))
     for finding in tables.findings(listed):
         out.print(Text(finding))
+    print_unusable(dataset.diagnostics)
     if gate:
         report = Gate(comparison, margin if tolerance is None else tolerance)
         report.save([target for target in to or () if target.suffix == JUNIT])

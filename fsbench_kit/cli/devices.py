@@ -14,7 +14,9 @@ def devices_command() -> None:
     """
     with needs_extra("launch", "fsbench devices"):
         from fsbench_kit.launch.disks import disks
+        from fsbench_kit.launch.tools import check_system
 
+    check_system()
     found = list(disks())
     for disk in found:
         typer.echo(str(disk))

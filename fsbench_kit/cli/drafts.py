@@ -26,7 +26,13 @@ def write_draft(folder: Path, dataset: fsb.Dataset, *, names: str | None = None,
         with path.open("x", encoding="utf-8") as file:
             file.write(draft.text)
     except (OSError, UnicodeEncodeError) as error:
-        raise RequestError(f"cannot write the study's description: {error}", file=path) from error
+        why = (isinstance(error, OSError) and error.strerror) or error
+        where = "--to FOLDER names another one" if claims else "copy the logs to another one"
+        raise RequestError(
+            f"cannot write the study's description: {why}",
+            file=path,
+            hint=f"It needs a folder that you can write to: {where}.",
+        ) from error
     read_study(folder)
     err.print(f"Wrote {path}.")
     if draft.unknown:

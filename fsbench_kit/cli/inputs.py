@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 import fsbench_kit as fsb
-from fsbench_kit.model.errors import InputError
-from fsbench_kit.model.suggestions import known_instead
+from fsbench_kit.cli.console import err
+from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.suggestions import did_you_mean, known_instead
 
 
 def read(
@@ -19,11 +21,40 @@ def read(
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
+    if names:
+        _ask_for_keys(names)
     number = jobs or os.cpu_count() or 1
     if number == 1:
-        return fsb.read(inputs(paths), names=names, assume=assume)
-    with ProcessPoolExecutor(number, mp_context=get_context("forkserver")) as executor:
-        return fsb.read(inputs(paths), names=names, assume=assume, executor=executor)
+        dataset = fsb.read(inputs(paths), names=names, assume=assume)
+    else:
+        with ProcessPoolExecutor(number, mp_context=get_context("forkserver")) as executor:
+            dataset = fsb.read(inputs(paths), names=names, assume=assume, executor=executor)
+    if names:
+        _refuse_names_that_fit_nothing(names, dataset)
+    return dataset
+
+
+def _ask_for_keys(names: list[str]) -> None:
+    """Ask what keys of templates mean that are nearly known ones; as they are, they become settings."""
+    from fsbench_kit.data.names import FACTS, templates_of
+    from fsbench_kit.model.vocabulary import SETTINGS
+
+    known = [*FACTS, *SETTINGS]
+    for key in dict.fromkeys(key for template in templates_of(names) for key in template.keys):
+        if key not in known and (asked := did_you_mean(key, known, cutoff=0.85)):
+            err.print(f"--names: {key!r} becomes a setting of that name. {asked}")
+
+
+def _refuse_names_that_fit_nothing(names: list[str], dataset: fsb.Dataset) -> None:
+    unfit = set(dataset.diagnostics.filter(code="NAME_DOES_NOT_FIT")["source"])
+    files = dataset.runs["source"].unique(maintain_order=True).to_list()
+    if not unfit.issuperset(files):
+        return
+    from fsbench_kit.data.name_proposals import proposed
+
+    found = proposed(map(PurePath, files))
+    hint = f"One that fits: --names {shlex.quote(found.template)}" if found else "Write it as these names are."
+    raise RequestError(f"no name fits {' or '.join(names)}, such as {files[0]}", hint=hint)
 
 
 def inputs(paths: list[str]) -> list[Path | str | BinaryIO]:

@@ -20,12 +20,24 @@ def print_diagnostics(dataset: fsb.Dataset | fsb.LazyDataset) -> None:
     from fsbench_kit import tables
 
     shown = 0
-    for line in tables.remarks(dataset):
+    for line in tables.remarks(dataset.diagnostics):
         err.print(line)
         shown += not line.startswith(" ")
     others = dataset.diagnostics.lazy().select(pl.len()).collect().item() - shown
     if others:
-        err.print(f"{tables.counted(others, 'more remark')}; fsbench read PATH --to FOLDER writes all of them.")
+        number = tables.counted(others, "more remark" if shown else "remark")
+        err.print(f"{number}; fsbench read PATH --to FOLDER writes all of them.")
+
+
+def print_unusable(diagnostics: pl.DataFrame) -> None:
+    """Print which input could not be used, or has a name that says nothing."""
+    import polars as pl
+
+    from fsbench_kit import tables
+
+    said = (pl.col("severity") == "error") | (pl.col("code") == "NAME_DOES_NOT_FIT")
+    for line in tables.remarks(diagnostics.filter(said)):
+        err.print(line)
 
 
 def exit_if_some_input_was_unusable(diagnostics: pl.DataFrame) -> None:

@@ -83,7 +83,7 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
     missing = [key for key in _SYSTEM if not _is_known(dataset, key)]
     lines = [
         "# What is known about these runs besides their logs. To fill in a line that begins with #, remove the #.",
-        "# docs/study.md has all other keys.",
+        "# The manual has all other keys, on the page of study.toml.",
         "",
         "[study]",
         f"id = {_text(_word(folder.resolve().name))}",
@@ -257,8 +257,8 @@ def _stubs(dataset: Dataset, filesystems: Sequence[str]) -> Iterator[str]:
     operations = ", ".join(figures["operation"].drop_nulls().unique().sort())
     yield from (
         "",
-        "# What the article claims: a table for each sentence. docs/claims.md has all relations and keys.",
-        "# Take away the line with unjudged, and the # from those below it.",
+        "# What the article claims: a table for each sentence. The manual's page of claims has all relations.",
+        "# Remove the line with unjudged, and the # from those below it.",
         f"# Metrics: {_line(metrics)}",
         f"# Operations: {_line(operations)}",
     )

@@ -119,6 +119,7 @@ class NameTemplate:
             raise RequestError(
                 f"{text}: {what}", hint='Write keys in braces, as in "{filesystem}_{workload}_run{round}.json".'
             )
+        self.keys = [key for key in keys if key]
         self._folders = text.count("/")
         typed = re.sub(r"\{([^{}]*)\}", lambda found: f"{{{found[1]}:{_form(found[1]).name}}}", text)
         forms = {

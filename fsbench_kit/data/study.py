@@ -325,6 +325,8 @@ def study_folders(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -
         If there is none.
     """
     searched = list(paths_of(*paths))
+    if absent := [path for path in searched if not path.exists()]:
+        raise InputError("there is no such file or folder", file=absent[0])
     found = [file.parent for path in searched for file in sorted(path.rglob(STUDY_FILE))]
     if not found:
         names = ", ".join(map(str, searched))

@@ -63,7 +63,8 @@ def writing(target: Path) -> Iterator[None]:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        raise RequestError(f"cannot write it: {error.strerror or error}", file=target) from error
+        why = error.strerror or str(error).partition(" (os error")[0]  # as Polars says it
+        raise RequestError(f"cannot write it: {why}", file=target) from error
 
 
 def write(frame: pl.DataFrame, target: Path) -> None:

@@ -46,7 +46,7 @@ def caution(repeats: int) -> str | None:
         return f"1 repeat cannot show a difference: a single run has no interval. Plan {ENOUGH} repeats or more."
     few, many = (f"{5 * _HALF_WIDTHS[n]:.2g} %" for n in (repeats, 10))
     return (
-        f"{repeats} repeats show large differences only: where ratios vary by 5 % from round to round, "
+        f"{repeats} repeats show only large differences: where ratios vary by 5 % from round to round, "
         f"a 95 % interval reaches {few} to either side, and {many} with 10 repeats. "
         f"No rank test gets below p = 0.05 with fewer than {ENOUGH}."
     )

@@ -35,13 +35,18 @@ def check_system() -> None:
     Raises
     ------
     LaunchError
-        If this is not Linux: there are no loop devices, no ``/proc``, and other caches.
+        If this is not Linux, which has loop devices and ``/proc``; or if ``/proc`` is not mounted.
     """
     system = platform.system()
     if system != "Linux":
         raise LaunchError(
             f"benchmarks are launched on Linux, and this is {system}: it has no loop devices and no /proc",
             hint="Launch on a Linux machine and copy its raw_results/runs/ here: all else works.",
+        )
+    if not Path("/proc/self/status").exists():
+        raise LaunchError(
+            "launching needs /proc, which is not mounted here",
+            hint="Mount it: mount -t proc proc /proc. Reading, comparing and auditing work without it.",
         )
 
 

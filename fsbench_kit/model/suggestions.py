@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Ask for the known word that is most like another; nothing where none is.
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Ask for the known word that is most like another; nothing where none is, by `cutoff` from 0 to 1.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ''
     """
     words = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower(), words, n=1)
+    close = difflib.get_close_matches(word.lower(), words, n=1, cutoff=cutoff)
     return f"Did you mean {words[close[0]]}?" if close else ""
 
 

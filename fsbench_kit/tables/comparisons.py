@@ -50,7 +50,8 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     which chance alone could give it at the 5 % level. ``~`` means that neither a difference nor equality is shown.
     """
     rows = ordered(comparison)
-    names = varying(rows)
+    told = varying(rows)
+    names = [name for name in told if name != "operation" or not _follows_from_pattern(rows, told)]
     baselines, levels = in_order(rows["baseline"]), in_order(rows["level"])
     two = len(baselines) == len(levels) == 1
     corrected = [note] if (note := tested(rows)) else []
@@ -99,12 +100,18 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
             )
         )
     return Table(
-        _caption(rows, names),
+        _caption(rows, told),
         columns,
         tuple(groups),
         footnotes.texts,
         (_NOT_SHOWN_MEANS,) if "inconclusive" in rows["verdict"] else (),
     )
+
+
+def _follows_from_pattern(rows: pl.DataFrame, names: Sequence[str]) -> bool:
+    """Whether the pattern tells the operation: a randread only reads."""
+    pairs = rows.select("pattern", "operation").unique()
+    return "pattern" in names and pairs.height == rows["pattern"].drop_nulls().n_unique()
 
 
 def effects(comparison: pl.DataFrame) -> pl.DataFrame:

@@ -38,7 +38,7 @@ def contents(dataset: Dataset) -> str:
         f" on {filesystems}" if filesystems else "",
         f", with {counted(figures, 'figure')}",
         f"; {counted(before, 'run')} came before the first round" if before else "",
-        f"; {not_ok} failed or are partial" if not_ok else "",
+        f"; {not_ok} failed or partial" if not_ok else "",
         f"; {counted(grave, 'warning')} about the logs" if grave else "",
     ]
     return "".join(parts) + "."
@@ -142,10 +142,10 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
     return table(rows.head(most), f"{number}{left_out}")
 
 
-def remarks(dataset: Dataset | LazyDataset) -> Iterator[str]:
+def remarks(diagnostics: pl.DataFrame | pl.LazyFrame) -> Iterator[str]:
     """Say what kinds of warnings and errors there are, the gravest and most frequent first, by their first."""
     kinds = (
-        dataset.diagnostics.lazy()
+        diagnostics.lazy()
         .filter(pl.col("severity") != "note")
         .group_by("severity", "code", maintain_order=True)
         .agg(

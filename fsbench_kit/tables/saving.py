@@ -5,7 +5,9 @@ To add a format, write a function and enter it in `WRITERS`; one that only has d
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -114,7 +116,10 @@ def _latex_lines(table: Table) -> Iterator[str]:
     cells = [row for group in table.groups for row in group.rows]
     is_long = [any(len(row[place]) > _LONG for row in cells) for place in range(width)]
     forms = [_WRAPPED if long else column.justify[0] for column, long in zip(table.columns, is_long, strict=True)]
-    yield from (r"% needs \usepackage{booktabs}", r"\begin{table}", rf"\caption{{{_of_latex(table.caption)}}}")
+    heads = [table.caption, *(column.head for column in table.columns), *table.footnotes]
+    is_latin = all(map(_LATIN.fullmatch, map(_of_latex, [*heads, *chain(*cells)])))
+    yield r"% needs \usepackage{booktabs}" + ("" if is_latin else " and XeLaTeX or LuaLaTeX")
+    yield from (r"\begin{table}", rf"\caption{{{_of_latex(table.caption)}}}")
     yield rf"\begin{{tabular}}{{{''.join(forms)}}}"
     yield from (r"\toprule", _latex_row([column.head for column in table.columns]))
     for group in _shown(table):
@@ -131,6 +136,9 @@ def _latex_lines(table: Table) -> Iterator[str]:
 
 _LONG: Final = 60
 """Longer cells than that are broken into lines."""
+
+_LATIN: Final = re.compile("[\0-\u024f\u2010-\u2027]*")
+"""What pdfLaTeX knows without further packages."""
 
 _WRAPPED: Final = r"p{0.5\linewidth}"
 

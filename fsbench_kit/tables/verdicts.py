@@ -164,7 +164,7 @@ def _open(row: Mapping[str, Any]) -> str:
     if low <= 1 <= high:
         which = f"Whether {level} {words.verb} {words.more} or {words.less}{words.noun} than {baseline} is open"
         verb = "is" if words.verb == "has" else words.verb
-        reach = f"more than {words.by(high)} or more than {words.by(low)}"
+        reach = f"more than {words.by(high)} or {'less' if low < 0.1 else 'more'} than {words.by(low)}"
         return f"{which}: these runs exclude only that it {verb} {reach} ({_evidence(row)})."
     measured = f"{measured} ({words.reach(low, high)}{_unless_usual(row)}; {_evidence(row)})"
     if row["p_adjusted"] is None:

@@ -86,11 +86,12 @@ def test_explain_takes_a_folder(logs: Path) -> None:
 def test_remarks_of_a_kind_are_one_and_the_table_comes_last(tmp_path: Path, smallfiles_log: Log) -> None:
     for number in range(30):
         (tmp_path / f"{number}.txt").write_text(smallfiles_log(rate=2000 + number))
+    (tmp_path / "ext4-1.txt").write_text(smallfiles_log(rate=1900))
     result = fsbench("read", tmp_path, "--names", "{filesystem}-{round}.txt")
     assert len(result.stderr.splitlines()) <= 4, result.stderr
     assert "NAME_DOES_NOT_FIT; 29 more in 30 files" in result.stderr
     assert "--to FOLDER writes all of them" in result.stderr
-    assert "30 runs" in result.stdout
+    assert "31 runs" in result.stdout
 
 
 def test_a_plan_goes_by_its_bare_name(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ WRONG = {
     "read /dev/null": "not",
     "read --explain nowhere": "No such file or directory",
     "read --explain logs --to x.csv": "Give either --explain or --to",
-    "audit nowhere": "nowhere",
+    "audit nowhere": "nowhere: there is no such file or folder",
     "audit empty": "empty",
     "repeats nowhere": "No such file or directory",
     "compare nowhere logs": "No such file or directory",
@@ -76,6 +76,8 @@ WRONG = {
     f"{PATHS} --labels a,b": "2 labels were given for 1 path",
     f"{PATHS} --labels a --factor host": "cannot be combined",
     f"{PATHS} --names '{{'": "is not a name template",
+    f"{PATHS} --names run{{round}}.json": "One that fits: --names '{filesystem}.txt'",
+    f"{PATHS} --columns filesytem": "Did you mean filesystem?",
     "read logs --assume xfs": "is not KEY=VALUE",
     # launches and reports
     "launch": "a plan is missing",

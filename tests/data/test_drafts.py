@@ -150,6 +150,21 @@ def test_a_page_among_others_gets_a_folder_of_its_own(page: Path, tmp_path: Path
         _fsbench("audit", page.parent, "--to", tmp_path / "elsewhere")
 
 
+def test_a_page_counts_once(page: Path, tmp_path: Path) -> None:
+    copy = page.with_name("copy of page.html")
+    copy.write_bytes(page.read_bytes())
+    said = _fsbench("audit", page, copy, "--to", tmp_path / "there").output
+    assert f"{copy} is a copy of {page}, and counts once." in said
+    assert not copy.with_suffix("").exists()
+
+
+def test_a_study_beside_a_page_is_its_own_whatever_else_is_there(page: Path) -> None:
+    _fsbench("audit", page)
+    page.with_name("other.html").write_bytes(page.read_bytes())
+    assert "not judged" in _fsbench("audit", page).output
+    assert not page.with_suffix("").exists()
+
+
 @pytest.mark.parametrize("text", ['"]\n[system]\nhost = "x', "\x01\x7f", "'''"])
 def test_no_name_or_heading_can_write_into_the_description(tmp_path: Path, text: str) -> None:
     folder = _logs(tmp_path, f"{text}-a.log", "else.log")

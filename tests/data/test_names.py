@@ -15,6 +15,7 @@ from fsbench_kit.cli import app
 from fsbench_kit.data.name_proposals import proposed
 from fsbench_kit.data.names import Named, NameTemplate, plain_names
 from fsbench_kit.model.errors import RequestError
+from tests.command import fsbench
 
 
 def _said(named: Named | None) -> dict[str, str | int] | None:
@@ -221,6 +222,15 @@ def test_the_command_proposes_a_template_and_takes_it(tmp_path: Path) -> None:
     read = CliRunner().invoke(app, ["read", str(folder), "--names", template, "--to", str(tmp_path / "runs.csv")])
     assert read.exit_code == 0, read.output
     assert set(pl.read_csv(tmp_path / "runs.csv")["filesystem"]) == {"ext4", "xfs"}
+
+
+def test_what_does_not_fit_is_said_by_compare_too(tmp_path: Path) -> None:
+    folder = _logs(tmp_path, *(f"{name}_run{n}.log" for name in ("ext4", "xfs") for n in (1, 2)), "odd.log")
+    said = fsbench("compare", folder, "--names", "{filesystem}_run{round}.log").stderr
+    assert f"{folder}/odd.log: Its name does not fit {{filesystem}}_run{{round}}.log" in said
+    asked = fsbench("read", folder, "--names", "{filesytem}_run{round}.log").stderr
+    assert "'filesytem' becomes a setting of that name. Did you mean filesystem?" in asked
+    assert "Did you mean" not in fsbench("read", folder, "--names", "{commit}_run{round}.log").stderr
 
 
 # ---- in a study

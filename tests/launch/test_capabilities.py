@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +18,6 @@ from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -104,3 +106,27 @@ def test_another_system_says_what_it_lacks_and_reads_all_the_same(
     assert "copy its raw_results/runs/ here" in str(result.exception)
     assert not (tmp_path / "plans" / "raw_results").exists()
     assert fsb.read(root / "raw_results" / "published" / "sysbench-rhel72").runs.height
+
+
+@pytest.mark.root
+@pytest.mark.slow
+def test_without_proc_launches_say_so_and_logs_are_read(root: Path, tmp_path: Path) -> None:
+    fsbench = Path(sys.executable).with_name("fsbench")
+    script = 'mount -t tmpfs none /proc && exec "$@"'
+    commands = (
+        ["devices"],
+        ["launch", "quick", "--dry-run"],
+        ["read", root / "raw_results/published/fio-nvme-2021"],
+    )
+    for command in commands:
+        result = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", script, "-", fsbench, *command],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        is_read = command[0] == "read"
+        assert result.returncode == (0 if is_read else 1), result.stderr
+        assert ("needs /proc, which is not mounted here" in result.stderr) is not is_read
+        assert "Traceback" not in result.stderr

@@ -51,6 +51,13 @@ def test_latex_escapes_all_that_is_its_own(tmp_path: Path) -> None:
     assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
 
 
+def test_latex_says_what_pdflatex_has_no_letters_for(tmp_path: Path) -> None:
+    TABLE.save(tmp_path / "t.tex")
+    assert (tmp_path / "t.tex").read_text().startswith("% needs \\usepackage{booktabs}\n")
+    Table("日本", TABLE.columns, TABLE.groups).save(tmp_path / "t.tex")
+    assert (tmp_path / "t.tex").read_text().startswith("% needs \\usepackage{booktabs} and XeLaTeX or LuaLaTeX\n")
+
+
 @pytest.mark.parametrize("name", ["f.csv", "f.md", "f.parquet", "1/a/t.json"])
 def test_a_place_that_cannot_be_written_is_said(name: str) -> None:
     with pytest.raises(RequestError, match="cannot write it"):
