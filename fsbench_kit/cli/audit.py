@@ -47,7 +47,7 @@ def audit_command(paths: Paths, to: To = None) -> None:
 
 def _each_page_once(paths: list[str]) -> Iterator[str]:
     """Leave out pages that are copies of others: what an article says counts once."""
-    from fsbench_kit.data.study import STUDY_FILE
+    from fsbench_kit.data.files import STUDY_FILE
 
     seen: dict[bytes, str] = {}
     for path in paths:

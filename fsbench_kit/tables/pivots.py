@@ -8,7 +8,7 @@ import polars as pl
 
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
-from fsbench_kit.model.suggestions import did_you_mean
+from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.tables.cells import CELL, cell_text, metric_text, ordered, varying
 from fsbench_kit.tables.comparisons import comparison_table, interval_text, verdict_text
 from fsbench_kit.tables.layout import Column, Group, Table
@@ -85,7 +85,7 @@ def _named(names: Sequence[str], frame: pl.DataFrame) -> list[str]:
         if name not in known:
             raise RequestError(
                 f"{name!r} names no part of a comparison",
-                hint=f"{did_you_mean(name, known)} Choose from: {', '.join(known)}.".strip(),
+                hint=known_instead(name, known),
             )
     return ["level" if name == factor else name for name in names]
 
