@@ -102,7 +102,7 @@ def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_
 
 def _by_unlike_modes(found: Estimates, rows: Ints) -> Floats:
     """Return the chance that groups are of unlike modes, by how often runs of one group lie half as far apart."""
-    distances = np.concatenate([apart[np.isin(of, rows)].ravel() for of, apart in found.scatter])
+    distances = np.concatenate([np.empty(0), *(apart[np.isin(of, rows)].ravel() for of, apart in found.scatter)])
     known = np.sort(distances[~np.isnan(distances)])
     if not known.size:  # of hosts, launches and strata
         return np.zeros(rows.size)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import fsbench_kit as fsb
-from benchmarks.designs import dataset
+from benchmarks.designs import dataset, mixed
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.log import Log
 from fsbench_kit.model.errors import RequestError
@@ -118,3 +118,10 @@ def test_a_number_is_named_by_its_factor() -> None:
     two = versions({"6.12": [[100.0 + n] for n in range(5)], "6.9": [[50.0 + n] for n in range(5)]})
     (said,) = fsb.tables.summary(fsb.compare(two, "tool_version"))
     assert said.startswith("tool version 6.12 is 96\N{NO-BREAK SPACE}% faster than tool version 6.9 (")
+
+
+def test_many_rows_of_strata_alone_have_verdicts() -> None:
+    table = mixed(np.random.default_rng(3), 60, 3, 1.5)
+    assert table.height == 60
+    assert table["ci_low"].null_count() == 0
+    assert (table["verdict"] == "better").any()
