@@ -22,12 +22,15 @@ of `RunBuilder.add` (`number`, `bounds`, `zero`, `factor`). What turns out later
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fsbench_kit.formats.lexer import Printed, Token
+from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import (
     Bins,
     Block,
@@ -37,6 +40,7 @@ from fsbench_kit.model.records import (
     Measurement,
     Origin,
     Place,
+    Record,
     Run,
     Scope,
     Setting,
@@ -44,14 +48,6 @@ from fsbench_kit.model.records import (
 )
 from fsbench_kit.model.units import Rounding, quantity
 from fsbench_kit.model.vocabulary import METRICS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fsbench_kit.formats.text import Text
-    from fsbench_kit.model.records import Record
 
 __all__ = ["Bounds", "Column", "Place", "RunBuilder"]
 

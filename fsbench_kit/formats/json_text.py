@@ -9,21 +9,18 @@ JSON is left to the tolerant decoder, which is slow.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, count
 from json import JSONDecoder
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fsbench_kit.formats import loose_json
 from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, Document, Object
 from fsbench_kit.formats.text import codes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
 
 
 def decode(chars: str, start: int, first: int = 0) -> Document:

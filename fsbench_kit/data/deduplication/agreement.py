@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fsbench_kit.data.columns import RUN
 from fsbench_kit.formats import TOOLS
 from fsbench_kit.model.schema import MEASUREMENT_KEY
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
+Numbers: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 
 ENOUGH: Final = 5
 """Digits, beyond the second of each rate or time, from which on an agreement is no chance."""

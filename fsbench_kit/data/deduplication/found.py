@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from fsbench_kit.model.records import Diagnostic
+from fsbench_kit.model.records import Diagnostic, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from fsbench_kit.data.columns import Columns
-    from fsbench_kit.model.records import Setting
 
 
 @dataclass(frozen=True)

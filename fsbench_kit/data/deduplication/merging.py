@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import RUN, Columns
-from fsbench_kit.data.deduplication.agreement import Figures, Lookup
-from fsbench_kit.data.deduplication.found import Found
+from fsbench_kit.data.deduplication.agreement import Figures, Flags, Lookup, Numbers
+from fsbench_kit.data.deduplication.found import Found, Remark
+from fsbench_kit.model.records import Setting
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fsbench_kit.data.deduplication.agreement import Flags, Numbers
-    from fsbench_kit.data.deduplication.found import Remark
-    from fsbench_kit.model.records import Setting
 
 _SET: Final = "set"
 _ORDER: Final = "order"

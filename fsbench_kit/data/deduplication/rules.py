@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.data.columns import RUN
-from fsbench_kit.data.deduplication.agreement import ENOUGH, FEW, SCOPES, TELLING, Prints
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from fsbench_kit.data.deduplication.agreement import Flags, Numbers
-    from fsbench_kit.data.deduplication.found import Found, Remark
-    from fsbench_kit.model.records import Status
+from fsbench_kit.data.deduplication.agreement import ENOUGH, FEW, SCOPES, TELLING, Flags, Numbers, Prints
+from fsbench_kit.data.deduplication.found import Found, Remark
+from fsbench_kit.model.records import Status
 
 PRINTED_ALIKE: Final = ("runtime", "context_switches", "major_faults", "minor_faults", "phase_latency")
 """The counts and times that a tool prints alike in all its formats."""

@@ -22,9 +22,10 @@ the logs of its kind that come later.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count, groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fsbench_kit import formats
 from fsbench_kit.formats.clean.declared import Clean, Free
@@ -33,11 +34,7 @@ from fsbench_kit.formats.clean.frames import CleanLogs, Collector
 from fsbench_kit.formats.clean.groups import Group, read_figures
 from fsbench_kit.formats.clean.lines import Layout, Lore
 from fsbench_kit.formats.clean.logs import UNIT, Log, by_place, loaded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fsbench_kit.formats.clean.numbers import Numbers
+from fsbench_kit.formats.clean.numbers import Numbers
 
 __all__ = ["Clean", "CleanLogs", "Free", "read"]
 

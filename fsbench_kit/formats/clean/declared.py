@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from fsbench_kit.formats.clean.lines import Lines
-    from fsbench_kit.formats.findings import Finding
-    from fsbench_kit.model.records import Run
-    from fsbench_kit.model.units import Rounding
+from fsbench_kit.formats.clean.lines import Lines
+from fsbench_kit.formats.findings import Finding
+from fsbench_kit.model.records import Run
+from fsbench_kit.model.units import Rounding
 
 
 class Free(NamedTuple):

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from fsbench_kit import formats
-from fsbench_kit.formats.clean.lines import Printed
-from fsbench_kit.formats.clean.logs import DATE, places, units
-from fsbench_kit.formats.clean.numbers import NUMBER
+from fsbench_kit.formats.clean.declared import Clean
+from fsbench_kit.formats.clean.lines import Lore, Printed
+from fsbench_kit.formats.clean.logs import DATE, Log, places, units
+from fsbench_kit.formats.clean.numbers import NUMBER, Floats, Numbers
 from fsbench_kit.formats.findings import diagnostics
+from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Bin, Block, Diagnostic, Distributions, How, Measurement, Run, State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from fsbench_kit.formats.clean.declared import Clean
-    from fsbench_kit.formats.clean.lines import Lore
-    from fsbench_kit.formats.clean.logs import Log
-    from fsbench_kit.formats.clean.numbers import Floats, Numbers
-    from fsbench_kit.formats.text import Text
 
 
 class Figure(NamedTuple):

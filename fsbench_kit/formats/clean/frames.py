@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from fsbench_kit.formats.clean.groups import Said
+from fsbench_kit.formats.clean.groups import Group, Read, Said
+from fsbench_kit.formats.clean.numbers import Floats, Indexes
 from fsbench_kit.model.records import Bin, Measurement, Run, Setting
 from fsbench_kit.model.units import quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fsbench_kit.formats.clean.groups import Group, Read
-    from fsbench_kit.formats.clean.numbers import Floats, Indexes
 
 
 @dataclass(frozen=True)

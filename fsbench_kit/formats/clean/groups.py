@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fsbench_kit.formats.clean.examples import ENDS, Example, span_of
-from fsbench_kit.formats.clean.lines import Printed
-from fsbench_kit.formats.clean.logs import places, units
+from fsbench_kit.formats.clean.lines import Lore, Printed
+from fsbench_kit.formats.clean.logs import Log, places, units
+from fsbench_kit.formats.clean.numbers import Floats, Indexes, Numbers
 from fsbench_kit.formats.text import shortened
-from fsbench_kit.model.records import Diagnostic, How
+from fsbench_kit.model.records import Bin, Diagnostic, How, Measurement, Run, Setting
+from fsbench_kit.model.units import Rounding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from fsbench_kit import formats
-    from fsbench_kit.formats.clean.lines import Lore
-    from fsbench_kit.formats.clean.logs import Log
-    from fsbench_kit.formats.clean.numbers import Floats, Indexes, Numbers
-    from fsbench_kit.model.records import Bin, Measurement, Run, Setting
-    from fsbench_kit.model.units import Rounding
 
 
 @dataclass(eq=False)

@@ -9,18 +9,16 @@ Lines are taken from a log's kind (see `fsbench_kit.formats.clean`), in which ea
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Hashable, Iterator, Sequence
+from numpy.typing import NDArray
 
-    from numpy.typing import NDArray
-
-    from fsbench_kit.model.records import Bin, How
+from fsbench_kit.model.records import Bin, How
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,16 @@ What is left of a text without its numbers, and without the blanks that fill up 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fsbench_kit.model.records import How
 from fsbench_kit.model.units import COUNT_SUFFIXES, exact_factor, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from fsbench_kit.model.records import How
 
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.int64]
