@@ -11,11 +11,15 @@ LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report test check types style test-slow docs reference robustness coverage same bench fuzz lock clean
+.PHONY: report replicate test check types style test-slow docs reference robustness coverage same bench fuzz lock clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
 	.venv/bin/fsbench report
+
+replicate: $(READY)  ## Run the five published studies again on this machine, an hour; reports/replicated/index.html
+	.venv/bin/fsbench doctor --install
+	.venv/bin/fsbench report notebooks/replicate.toml --to reports/replicated --fresh
 
 test: check  ## Format, lint, types and the fast tests
 	.venv/bin/pytest -n $(WORKERS) --dist worksteal -m "$(FAST)"

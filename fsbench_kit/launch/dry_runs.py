@@ -213,10 +213,12 @@ def _work(plan: Plan, run: PlannedRun, folders: Folders) -> Iterator[Argv]:
 def _estimates(plan: Plan) -> Iterator[str]:
     runs = schedule(plan)
     most = plan.rests + sum(plan.timeout_of(run.workload) for run in runs)
+    least = f"at least {plan.least_seconds:g} s, from the plan's run times and rests, and " * bool(
+        plan.least_seconds
+    )
     yield (
-        f"Time: at least {plan.least_seconds:g} s, from the plan's run times and rests, and at most {most:g} s "
-        "for the runs, since a timeout ends each. How long mkfs, mount and runs without a time limit take is "
-        "known only afterwards."
+        f"Time: {least}at most {most:g} s for the runs, since a timeout ends each. How long mkfs, mount and runs "
+        "without a time limit take is known only afterwards."
     )
     if plan.least_written:
         written = humanise(plan.least_written, "B")

@@ -12,8 +12,8 @@ said. A replication on another machine can neither prove a published figure nor 
 effect is the workload's, and how much is not.
 
 `published` says what a study ran, `targets` on what, `scale` how much smaller it gets; `plan` makes a plan of
-these, `here` says whether this machine can run it, and `comparison` sets what came of it beside what was
-published.
+these, `here` says whether this machine can run it and for how long, `comparison` sets what came of it beside what
+was published, and `differences` says what else may have made the difference.
 """
 
 from __future__ import annotations
@@ -21,12 +21,18 @@ from __future__ import annotations
 from fsbench_kit.launch.replicate.comparison import (
     COLUMNS,
     DIRECTIONS,
-    caveats,
-    differences,
+    replications,
     reproduced,
     side_by_side,
 )
-from fsbench_kit.launch.replicate.here import left_out, reason_not_to_run, recorded
+from fsbench_kit.launch.replicate.differences import caveats, differences, effects_of_scale
+from fsbench_kit.launch.replicate.here import (
+    expected_seconds,
+    left_out,
+    reason_not_to_run,
+    recorded,
+    space_by_scale,
+)
 from fsbench_kit.launch.replicate.plan import Replication, departures, replication
 from fsbench_kit.launch.replicate.scale import SCALES, Limits
 
@@ -39,10 +45,14 @@ __all__ = [
     "caveats",
     "departures",
     "differences",
+    "effects_of_scale",
+    "expected_seconds",
     "left_out",
     "reason_not_to_run",
     "recorded",
     "replication",
+    "replications",
     "reproduced",
     "side_by_side",
+    "space_by_scale",
 ]

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit.analysis.comparison import compare
-from fsbench_kit.analysis.settings import NOT_KNOWN, effective, known, values_of
-from fsbench_kit.model.vocabulary import SETTINGS, setting_kind
+from fsbench_kit.data.reading import read
+from fsbench_kit.data.study import study_folders
+from fsbench_kit.launch.replicate.here import left_out as reasons_left_out
+from fsbench_kit.launch.replicate.plan import AGAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from os import PathLike
 
     from fsbench_kit.data.dataset import Dataset
 
 COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "study": pl.String,
     "tool": pl.String,
     "pattern": pl.String,
     "operation": pl.String,
     "block_size": pl.Int64,
+    "file_size": pl.Int64,
     "threads": pl.Int64,
+    "iodepth": pl.String,
     "metric": pl.String,
     "statistic": pl.String,
     "better": pl.String,
@@ -38,14 +45,30 @@ COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
     "n_baseline": pl.Int64,
     "n_candidate": pl.Int64,
     "effect": pl.Int64,
+    "stands_for_effect": pl.Boolean,
     "direction": pl.String,
-    "finding": pl.String,
+    "size": pl.String,
+    "reasons": pl.List(pl.String),
     "published_notes": pl.List(pl.String),
     "notes": pl.List(pl.String),
 }
 
-_SAME: Final = tuple(COLUMNS)[:10]
+_SAME: Final = (
+    "tool",
+    "pattern",
+    "operation",
+    "block_size",
+    "threads",
+    "iodepth",
+    "metric",
+    "statistic",
+    "better",
+    "baseline",
+    "level",
+)
 """What has to be equal in both. The size of files is not among it: that is what the scale changes."""
+_UNTOLD: Final = ("block_size", "threads", "iodepth")
+"""Of these, what a study may keep to itself."""
 
 
 def side_by_side(
@@ -71,26 +94,31 @@ def side_by_side(
     -------
     pl.DataFrame
         One row for each published ratio; the columns are `COLUMNS`. ``published_low`` and ``published_high`` are
-        what the rounding of single runs allows, which is no confidence interval. ``ci_low`` and ``ci_high`` are of
-        the replication's mean; between ``prediction_low`` and ``prediction_high`` the ratio of one more pair of
-        runs is expected, like the published one.
+        what the rounding of single runs allows, which is no confidence interval, or the confidence interval where
+        the study repeated its runs. ``ci_low`` and ``ci_high`` are of the replication's mean; between
+        ``prediction_low`` and ``prediction_high`` one more ratio like the published one is expected, of as many
+        runs as that rests on.
 
-        ``direction`` is about the mean, by the verdict of `fsbench_kit.compare`: ``same`` and ``opposite`` where
-        the replication shows a difference, ``no difference`` where it shows that there is none, ``open`` where it
-        shows neither, ``not comparable`` where more than the filesystem may have made it, and ``not run`` where it
-        has no such figure; ``notes`` then say why.
+        ``direction`` is what the verdict of `fsbench_kit.compare` on the replication says of the published one:
+        ``same`` and ``opposite`` where both have one, ``no difference`` where the replication shows that there is
+        none, ``open`` where one of them has no direction, ``not comparable`` where more than the filesystem may
+        have made the replication's, and ``not run`` where it has no such figure; ``notes`` then say why.
 
-        ``finding`` is about the published figure: ``inside`` where it lies where one more pair is expected, and
-        ``inside, as 1`` where the mean's interval includes 1; ``same direction`` where it lies outside and both
-        are on one side of 1, else ``other direction``; ``open`` where it lies outside and the mean's interval
-        includes 1; ``no interval`` where there is none, and ``not run``.
+        ``size`` is where the published ratio lies: ``inside`` of what is expected of one more like it, or
+        ``outside``; null where there is no interval.
+
+        ``reasons`` are the codes why the comparison of the replication says less than one might expect.
+        Metrics of one ``effect`` share its verdict, and the row that ``stands_for_effect`` counts for all of them.
 
     Notes
     -----
-    A pair varies by both of its runs, so on logarithms the prediction interval is ``sqrt(1 + 2 n)`` times as wide
-    as that of the mean. Its n is half the number of pairs, or else the inverse of the sum of the inverses of both
-    groups' numbers of runs.
+    A published ratio varies by its own runs and the replication's mean by its, so on logarithms the prediction
+    interval is ``sqrt(1 + n/k)`` times as wide as the mean's, where n is the number of pairs behind the mean and
+    k that behind the published ratio: 1 for single runs, 3 for means of three. Without pairs both are harmonic
+    means of the groups' numbers of runs.
     """
+    if published.runs["filesystem"].drop_nulls().is_empty():
+        return pl.DataFrame(schema=COLUMNS)
     fine = replicated.runs.filter(pl.col("status") == "ok")
     again_here, ran = set(fine["filesystem"].drop_nulls()), set(fine.select("tool", "filesystem").rows())
     theirs = compare(published, baseline=baseline, metrics=metrics)
@@ -99,75 +127,90 @@ def side_by_side(
         if shared:
             theirs = compare(published, baseline=shared[0], metrics=metrics)
     base = None if theirs.is_empty() else theirs["baseline"][0]
-    again = (
-        compare(replicated, baseline=base, metrics=metrics).drop_nulls("ratio")
-        if base in again_here
-        else theirs.clear()
-    )
+    again = compare(replicated, baseline=base, metrics=metrics) if base in again_here else theirs.clear()
     with_ratio = theirs.drop_nulls("ratio").partition_by("tool", maintain_order=True)
     both = pl.concat([_joined(rows, again) for rows in with_ratio or [theirs.clear()]])
-    pairs = pl.coalesce(
-        pl.col("n_pairs_again") / 2, 1 / (1 / pl.col("n_baseline_again") + 1 / pl.col("n_candidate_again"))
-    )
-    predicted = {
-        end: pl.col("ratio_again") * (pl.col(f"ci_{end}_again") / pl.col("ratio_again")) ** (1 + 2 * pairs).sqrt()
-        for end in ("low", "high")
-    }
-    inside = (pl.col("rounding_high") >= predicted["low"]) & (pl.col("rounding_low") <= predicted["high"])
-    one = pl.lit(1.0).is_between("ci_low_again", "ci_high_again")
-    same_side = (pl.col("ratio") > 1) == (pl.col("ratio_again") > 1)
-    not_run = pl.col("ratio_again").is_null()
+    was_run = pl.col("verdict_again").is_not_null()
     why = pl.struct("tool", "level", "baseline").map_elements(
         lambda row: [_why(row, ran, left_out or {})], return_dtype=pl.List(pl.String)
     )
-    return both.select(
-        *_SAME,
+    found = both.with_columns(
         published_ratio="ratio",
-        published_low="rounding_low",
-        published_high="rounding_high",
-        ratio="ratio_again",
-        ci_low="ci_low_again",
-        ci_high="ci_high_again",
-        prediction_low=predicted["low"],
-        prediction_high=predicted["high"],
-        confidence="confidence_again",
-        n_baseline="n_baseline_again",
-        n_candidate="n_candidate_again",
-        effect="effect",
-        direction=pl.when(not_run)
-        .then(pl.lit("not run"))
-        .when(pl.col("verdict_again") == "equivalent")
-        .then(pl.lit("no difference"))
-        .when(pl.col("verdict_again") == "not comparable")
-        .then(pl.lit("not comparable"))
-        .when(~pl.col("verdict_again").is_in(("better", "worse")))
-        .then(pl.lit("open"))
-        .when(same_side)
-        .then(pl.lit("same"))
-        .otherwise(pl.lit("opposite")),
-        finding=pl.when(not_run)
-        .then(pl.lit("not run"))
-        .when(pl.col("ci_low_again").is_null())
-        .then(pl.lit("no interval"))
-        .when(inside & one)
-        .then(pl.lit("inside, as 1"))
-        .when(inside)
-        .then(pl.lit("inside"))
-        .when(one)
-        .then(pl.lit("open"))
-        .when(same_side)
-        .then(pl.lit("same direction"))
-        .otherwise(pl.lit("other direction")),
+        published_low=pl.coalesce("ci_low", "rounding_low"),
+        published_high=pl.coalesce("ci_high", "rounding_high"),
+        **{name: f"{name}_again" for name in _OF_OURS},
+        **_predicted(),
         published_notes="footnotes",
-        notes=pl.when(not_run).then(why).otherwise("footnotes_again"),
+        reasons="reasons_again",
+        notes=pl.when(was_run).then("footnotes_again").otherwise(why),
+        stands_for_effect=pl.struct("effect", "level").is_first_distinct(),
+    )
+    inside = (pl.col("published_high") >= pl.col("prediction_low")) & (
+        pl.col("published_low") <= pl.col("prediction_high")
+    )
+    return found.with_columns(
+        direction=pl.when(was_run).then(_direction()).otherwise(pl.lit("not run")),
+        size=pl.when(inside).then(pl.lit("inside")).when(~inside).then(pl.lit("outside")),
     ).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
 
 
+_OF_OURS: Final = ("ratio", "ci_low", "ci_high", "confidence", "n_baseline", "n_candidate")
+
+
 def _joined(theirs: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
-    """Set rows of one tool beside those of the same cell; what the study nowhere tells is no part of the cell."""
-    untold = [name for name in ("block_size", "threads") if theirs[name].null_count() == theirs.height]
+    """Set rows of one tool beside those of the same cell; what the study nowhere tells is no part of the cell.
+
+    Rows that only the size of their files sets apart belong together in their order. Of an effect's rows those
+    that were run again come first.
+    """
+    untold = [name for name in _UNTOLD if theirs[name].null_count() == theirs.height]
     blank = again.with_columns(pl.lit(None, again.schema[name]).alias(name) for name in untold)
-    return theirs.join(blank, on=_SAME, how="left", nulls_equal=True, maintain_order="left", suffix="_again")
+    nth = pl.int_range(pl.len()).over(_SAME, order_by=["file_size", "part", "work"]).alias("nth")
+    return (
+        theirs.with_columns(nth)
+        .join(
+            blank.with_columns(nth),
+            on=[*_SAME, "nth"],
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+            suffix="_again",
+        )
+        .sort(pl.col("verdict_again").is_null(), maintain_order=True)
+    )
+
+
+def _predicted() -> dict[str, pl.Expr]:
+    """Return between what one more ratio of as many runs as the published one is expected."""
+    theirs = [pl.col(f"n_{group}") * pl.col(f"averaged_over_{group}").fill_null(1) for group in _GROUPS]
+    ours = [pl.col(f"n_{group}_again") for group in _GROUPS]
+    published_pairs, pairs = (2 / (1 / baseline + 1 / candidate) for baseline, candidate in (theirs, ours))
+    wider = (1 + pl.coalesce("n_pairs_again", pairs) / published_pairs).sqrt()
+    mean = pl.col("ratio_again")
+    return {f"prediction_{end}": mean * (pl.col(f"ci_{end}_again") / mean) ** wider for end in ("low", "high")}
+
+
+_GROUPS: Final = ("baseline", "candidate")
+
+
+def _direction() -> pl.Expr:
+    """Return what a verdict on the replication says of the published direction."""
+    low, high = (pl.coalesce(f"published_{end}", "published_ratio") for end in ("low", "high"))
+    above, below = low > 1, high < 1
+    equal = (low >= 1 / pl.col("margin")) & (high <= pl.col("margin"))
+    ours_above = pl.coalesce("ratio_again", "rounding_low_again").fill_null(0.0) > 1
+    verdict = pl.col("verdict_again")
+    return (
+        pl.when(verdict == "not comparable")
+        .then(pl.lit("not comparable"))
+        .when(~verdict.is_in(("better", "worse", "equivalent")) | ~(above | below | equal))
+        .then(pl.lit("open"))
+        .when(verdict == "equivalent")
+        .then(pl.when(equal).then(pl.lit("same")).otherwise(pl.lit("no difference")))
+        .when(pl.when(ours_above).then(above).otherwise(below))
+        .then(pl.lit("same"))
+        .otherwise(pl.lit("opposite"))
+    )
 
 
 def _why(row: Mapping[str, str], ran: set[tuple[str, str]], left_out: Mapping[str, str]) -> str:
@@ -184,90 +227,74 @@ def _why(row: Mapping[str, str], ran: set[tuple[str, str]], left_out: Mapping[st
     return f"Runs of {row['tool']} failed on {row['level']} or {row['baseline']}."
 
 
+def replications(
+    *studies: str | PathLike[str] | Iterable[str | PathLike[str]],
+    replicated: str | PathLike[str] = "raw_results/replicated",
+) -> pl.DataFrame:
+    """Set the ratios of several studies beside those of their replications.
+
+    Parameters
+    ----------
+    *studies
+        Folders of studies, or folders that hold such.
+    replicated
+        The folder with the replications: that of a study ``x`` is called ``x-again``.
+
+    Returns
+    -------
+    pl.DataFrame
+        The rows of `side_by_side`, study by study; a study without a replication has them too.
+
+    Examples
+    --------
+    >>> found = replications("raw_results/published")
+    >>> reproduced(found).select("study", "effects").height
+    5
+    """
+    found = []
+    for folder in study_folders(*studies):
+        published = read(folder)
+        name = published.runs["study"][0]
+        again = Path(replicated, f"{name}{AGAIN}")
+        there = again.is_dir()
+        runs = read(again) if there else published.filter(pl.lit(value=False))
+        said = reasons_left_out(published, again) if there else {}
+        found.append(side_by_side(published, runs, left_out=said))
+    return pl.concat(found)
+
+
 def reproduced(found: pl.DataFrame) -> pl.DataFrame:
-    """Count what became of published effects.
+    """Count what became of the published effects of each study.
 
     Parameters
     ----------
     found
-        What `side_by_side` returned.
+        What `side_by_side` or `replications` returned.
 
     Returns
     -------
     pl.DataFrame
-        One row: ``effects``, of which each counts once, however many metrics tell of it; of these ``run`` again;
-        of these those of each of `DIRECTIONS`; and ``size``, how many
-        published ratios lie where one more pair of runs is expected and differ from 1 by the replication too.
+        One row for each study: ``effects``, of which each counts once, however many metrics tell of it; of these
+        ``run`` again, and of these those of each of `DIRECTIONS`. ``judged`` are those in which both have a
+        direction or show that there is none; ``size`` of those in the same direction, how many published ratios
+        lie where one more like them is expected.
     """
-    effects = found.unique(("effect", "level"), maintain_order=True, keep="first")
-    run = effects.filter(pl.col("direction") != "not run")
-    counted = {name: (pl.col("direction") == name).sum() for name in DIRECTIONS}
-    return run.select(
-        effects=pl.lit(effects.height, pl.UInt32),
-        run=pl.len(),
-        **counted,
-        size=((pl.col("finding") == "inside") & (pl.col("direction") == "same")).sum(),
-    )
-
-
-DIRECTIONS: Final = ("same", "opposite", "no difference", "open", "not comparable")
-"""What a replication can say of the direction of an effect."""
-
-
-def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
-    """List what was otherwise in a replication than in the study, as far as the study tells.
-
-    Returns
-    -------
-    pl.DataFrame
-        Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``replicated``: one row for each setting of
-        the workload, the system or the target that the study tells and that is not the same in the replication.
-        Where it holds for all filesystems, ``filesystem`` is null.
-    """
-    theirs, again = (
-        {str(name): values_of(known(data), runs["run_id"]) for (name,), runs in data.runs.group_by("filesystem")}
-        for data in (published, replicated)
-    )
-    shared = sorted(theirs.keys() & again.keys())
-    rows: list[tuple[str, ...]] = []
-    for filesystem in shared:
-        for key, values in theirs[filesystem].items():
-            kind, found = setting_kind(key), again[filesystem].get(key)
-            if (
-                kind != "label"
-                and found != values
-                and (key in SETTINGS or kind == "target")
-                and key != "provision"
-            ):
-                rows.append((filesystem, key, kind, " | ".join(values), " | ".join(found or [NOT_KNOWN])))
-    names = ("filesystem", "setting", "kind", "published", "replicated")
+    run = pl.col("direction") != "not run"
+    same = pl.col("direction") == "same"
     return (
-        pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-        .group_by("setting", "kind", "published", "replicated", maintain_order=True)
-        .agg(pl.col("filesystem"))
-        .with_columns(
-            filesystem=pl.when(pl.col("filesystem").list.len() < len(shared)).then(
-                pl.col("filesystem").list.join(", ")
-            )
+        found.filter("stands_for_effect")
+        .group_by("study", maintain_order=True)
+        .agg(
+            effects=pl.len(),
+            run=run.sum(),
+            judged=pl.col("direction").is_in(JUDGED).sum(),
+            **{name: (pl.col("direction") == name).sum() for name in DIRECTIONS},
+            size=(same & (pl.col("size") == "inside").fill_null(value=False)).sum(),
         )
-        .sort(pl.col("kind").replace_strict(_KINDS, range(len(_KINDS))), "setting", maintain_order=True)
-        .select(names)
     )
 
 
-_KINDS: Final = ("workload", "system", "target")
-
-
-def caveats(replicated: Dataset) -> list[str]:
-    """Say what bears a filesystem's name in a replication and is not what people think of by that name."""
-    known = (
-        effective(replicated.settings)
-        .filter(pl.col("key") == "filesystem_version")
-        .join(replicated.runs.select("run_id", "filesystem"), on="run_id")
-    )
-    return [
-        f"The replication's {filesystem} is {version}: a program outside the kernel, which is slower than the "
-        "filesystem of that name in the kernel."
-        for filesystem, version in known.select("filesystem", "value").unique().sort("filesystem", "value").rows()
-        if "fuse" in version
-    ]
+JUDGED: Final = ("same", "opposite", "no difference")
+"""The directions of effects that a replication can judge."""
+DIRECTIONS: Final = (*JUDGED, "open", "not comparable")
+"""What a replication can say of the direction of an effect."""

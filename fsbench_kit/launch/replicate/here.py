@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.dry_runs import dry_run
+from fsbench_kit.launch.plan import read_plan
 from fsbench_kit.launch.replicate.plan import AGAIN, replication
-from fsbench_kit.launch.study import launch_notes
+from fsbench_kit.launch.replicate.published import workloads
+from fsbench_kit.launch.replicate.scale import SCALES
+from fsbench_kit.launch.replicate.targets import images
+from fsbench_kit.launch.run_record import RECORD
+from fsbench_kit.launch.study import PLAN, launch_notes
 from fsbench_kit.launch.tools import not_installed
 from fsbench_kit.model.errors import LaunchError, RequestError
 
 if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.launch.plan import Plan
+    from fsbench_kit.launch.workloads import Workload
 
 
 def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
@@ -23,7 +33,7 @@ def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
     Parameters
     ----------
     where
-        ``recorded`` where nothing is to be run, else ``images`` or ``directories``.
+        ``recorded`` where nothing is to be run, or a folder with runs; else ``images`` or ``directories``.
     plan
         What would be run.
     root
@@ -36,8 +46,12 @@ def reason_not_to_run(where: str, plan: Plan, root: Path) -> str | None:
     """
     if where == "recorded":
         return 'the parameter where is "recorded".'
+    if (root / where / PLAN).is_file():
+        return f"the parameter where names the runs in {where}."
     if where not in ("images", "directories"):
-        raise RequestError(f"where cannot be {where!r}", hint='Say "recorded", "images" or "directories".')
+        raise RequestError(
+            f"where cannot be {where!r}", hint='Say "recorded", "images", "directories" or the folder of a launch.'
+        )
     programs = dict.fromkeys(program for workload in plan.workload for program in workload.programs)
     if lack := not_installed(*programs):
         return f"{lack}."
@@ -63,9 +77,8 @@ def left_out(published: Dataset, folder: Path) -> dict[str, str]:
     dict
         Filesystem or tool -> a sentence.
     """
-    asked = replication(published).plan
-    known_as = {target.name: target.expected_filesystem or target.name for target in asked.target}
-    known_as |= {workload.name: workload.tool for workload in asked.workload}
+    known_as = {image["name"]: image["name"] for image in images(published)}
+    known_as |= {table["name"]: table["tool"] for table in workloads(published).tables}
     said = {}
     for line in launch_notes(folder):
         if (found := _LEFT_OUT.match(line)) is not None and found["name"] in known_as:
@@ -79,14 +92,18 @@ _LEFT_OUT: Final = re.compile(
 )
 
 
-def recorded(study: str, root: Path) -> Path:
-    """Return the folder of the replication of a study that comes with the kit, from the project's root.
+def recorded(study: str, root: Path, where: str = "recorded") -> Path:
+    """Return the folder with runs that are there, from the project's root.
+
+    Without a folder in `where` it is the replication of the study that comes with the kit.
 
     Raises
     ------
     RequestError
         If there is none.
     """
+    if (root / where / PLAN).is_file():
+        return Path(where)
     folder = Path("raw_results", "replicated", f"{study}{AGAIN}")
     if not (root / folder).is_dir():
         raise RequestError(
@@ -94,3 +111,59 @@ def recorded(study: str, root: Path) -> Path:
             hint='To run it on this machine, say where = "images" (as root) or "directories".',
         )
     return folder
+
+
+def expected_seconds(study: str, plan: Plan, root: Path) -> float | None:
+    """Return how long a replication should take, by the recorded one; ``None`` where there is none.
+
+    What a recorded run took besides its stated time is taken to grow with the sizes of the workload.
+
+    Parameters
+    ----------
+    study
+        The published study.
+    plan
+        What would be run.
+    root
+        The project's root.
+    """
+    try:
+        folder = root / recorded(study, root)
+    except RequestError:
+        return None
+    took, then = _took(folder), {workload.name: workload for workload in read_plan(folder / PLAN).workload}
+    seconds = 0.0
+    for target in plan.target:
+        for run in plan.runs_on(target):
+            if run.name not in took:
+                return None
+            before = then[run.name]
+            grown = _amount(run) / _amount(before)
+            seconds += (took[run.name] - before.stated_seconds) * grown + run.stated_seconds
+    return seconds
+
+
+def _took(folder: Path) -> dict[str, float]:
+    """Return the seconds from the end of one run to that of the next, by the workload of the latter."""
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob(f"*/{RECORD}")]
+    records = sorted((one for one in records if one["ended_at"]), key=lambda one: str(one["ended_at"]))
+    took: dict[str, list[float]] = {}
+    for before, record in pairwise(records):
+        ends = (datetime.fromisoformat(one["ended_at"]) for one in (record, before))
+        took.setdefault(record["workload"], []).append((next(ends) - next(ends)).total_seconds())
+    return {workload: median(seconds) for workload, seconds in took.items()}
+
+
+def _amount(workload: Workload) -> int:
+    return workload.least_written or workload.space or 1
+
+
+def space_by_scale(published: Dataset) -> dict[str, int]:
+    """Return the bytes that a replication needs at each scale: for an image, and what is copied to it."""
+    return {name: _space(replication(published, scale=name).plan) for name in SCALES}
+
+
+def _space(plan: Plan) -> int:
+    largest = max(workload.space or 0 for workload in plan.workload)
+    beside = max(workload.space_beside for workload in plan.workload)
+    return max(target.space_needed(largest) for target in plan.target) + beside

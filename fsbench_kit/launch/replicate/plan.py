@@ -48,6 +48,7 @@ def replication(
     repeats: int | None = None,
     directories: Sequence[str] = (),
     seed: int = 1,
+    name: str | None = None,
 ) -> Replication:
     """Derive a plan from the runs of a published study. Nothing is looked at but these.
 
@@ -67,11 +68,14 @@ def replication(
         Where to run. Without any, each of the study's filesystems gets an image of its own, which needs root.
     seed
         Of the plan.
+    name
+        What the study is called; by default as its runs say.
 
     Raises
     ------
     RequestError
-        If the data are not of one study, there is no such scale, or none of the runs can be planned.
+        If the data are of several studies, there is no such scale, none of the runs can be planned, or neither the
+        runs nor `directories` tell what to run on.
 
     Examples
     --------
@@ -80,9 +84,7 @@ def replication(
     >>> [workload.name for workload in again.plan.workload]
     ['bonnie', 'randrw-16k', 'randrw-128k', 'smallfiles-4k', 'smallfiles-128k']
     """
-    studies = published.runs["study"].drop_nulls().unique().to_list()
-    if len(studies) != 1:
-        raise RequestError(f"cannot run {len(studies)} studies again as one", hint="Read the folder of one study.")
+    study = name or _study(published)
     limits = limits_of(scale)
     tables = [shrunk(table, limits) for table in workloads(published).tables]
     made = [WORKLOADS[table["tool"]].model_validate(table) for table in tables]
@@ -92,14 +94,19 @@ def replication(
             for number, directory in enumerate(directories, 1)
         ]
     else:
-        space = max(workload.space or 0 for workload in made)
-        size = max(_LEAST_IMAGE, 2**20 * math.ceil(space / _FILLED / 2**20))
+        filled = max(max(workload.space or 0, workload.most_files * _PER_INODE) for workload in made)
+        size = max(_LEAST_IMAGE, 2**20 * math.ceil(filled / _FILLED / 2**20))
         targets = [{**image, "size": size} for image in images(published)]
+        if not targets:
+            raise RequestError(
+                "nothing tells which filesystems these runs were made on",
+                hint="Name directories to run in (--directory), or write it down: fsbench init FOLDER",
+            )
     seconds = max(max(w.stated_seconds, (w.least_written or 0) / _SLOWEST) for w in made)
     plan = Plan.model_validate(
         {
-            "id": f"{studies[0]}{AGAIN}",
-            "title": f"{studies[0]}, run again" + ("" if limits == Limits() else " at a smaller scale"),
+            "id": f"{study}{AGAIN}",
+            "title": f"{study}, run again" + ("" if limits == Limits() else " at a smaller scale"),
             "repeats": repeats or limits.repeats,
             "seed": seed,
             "timeout": max(_LEAST_TIMEOUT, 2 * seconds),
@@ -107,7 +114,17 @@ def replication(
             "workload": [{**table, "optional": True} for table in tables],
         }
     )
-    return Replication(studies[0], plan, departures(published, plan))
+    return Replication(study, plan, departures(published, plan))
+
+
+def _study(published: Dataset) -> str:
+    studies = published.runs["study"].drop_nulls().unique(maintain_order=True).to_list()
+    if len(studies) > 1:
+        names = ", ".join(studies)
+        raise RequestError(
+            f"cannot run {len(studies)} studies again as one: {names}", hint="Name the folder of one."
+        )
+    return str(studies[0]) if studies else "logs"
 
 
 AGAIN: Final = "-again"
@@ -117,8 +134,10 @@ _LEAST_TIMEOUT: Final = 300
 """Seconds that a run is given, even where it should be done much earlier."""
 _SLOWEST: Final = 5e6
 """Bytes a second that the slowest disk writes, which decides when a run without a time has failed."""
+_PER_INODE: Final = 16 * 2**10
+"""The bytes of an image for which mkfs.ext4 makes one inode; others make more, or as many as they need."""
 _FILLED: Final = 0.6
-"""The share of an image that the files fill at most."""
+"""The share of an image, and of its inodes, that the files take at most."""
 
 
 def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:

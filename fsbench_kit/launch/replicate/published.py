@@ -6,7 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from fsbench_kit.analysis.settings import effective
+from fsbench_kit.launch.replicate.scale import Limits, shrunk
 from fsbench_kit.launch.schema import short_size
 from fsbench_kit.launch.workloads import WORKLOADS
 from fsbench_kit.model.errors import RequestError
@@ -69,7 +72,7 @@ def workloads(published: Dataset) -> Workloads:
             left_out[f"Runs of {tool} cannot be planned from their logs."] = None
             continue
         try:
-            table = WORKLOADS[tool].table_from(known[run], operations.get(run, ()))
+            table = _table(tool, known[run], operations.get(run, ()))
         except RequestError as error:
             left_out[f"A run of {tool} cannot be made again: {error.what}."] = None
             continue
@@ -78,6 +81,27 @@ def workloads(published: Dataset) -> Workloads:
         raise RequestError("none of these runs can be made again", hint=" ".join(left_out) or None)
     tables, repaired = _alike(ran.values())
     return Workloads(tuple(_named(tables)), tuple(repaired), tuple(left_out))
+
+
+def _table(tool: str, settings: dict[str, str], operations: Iterable[str]) -> PlanTable:
+    """Return the table of a plan for a run, checked.
+
+    Raises
+    ------
+    RequestError
+        If a setting is missing, or is what no plan can have, such as a range.
+    """
+    try:
+        table = WORKLOADS[tool].table_from(settings, set(operations))
+        WORKLOADS[tool].model_validate(shrunk(table, Limits()))
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        of = " ".join(str(part).replace("_", " ") for part in wrong["loc"])
+        raise RequestError(f"a plan cannot have its {of or 'settings'} ({wrong['msg']})") from None
+    except ValueError as error:
+        value = str(error).rpartition(": ")[2]
+        raise RequestError(f"it has a setting of {value}, where a plan has one number") from None
+    return table
 
 
 def _alike(ran: Iterable[tuple[PlanTable, list[str]]]) -> tuple[list[PlanTable], list[str]]:
@@ -100,7 +124,7 @@ def _alike(ran: Iterable[tuple[PlanTable, list[str]]]) -> tuple[list[PlanTable],
                     names = ", ".join(dict.fromkeys(filesystems))
                     repaired.append(
                         f"The study ran {table['name']} on {names} with {key} = {str(then).lower()}; "
-                        f"here all filesystems have {key} = {str(now).lower()}."
+                        f"the replication has {key} = {str(now).lower()} on all filesystems."
                     )
     return tables, repaired
 

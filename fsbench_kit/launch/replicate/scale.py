@@ -37,7 +37,7 @@ class Limits:
 
 SCALES: Final = {
     "minutes": Limits(space=2**27, written=2**29, seconds=1, repeats=3),
-    "laptop": Limits(space=2**29, written=2**32, seconds=10),
+    "laptop": Limits(space=2**32, written=5 * 2**30, seconds=10),
     "article": Limits(),
 }
 """Name -> what one run may use."""
@@ -82,6 +82,7 @@ def shrunk(table: PlanTable, limits: Limits) -> PlanTable:
         for key, amount in scale.amounts.items():
             if key in table:
                 unit = math.prod(table.get(part, 1) if isinstance(part, str) else part for part in amount.whole)
+                unit = math.lcm(unit, _WHOLE) if amount.in_bytes else unit
                 smaller[key] = max(unit, math.floor(table[key] * share / unit) * unit)
         if (room := _room(smaller, limits)) >= 1:
             break
@@ -92,6 +93,8 @@ def shrunk(table: PlanTable, limits: Limits) -> PlanTable:
 
 
 _TRIES: Final = 3
+_WHOLE: Final = 4096
+"""Bytes of which sizes are whole numbers: a block, and iozone's smallest record."""
 
 
 def _room(table: PlanTable, limits: Limits) -> float:

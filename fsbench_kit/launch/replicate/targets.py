@@ -12,21 +12,27 @@ if TYPE_CHECKING:
 
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.launch.plan import Plan
+    from fsbench_kit.launch.targets import Target
 
 
 def images(published: Dataset) -> list[PlanTable]:
     """Return a target for each filesystem of a study, with the study's own options as far as they can be had.
 
-    They have no sizes yet. Those that this machine lacks are left out when they are launched.
+    They have no sizes yet. Those that this machine lacks are left out when they are launched. Where one filesystem
+    of the study keeps no times of access, none does.
     """
     tables: list[PlanTable] = []
+    without_atime = any(_is_without_atime(stated) for _, stated in _stated(published))
     for filesystem, stated in _stated(published):
         if filesystem == "zfs":
-            tables.append(_zfs(stated))
+            tables.append(_zfs(stated, without_atime=without_atime))
         elif filesystem in FILESYSTEMS:
             table = {"kind": "loop", "name": filesystem, "filesystem": filesystem, "optional": True}
             options = stated.get("mount_options", "").split(",")
-            if kept := [option for option in options if _is_passed_on(option, filesystem, options)]:
+            kept = [option for option in options if _is_passed_on(option, filesystem, options)]
+            if without_atime and "noatime" not in kept:
+                kept = [_NOATIME, *(option for option in kept if option not in _ATIME)]
+            if kept:
                 table["mount_options"] = ",".join(kept)
             if words := [word for word in stated.get("mkfs_options", "").split() if word not in _FORCE]:
                 table["mkfs_options"] = words
@@ -37,6 +43,14 @@ def images(published: Dataset) -> list[PlanTable]:
 def target_changes(published: Dataset, plan: Plan) -> Iterator[str]:
     """Say what a study states of its filesystems and a plan's targets do not have."""
     targets = {target.expected_filesystem: target for target in plan.target}
+    changed = [
+        name
+        for name, stated in _stated(published)
+        if (target := targets.get(name)) is not None and _asks_no_atime(target) and not _is_without_atime(stated)
+    ]
+    if changed:
+        names = ", ".join(changed)
+        yield f"No filesystem keeps times of access (noatime), which the study says of all but {names}."
     for filesystem, stated in _stated(published):
         if "raid" in stated:
             yield "Each filesystem is on one image, and not on a RAID as in the study."
@@ -86,18 +100,33 @@ def _is_implied(option: str, options: Sequence[str]) -> bool:
     return option == "nodiratime" and "noatime" in options
 
 
-def _zfs(stated: Mapping[str, str]) -> PlanTable:
-    def options(prefix: str) -> Iterator[str]:
-        for key, value in stated.items():
-            if key.startswith(f"{prefix}.") and (option := key.partition(".")[2]) not in _NOT_OPTIONS:
-                yield f"{option}={value}"
+def _is_without_atime(stated: Mapping[str, str]) -> bool:
+    return _NOATIME in stated.get("mount_options", "").split(",") or stated.get("zfs.atime") == "off"
 
+
+def _asks_no_atime(target: Target) -> bool:
+    if isinstance(target, FilesystemTarget):
+        return _NOATIME in (target.mount_options or "").split(",")
+    return "atime=off" in getattr(target, "dataset_options", ())
+
+
+_NOATIME: Final = "noatime"
+_ATIME: Final = ("atime", "relatime", "strictatime", "lazytime")
+"""What a mount says of times of access besides that."""
+
+
+def _zfs(stated: Mapping[str, str], *, without_atime: bool) -> PlanTable:
+    def options(prefix: str) -> dict[str, str]:
+        own = {key.partition(".")[2]: value for key, value in stated.items() if key.startswith(f"{prefix}.")}
+        return {option: value for option, value in own.items() if option not in _NOT_OPTIONS}
+
+    of_dataset = options("zfs") | ({"atime": "off"} if without_atime else {})
     return {
         "kind": "zfs",
         "name": "zfs",
         "optional": True,
-        "pool_options": list(options("zpool")),
-        "dataset_options": list(options("zfs")),
+        "pool_options": [f"{option}={value}" for option, value in options("zpool").items()],
+        "dataset_options": [f"{option}={value}" for option, value in of_dataset.items()],
     }
 
 

@@ -237,6 +237,11 @@ class BaseWorkload(VariedTable, ABC):
         return None
 
     @property
+    def most_files(self) -> int:
+        """The most files and directories that it has at any time, as far as the plan tells."""
+        return 1
+
+    @property
     def space_beside(self) -> int:
         """The most bytes that it needs where the results go."""
         return 0
@@ -268,7 +273,7 @@ def required(settings: Mapping[str, str], *keys: str) -> list[str]:
     missing = [key for key in keys if key not in settings]
     if missing:
         raise RequestError(
-            f"neither the log nor the article tells a run's {missing[0]}",
+            f"neither the log nor the article tells a run's {missing[0].replace('_', ' ')}",
             hint="A run can be made again only where its settings are known.",
         )
     return [settings[key] for key in keys]

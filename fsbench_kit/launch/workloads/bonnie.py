@@ -167,6 +167,11 @@ class Bonnie(OptionsWorkload):
         return max(self.size or 0, (self.files or 0) * blocks * _BLOCK) * self._copies
 
     @property
+    def most_files(self) -> int:
+        """Those of the second test."""
+        return (self.files or 0) * self._copies
+
+    @property
     def least_written(self) -> int:
         """The large file is written by the block and rewritten, the small ones are created twice."""
         return 2 * ((self.size or 0) + (self.files or 0) * (self.smallest_file or 0)) * self._copies

@@ -204,6 +204,7 @@ class Iozone(OptionsWorkload):
                 ("include_flush", "iozone.-e", truth),
                 ("include_close", "iozone.-c", truth),
                 ("cpu_use", "iozone.-+u", truth),
+                ("excel_report", "iozone.-R", truth),
             ),
         }
 
@@ -228,7 +229,8 @@ class Iozone(OptionsWorkload):
             "-o": self.synchronous,
             "-e": self.include_flush,
             "-c": self.include_close,
-            "-R": self.excel_report,
+            # but for its throughput mode, iozone tells of the processor in that report alone
+            "-R": self.excel_report or (self.cpu_use and self.mode != "throughput"),
             "-+u": self.cpu_use,
         }
         argv += [flag for flag, on in flags.items() if on]

@@ -147,13 +147,14 @@ class Sysbench(OptionsWorkload):
         }
         if flags:
             table["file_extra_flags"] = ",".join(flags)
+        limit = (("events", "request_limit", int),) if settings.get("request_limit") != _NO_LIMIT else ()
         return table | where_known(
             settings,
             ("file_io_mode", "engine", str),
             ("file_fsync_freq", "fsync", int),
             ("file_fsync_end", "final_fsync", truth),
             ("threads", "threads", int),
-            ("events", "request_limit", int),
+            *limit,
         )
 
     def shortened(self) -> Sysbench:
@@ -193,6 +194,10 @@ class Sysbench(OptionsWorkload):
     def stated_seconds(self) -> float:
         """Its time, which is also the end of a run whose requests are counted."""
         return self.time or _DEFAULT_SECONDS
+
+
+_NO_LIMIT: Final = "0"
+"""The number of requests that stands for any number."""
 
 
 def _value(value: object) -> str:

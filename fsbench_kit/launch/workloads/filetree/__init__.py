@@ -154,6 +154,11 @@ class Filetree(BaseWorkload):
         return 2 * max(self.large_file, self._tree)
 
     @property
+    def most_files(self) -> int:
+        """The tree is there twice."""
+        return 2 * (self.files + self.directories)
+
+    @property
     def space_beside(self) -> int:
         """What is copied."""
         return self.large_file + self._tree

@@ -104,6 +104,11 @@ class Smallfiles(BaseWorkload):
         return self.files * (-(-self.size // _BLOCK) + 1) * _BLOCK
 
     @property
+    def most_files(self) -> int:
+        """The files."""
+        return self.files
+
+    @property
     def least_written(self) -> int:
         """Every file is written twice."""
         return 2 * self.files * self.size

@@ -1,0 +1,159 @@
+"""What was otherwise in a replication than in the study, and what that may have done to its figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from fsbench_kit.analysis.facts import capacity
+from fsbench_kit.analysis.settings import NOT_KNOWN, effective, known, values_of
+from fsbench_kit.launch.replicate.plan import replication
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import SETTINGS, setting_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.data.dataset import Dataset
+    from fsbench_kit.launch.plan import Plan
+    from fsbench_kit.launch.workloads import Workload
+
+
+def differences(published: Dataset, replicated: Dataset) -> pl.DataFrame:
+    """List what was otherwise in a replication than in the study, as far as the study tells.
+
+    Returns
+    -------
+    pl.DataFrame
+        Columns ``filesystem``, ``setting``, ``kind``, ``published``, ``replicated``: one row for each setting of
+        the workload, the system or the target that the study tells and that is not the same in the replication.
+        Where it holds for all filesystems, ``filesystem`` is null.
+    """
+    theirs, again = (
+        {str(name): values_of(known(data), runs["run_id"]) for (name,), runs in data.runs.group_by("filesystem")}
+        for data in (published, replicated)
+    )
+    shared = sorted(theirs.keys() & again.keys())
+    rows: list[tuple[str, ...]] = []
+    for filesystem in shared:
+        for key, values in theirs[filesystem].items():
+            kind, found = setting_kind(key), again[filesystem].get(key)
+            if (
+                kind != "label"
+                and found != values
+                and (key in SETTINGS or kind == "target")
+                and key != "provision"
+            ):
+                rows.append((filesystem, key, kind, " | ".join(values), " | ".join(found or [NOT_KNOWN])))
+    names = ("filesystem", "setting", "kind", "published", "replicated")
+    return (
+        pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+        .group_by("setting", "kind", "published", "replicated", maintain_order=True)
+        .agg(pl.col("filesystem"))
+        .with_columns(
+            filesystem=pl.when(pl.col("filesystem").list.len() < len(shared)).then(
+                pl.col("filesystem").list.join(", ")
+            )
+        )
+        .sort(pl.col("kind").replace_strict(_KINDS, range(len(_KINDS))), "setting", maintain_order=True)
+        .select(names)
+    )
+
+
+_KINDS: Final = ("workload", "system", "target")
+
+
+def caveats(replicated: Dataset) -> list[str]:
+    """Say what bears a filesystem's name in a replication and is not what people think of by that name."""
+    known = (
+        effective(replicated.settings)
+        .filter(pl.col("key") == "filesystem_version")
+        .join(replicated.runs.select("run_id", "filesystem"), on="run_id")
+    )
+    return [
+        f"The replication's {filesystem} is {version}: a program outside the kernel, which is slower than the "
+        "filesystem of that name in the kernel."
+        for filesystem, version in known.select("filesystem", "value").unique().sort("filesystem", "value").rows()
+        if "fuse" in version
+    ]
+
+
+def effects_of_scale(published: Dataset, plan: Plan, replicated: Dataset) -> tuple[str, ...]:
+    """Say what sizes, times and the machine's memory may have made of a replication's figures, or hidden in them.
+
+    Parameters
+    ----------
+    published, replicated
+        The runs of both.
+    plan
+        That of the replication.
+    """
+    then = {workload.name: workload for workload in replication(published, directories=["."]).plan.workload}
+    pairs = [(workload, then.get(workload.name)) for workload in plan.workload]
+    of_memory = _of_memory(pairs, _memory(published), _memory(replicated))
+    return (*of_memory, *_of_time(pairs), *_of_starts(replicated))
+
+
+def _of_memory(
+    pairs: Sequence[tuple[Workload, Workload | None]], then: int | None, now: int | None
+) -> Iterator[str]:
+    """Name workloads whose files fit into memory now, and say whether the study's did."""
+    for workload, before in pairs:
+        if now is None or not workload.space or workload.space > 2 * now or _is_direct(workload):
+            continue
+        said = f"{workload.name}: {humanise(workload.space, 'B')} of files, and {humanise(now, 'B')} of memory"
+        if before is None or not before.space or then is None:
+            yield f"{said}. Caches can hold all of them."
+        elif before.space > then:
+            yield (
+                f"{said}; in the study {humanise(before.space, 'B')}, and {humanise(then, 'B')} of memory. "
+                "Caches can hold all of these files, and could not hold the study's."
+            )
+        else:
+            yield f"{said}. Caches can hold all of these files, as they could in the study."
+
+
+def _memory(dataset: Dataset) -> int | None:
+    """Return the least memory of a dataset's machines."""
+    told = effective(dataset.settings).filter(key="memory")["value"].unique()
+    return min((size for text in told if (size := capacity(text)) is not None), default=None)
+
+
+def _is_direct(workload: object) -> bool:
+    flags = getattr(workload, "file_extra_flags", None) or ""
+    return bool(getattr(workload, "direct", False)) or "direct" in flags
+
+
+def _of_time(pairs: Sequence[tuple[Workload, Workload | None]]) -> Iterator[str]:
+    """Name each time that is shorter than the study's."""
+    shorter = {
+        (workload.stated_seconds, before.stated_seconds): None
+        for workload, before in pairs
+        if before is not None and workload.stated_seconds < before.stated_seconds
+    }
+    for now, before in shorter:
+        yield (
+            f"Runs of {now:g} s instead of {before:g} s end before slower things show: a cache or a journal that "
+            "fills up, files that get fragmented, a device that slows down."
+        )
+
+
+_SHORT: Final = 0.05
+"""Seconds below which the start of a program, one or two thousandths of a second, is a part of what is timed."""
+
+
+def _of_starts(replicated: Dataset) -> Iterator[str]:
+    times = replicated.measurements.filter("primary", metric="elapsed", statistic="value", state="measured")
+    short = (
+        times.filter(~pl.col("operation").str.ends_with("_sync"))
+        .group_by("operation", maintain_order=True)
+        .agg(pl.col("value").median())
+        .filter(pl.col("value") < _SHORT)
+    )
+    if short.height:
+        names = ", ".join(name.replace("_", " ") for name in short["operation"])
+        yield (
+            f"Took less than {humanise(_SHORT, 's')}: {names}. In so short a time the start of a program, one or "
+            "two milliseconds, counts too, and brings ratios nearer to 1."
+        )
