@@ -22,9 +22,9 @@ _WORDS = {"diagnostics": ["message", "source"], "runs": ["source"]}
 
 
 def inputs() -> Iterator[tuple[str, Path]]:
-    """Yield fixtures and studies, by their paths in the project."""
+    """Yield fixtures and studies, by their paths in the project. Replications may be recorded anew at any time."""
     studies = [path.parent for path in sorted(ROOT.glob("raw_results/[!r]*/*/study.toml"))]
-    studies += sorted(path for path in ROOT.glob("raw_results/re*/*") if path.is_dir())
+    studies += sorted(path for path in ROOT.glob("raw_results/recorded/*") if path.is_dir())
     fixtures = [path for path in sorted((ROOT / "tests" / "data").rglob("*")) if path.is_file()]
     for path in [*studies, *(path for path in fixtures if path.suffix not in {".py", ".pyc"})]:
         yield path.relative_to(ROOT).as_posix(), path
