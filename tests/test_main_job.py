@@ -66,7 +66,7 @@ def test_every_page_opens_without_a_network_and_draws_its_charts(reported: Path,
         charts[path.stem] = opened.page.locator("figure.chart").count()
         assert opened.page.locator("figure.chart > img").count() == 0  # the images have given way
         opened.page.close()
-    assert len(charts) == 15
+    assert len(charts) == 19
     assert {name for name, number in charts.items() if number == 0} == {"index", "published"}
 
 
@@ -76,7 +76,7 @@ def test_a_second_report_runs_nothing_again(reported: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (reported / "raw_results" / "runs").rglob("run.json")}
     result = subprocess.run([FSBENCH, "report"], cwd=reported, capture_output=True, text=True, check=False)
     assert result.returncode == 0
-    assert result.stdout.count("ok, unchanged") == 14
+    assert result.stdout.count("ok, unchanged") == 18
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fsbench_kit.charts.heatmap import ratio_map, ratio_maps
     from fsbench_kit.charts.latency_curves import ecdf, percentiles, percentiles_finding
     from fsbench_kit.charts.order import run_order
-    from fsbench_kit.charts.replications import replication
+    from fsbench_kit.charts.replications import replication, replication_plane
     from fsbench_kit.charts.sample_size import runs_needed
     from fsbench_kit.charts.scaling_curves import cpu_cost, scaling, scaling_finding, varied_settings
     from fsbench_kit.charts.time_series import over_time, over_time_finding
@@ -37,6 +37,7 @@ __all__ = [
     "ratio_map",
     "ratio_maps",
     "replication",
+    "replication_plane",
     "run_order",
     "runs_needed",
     "save",

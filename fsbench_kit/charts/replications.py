@@ -1,7 +1,8 @@
-"""Published ratios beside those of a replication."""
+"""Published ratios beside those of a replication: each by itself, and those of several studies on one plane."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
@@ -16,15 +17,23 @@ from fsbench_kit.charts.style import (
     ratio_axis,
     rows_axis,
 )
-from fsbench_kit.tables import NO_RATIO, cell_text, metric_text, one_line, replication_finding, with_interval
+from fsbench_kit.tables import (
+    NO_RATIO,
+    cell_label,
+    cell_text,
+    counted,
+    metric_text,
+    one_line,
+    varying_in_replication,
+    with_interval,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-_WIDTH: Final = 460
+_WIDTH: Final = 300
 _LABEL_WIDTH: Final = 260
 _ROW_HEIGHT: Final = 18
-
 PUBLISHED: Final = "published"
 REPLICATED: Final = "replicated, with interval"
 _LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), REPLICATED: ("#0072b2", "circle")}
@@ -43,22 +52,16 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     RequestError
         If there are too many rows.
     """
-    found = found.filter(pl.col("finding") != "not run")
+    found = found.filter("stands_for_effect").drop_nulls("ratio")
     data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
     check_size(data)
     if data.is_empty():
         return nothing([NO_RATIO])
-    inside, open_too = (
-        found.filter(pl.col("finding").str.starts_with("inside")),
-        found.filter(finding="inside, as 1"),
-    )
-    heading = [f"{inside.height} of {found.height} published ratios lie where one more pair of runs would"]
-    if open_too.height:
-        heading[0] += f"; for {open_too.height} of them the replication shows no difference"
+    heading = [_counted(found)]
     explained = (
         "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
         "is what the rounding of its digits allows, mostly too short to see. The thick bar of a replicated ratio "
-        "is the confidence interval of its mean; the thin one is where the ratio of one more pair of runs is "
+        "is the confidence interval of its mean; the thin one is where one more ratio like the published one is "
         "expected."
     )
     ends = data.select(
@@ -70,7 +73,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         y=rows_axis("cell:N", _LABEL_WIDTH, labelPadding=10),
         yOffset=alt.YOffset("whose:N", sort=list(_LOOK)),
         color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=colours)),
-        tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "finding")],
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "direction", "size")],
     )
     shape = alt.Shape("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=shapes))
     places = ratio_axis("place:Q", "ratio", min(ends[0], 0.8) / 1.1, max(ends[1], 1.25) * 1.1)
@@ -94,20 +97,21 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         layers.properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
         .facet(row=alt.Row("group:N", sort=groups, header=panel_header(_WIDTH)))
         .resolve_scale(y="independent")
-        .properties(**captions("Forest plot.", heading, explained, data["summary"]))
+        .properties(**_captions("Forest plot.", heading, explained, data["summary"]))
     )
     return chart
 
 
 _SCHEMA: Final = dict.fromkeys(
-    ("group", "cell", "whose", "ratio", "finding", "summary"), pl.String
+    ("group", "cell", "whose", "ratio", "direction", "size", "summary"), pl.String
 ) | dict.fromkeys(("place", "low", "high", "pair_low", "pair_high"), pl.Float64)
 
 
 def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield two rows for each cell: the published ratio, and the replicated one."""
+    names = [*varying_in_replication(found)] or ["operation"]
     for row in found.iter_rows(named=True):
-        what = (cell_text(name, row[name]) for name in ("pattern", "operation", "block_size"))
+        what = (cell_text(name, row[name]) for name in names)
         cell = ", ".join(part for part in what if part)
         better = {"higher": "right of 1 is better", "lower": "left of 1 is better"}[row["better"]]
         metric = metric_text(row["metric"], row["statistic"])
@@ -123,7 +127,8 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 "cell": cell,
                 "whose": whose,
                 "ratio": ratio,
-                "finding": f"the published ratio {replication_finding(row['finding'])}",
+                "direction": row["direction"],
+                "size": row["size"],
                 "summary": f"{group}, {cell}, {whose}: {ratio}.",
                 "place": place,
                 "low": low,
@@ -134,3 +139,123 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 _AGAIN: Final = ("ratio", "ci_low", "ci_high")
+
+
+def _captions(kind: str, heading: Sequence[str], explained: str, rows: Iterable[str]) -> dict[str, Any]:
+    """Head a chart that is no wider than a narrow screen."""
+    title = alt.TitleParams(
+        text=[line for text in heading for line in textwrap.wrap(text, 52)], subtitle=textwrap.wrap(explained, 64)
+    )
+    return captions(kind, heading, explained, rows) | {"title": title}
+
+
+def _counted(found: pl.DataFrame) -> str:
+    """Say how many effects can be judged, and how many of these came out as published."""
+    effects = found.filter("stands_for_effect")
+    judged = effects.filter(pl.col("direction").is_in(_JUDGED))
+    same = judged.filter(direction="same")
+    if judged.is_empty():
+        return f"None of {counted(effects.height, 'published effect')} can be judged by these runs"
+    return (
+        f"{same.height} of {counted(judged.height, 'published effect')} that can be judged came out in the same "
+        f"direction, {same.filter(size='inside').height} in the same size too"
+    )
+
+
+_JUDGED: Final = ("same", "opposite", "no difference")
+
+
+def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
+    """Draw the effects of several studies on a plane: the published ratio across, the replicated one upwards.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.launch.replicate.replications` returned.
+
+    Raises
+    ------
+    RequestError
+        If there are too many rows.
+    """
+    effects = found.filter("stands_for_effect").drop_nulls("ratio")
+    effects = effects.sort(pl.col("direction").is_in(_JUDGED), maintain_order=True)  # these are drawn last
+    check_size(effects)
+    if effects.is_empty():
+        return nothing([NO_RATIO])
+    names = ["study", *varying_in_replication(effects), "metric", "level", "baseline"]
+    data = effects.select(
+        pl.struct(names).map_elements(lambda row: _effect(row, names), return_dtype=pl.String).alias("effect"),
+        "study",
+        "published_ratio",
+        "ratio",
+        "ci_low",
+        "ci_high",
+        judged=pl.col("direction").replace_strict(_JUDGEMENTS),
+    )
+    heading = [_counted(effects)]
+    explained = (
+        "Each point is one published effect: its ratio in the study across, and in the replication upwards, with "
+        "the confidence interval of the mean. In the upper right and the lower left, the direction is the same; "
+        "on the diagonal, the size is too. Hollow points cannot be judged."
+    )
+    low, high = (
+        data.select(pl.min_horizontal(pl.col("published_ratio", "ratio").min())).item(),
+        data.select(pl.max_horizontal(pl.col("published_ratio", "ratio").max())).item(),
+    )
+    x = ratio_axis("published_ratio:Q", "published ratio", min(low, 0.8) / 1.1, max(high, 1.25) * 1.1)
+    y = alt.Y("ratio:Q", title="replicated ratio (log scale)", scale=x["scale"], axis=x["axis"])
+    colour = alt.Color(
+        "judged:N",
+        title=None,
+        legend=alt.Legend(columns=2, orient="bottom"),
+        scale=alt.Scale(domain=list(_JUDGEMENT_COLOURS), range=list(_JUDGEMENT_COLOURS.values())),
+    )
+    base = alt.Chart(data).encode(
+        x=x,
+        color=colour,
+        tooltip=[alt.Tooltip(f"{n}:N") for n in ("effect", "judged")]
+        + [alt.Tooltip(f"{n}:Q", format=".3g") for n in ("published_ratio", "ratio", "ci_low", "ci_high")],
+    )
+    line = alt.Chart(pl.DataFrame({"published_ratio": [low, high], "ratio": [low, high]}))
+    dashed: dict[str, Any] = {"color": REFERENCE, "strokeDash": [4, 3]}
+    chart: alt.LayerChart = alt.layer(  # type: ignore[assignment]  # none of the layers is a facet
+        alt.Chart(pl.DataFrame({"published_ratio": [1.0]})).mark_rule(**dashed).encode(x=x),
+        alt.Chart(pl.DataFrame({"ratio": [1.0]})).mark_rule(**dashed).encode(y=y),
+        line.mark_line(color=REFERENCE, strokeWidth=0.8).encode(x=x, y=y),
+        base.mark_rule(clip=True, opacity=0.6).encode(y=alt.Y("ci_low:Q"), y2="ci_high:Q"),
+        base.mark_point(size=45, opacity=0.9).encode(
+            y=y,
+            fill=alt.condition(alt.datum.judged == _NOT_JUDGED, alt.value("white"), colour),
+            shape=alt.Shape("study:N", title=None, legend=alt.Legend(columns=2, orient="bottom", labelLimit=160)),
+        ),
+    ).properties(
+        width=_PLANE,
+        height=_PLANE,
+        **_captions("Scatter plot.", heading, explained, data["effect"]),
+    )
+    return chart
+
+
+_PLANE: Final = 310
+_NOT_JUDGED: Final = "cannot be judged"
+_JUDGEMENTS: Final = {
+    "same": "same direction",
+    "opposite": "other direction",
+    "no difference": "no difference",
+    "open": _NOT_JUDGED,
+    "not comparable": _NOT_JUDGED,
+}
+_JUDGEMENT_COLOURS: Final = {
+    "same direction": "#0072b2",
+    "other direction": "#d55e00",
+    "no difference": "#333333",
+    _NOT_JUDGED: "#9aa5b1",
+}
+
+
+def _effect(row: dict[str, Any], names: list[str]) -> str:
+    cell = cell_label(row, [name for name in names if name not in ("metric", "level", "baseline")])
+    return (
+        f"{cell}: {metric_text(row['metric'], 'value')}, {one_line(row['level'])} to {one_line(row['baseline'])}"
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -11,6 +12,12 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path
 from fsbench_kit.model.errors import LaunchError, needs_extra
+from fsbench_kit.model.units import humanise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsbench_kit.launch.replicate import Replication
 
 
 def replicate_command(
@@ -48,11 +55,16 @@ def replicate_command(
         from fsbench_kit.launch.replicate import caveats, left_out, replication, reproduced, side_by_side
     from fsbench_kit import tables
 
-    published = fsb.read(_folder(study))
-    again = replication(published, scale=scale, repeats=repeats, directories=directory or ())
+    folder = _folder(study)
+    published = fsb.read(folder)
+    again = replication(
+        published, scale=scale, repeats=repeats, directories=directory or (), name=_name(folder, published)
+    )
     out.print(f"{again.study}, run again. What differs from the study:", style="bold")
     for change in again.changes:
         out.print(f"  {change}")
+    for sentence in _needs(published, again):
+        out.print(sentence)
     if dry_run:
         preview = preview_of(again.plan, Path.cwd())
         for sentence in (*preview.notes, *preview.estimates):
@@ -63,13 +75,39 @@ def replicate_command(
     replicated = fsb.read(result.folder)
     found = side_by_side(published, replicated, left_out=left_out(published, result.folder))
     out.print(tables.replication_table(found))
-    for sentence in (tables.reproduced_sentence(reproduced(found).row(0, named=True)), *caveats(replicated)):
+    said = tables.reproduced_sentence(reproduced(found))
+    for sentence in (*tables.replication_findings(found), said, *caveats(replicated)):
         out.print(sentence)
     out.print(f"The runs are in {result.folder}")
     for run, failure in result.failures.items():
         err.print(f"{run}: {failure}")
     if result.stopped:
         raise LaunchError(result.stopped)
+
+
+def _needs(published: fsb.Dataset, again: Replication) -> Iterator[str]:
+    """Say what a replication takes: the space by the scales, and the time."""
+    from fsbench_kit.data.project import project_root
+    from fsbench_kit.launch.replicate import expected_seconds, space_by_scale
+
+    if any(target.kind != "directory" for target in again.plan.target):
+        sizes = ", ".join(f"{name} {humanise(size, 'B')}" for name, size in space_by_scale(published).items())
+        yield f"Space, by the scale: {sizes}."
+    elif len(again.plan.target) < _TO_COMPARE:
+        yield "A single directory gives no ratio. Name one on each filesystem: --directory A --directory B"
+    seconds = expected_seconds(again.study, again.plan, project_root())
+    if seconds is not None:
+        yield f"Time: about {humanise(seconds, 's')}, if runs take as long as those that come with the kit."
+
+
+_TO_COMPARE: Final = 2
+
+
+def _name(folder: Path | str, published: fsb.Dataset) -> str | None:
+    """Name a study by its folder where it has no name of its own."""
+    if published.runs["study"].null_count() < published.runs.height:
+        return None
+    return re.sub(r"[^\w-]+", "-", Path(folder).resolve().stem).strip("-_") or None
 
 
 def _folder(study: str) -> Path | str:

@@ -152,9 +152,13 @@ MEANINGS: Final[dict[str, str]] = {
     "confounders": "What besides the factor sets the groups apart.",
     # a replication
     "published_ratio": "The ratio that the published figures give.",
-    "published_low": "The smallest ratio that their digits allow.",
-    "published_high": "The largest ratio that their digits allow.",
-    "finding": "What became of the published ratio: `inside`, `same direction`, `other direction`, `open`, ...",
+    "published_low": "The smallest ratio that their digits allow, or the lower end of their confidence interval.",
+    "published_high": "The largest one, or the upper end.",
+    "stands_for_effect": "Whether the row counts for its effect, of which several metrics may tell.",
+    "replication.direction": "What the replication says of the published direction: `same`, `opposite`, "
+    "`no difference`, `open`, `not comparable` or `not run`.",
+    "replication.size": "Where the published ratio lies: `inside` of what is expected of one more like it, or "
+    "`outside`.",
     "published_notes": "What is to be known of the published figures.",
     "notes": "What is to be known of the replication.",
 }

@@ -46,11 +46,15 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.pivots import pivot_table
     from fsbench_kit.tables.replications import (
         NO_RATIO,
+        claims_again_table,
         differences_table,
-        replication_finding,
+        not_judged_table,
+        replication_findings,
         replication_place,
         replication_table,
         reproduced_sentence,
+        reproduced_table,
+        varying_in_replication,
     )
     from fsbench_kit.tables.saving import save
     from fsbench_kit.tables.time_series import over_time_table
@@ -68,6 +72,7 @@ __all__ = [
     "cell_label",
     "cell_names",
     "cell_text",
+    "claims_again_table",
     "comparison_table",
     "contents",
     "contradictions_table",
@@ -84,6 +89,7 @@ __all__ = [
     "junit",
     "machine_table",
     "metric_text",
+    "not_judged_table",
     "one_line",
     "order_table",
     "ordered",
@@ -98,10 +104,11 @@ __all__ = [
     "remarks",
     "remarks_table",
     "repeats_table",
-    "replication_finding",
+    "replication_findings",
     "replication_place",
     "replication_table",
     "reproduced_sentence",
+    "reproduced_table",
     "runs_table",
     "save",
     "sentence",
@@ -111,6 +118,7 @@ __all__ = [
     "summary_table",
     "table",
     "varying",
+    "varying_in_replication",
     "versions",
     "with_interval",
 ]

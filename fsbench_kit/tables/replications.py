@@ -3,101 +3,269 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import cell_label, cell_text, metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
-from fsbench_kit.tables.messages import NOTHING, Footnotes, interval, one_line, with_interval
+from fsbench_kit.tables.messages import NOTHING, Footnotes, counted, interval, one_line, with_interval
+from fsbench_kit.tables.verdicts import compared, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from fsbench_kit.data.dataset import Dataset
 
+_CELL: Final = ("tool", "pattern", "operation", "block_size", "file_size", "threads", "iodepth")
+NO_RATIO: Final = "No ratio is known from both the study and its replication."
+
 
 def replication_table(found: pl.DataFrame) -> Table:
-    """Make the table of a replication: each published ratio, the replicated one, and how they compare.
+    """Make the table of a replication: each published effect, the replicated one, and how they compare.
 
     Parameters
     ----------
     found
         What `fsbench_kit.launch.replicate.side_by_side` returned.
     """
-    varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
-    names = [name for name in _CELL if varied[name]]
-    same = {name: found[name][0] for name in _CELL if found.height and not varied[name]}
-    notes = [
-        [
-            *(f"Published: {note}" for note in row["published_notes"]),
-            *(note if row["ratio"] is None else f"Replication: {note}" for note in row["notes"]),
-        ]
-        for row in found.iter_rows(named=True)
-    ]
+    effects = found.filter("stands_for_effect").with_columns(
+        _pair("level", "baseline", " to ").alias("ratio of"),
+        _pair("n_candidate", "n_baseline", " and ").alias("runs"),
+    )
+    names = varying_in_replication(effects)
+    told = [name for name in ("ratio of", "runs") if effects[name].drop_nulls().n_unique() > 1]
+    rows = sorted(effects.iter_rows(named=True), key=lambda row: row["direction"] == _NOT_RUN)
+    notes = [list(_notes(row)) for row in rows]
     footnotes = Footnotes(notes)
     columns = (
         *(
-            Column(name.replace("_", " "), "right" if name in ("block_size", "threads") else "left")
+            Column(name.replace("_", " "), "right" if effects[name].dtype.is_integer() else "left")
             for name in names
         ),
-        Column("ratio of"),
+        *map(Column, told),
         Column("published [rounding]"),
         Column("replicated [95 % CI]"),
-        Column("one more pair of runs"),
-        Column("runs", "right"),
-        Column("published ratio"),
+        Column("one more like the published"),
+        Column("direction"),
+        Column("size"),
         Column("notes"),
     )
     groups: dict[str, list[tuple[str, ...]]] = {}
-    for row, of_row in zip(found.iter_rows(named=True), notes, strict=True):
-        groups.setdefault(metric_text(row["metric"], row["statistic"]), []).append(
+    for row, of_row in zip(rows, notes, strict=True):
+        head = metric_text(row["metric"], row["statistic"])
+        groups.setdefault(f"{head}, not run again" if row["direction"] == _NOT_RUN else head, []).append(
             (
                 *(cell_text(name, row[name]) or NOTHING for name in names),
-                one_line(f"{row['level']} to {row['baseline']}"),
+                *(row[name] or NOTHING for name in told),
                 with_interval(row["published_ratio"], row["published_low"], row["published_high"]),
                 with_interval(row["ratio"], row["ci_low"], row["ci_high"]),
                 NOTHING
                 if row["prediction_low"] is None
                 else interval(row["prediction_low"], row["prediction_high"]),
-                NOTHING if row["ratio"] is None else f"{row['n_baseline']} and {row['n_candidate']}",
-                _FINDINGS[row["finding"]][0],
+                _DIRECTIONS[row["direction"]],
+                row["size"] or NOTHING,
                 footnotes.marks(of_row),
             )
         )
-    caption = f"Published and replicated ratios ({cell_label(same, list(same))})"
     return Table(
-        caption if groups else NO_RATIO,
+        f"Published and replicated ratios ({_in_common(effects, names, told)})" if groups else NO_RATIO,
         columns,
-        tuple(Group(head, tuple(rows)) for head, rows in groups.items()),
+        tuple(Group(head, tuple(of)) for head, of in groups.items()),
         footnotes.texts,
+        (_LEGEND,),
     )
 
 
-def reproduced_sentence(counts: Mapping[str, int]) -> str:
+def _pair(one: str, other: str, between: str) -> pl.Expr:
+    return pl.concat_str(pl.col(one), pl.lit(between), pl.col(other))
+
+
+def _notes(row: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"Published: {note}" for note in row["published_notes"])
+    yield from (note if row["direction"] == _NOT_RUN else f"Replication: {note}" for note in row["notes"])
+
+
+def _in_common(effects: pl.DataFrame, names: list[str], told: list[str]) -> str:
+    """Name what all effects have in common."""
+    row = effects.row(0, named=True)
+    cell = cell_label(row, [name for name in _CELL if name not in (*names, _OF_SCALE)])
+    runs = effects["runs"].drop_nulls()
+    return ", ".join(
+        filter(
+            None,
+            (
+                cell,
+                one_line(row["ratio of"]) if "ratio of" not in told else "",
+                f"{runs[0]} runs" if "runs" not in told and len(runs) else "",
+            ),
+        )
+    )
+
+
+def varying_in_replication(found: pl.DataFrame) -> list[str]:
+    """Name the columns that tell the cells of a replication apart."""
+    varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
+    names = [name for name in _CELL if varied[name] and name != _OF_SCALE]
+    ratios = [*names, "study", "metric", "statistic", "baseline", "level"]
+    return [*names, _OF_SCALE] if found.select(pl.struct(ratios).is_duplicated().any()).item() else names
+
+
+_OF_SCALE: Final = "file_size"
+"""What the scale changes: it is a part of a cell's name only where nothing else tells cells apart."""
+
+
+_NOT_RUN: Final = "not run"
+_DIRECTIONS: Final = {
+    "same": "supported",
+    "opposite": "contradicted",
+    "no difference": "contradicted: equal",
+    "open": "open",
+    "not comparable": "not comparable",
+    _NOT_RUN: NOTHING,
+}
+"""What a replication says of a published direction, in a cell of a table."""
+_LEGEND: Final = (
+    "Direction: whether the verdict on the replication supports the published one or contradicts it; open, where "
+    "these runs or the study's figures decide nothing; not comparable, where more than the filesystem may have "
+    "made the difference. Size: whether the published ratio lies where one more of as few runs is expected."
+)
+
+
+def replication_findings(found: pl.DataFrame, most: int = 3) -> list[str]:
+    """Say which published effects a replication decides, the largest published ones first, and count all.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.launch.replicate.side_by_side` returned.
+    most
+        How many effects to name.
+    """
+    names = varying_in_replication(found) if found.height else []
+    judged = found.filter("stands_for_effect", pl.col("direction").is_in(_JUDGED), pl.col("ratio").is_not_null())
+    largest = judged.sort(pl.col("published_ratio").log().abs(), descending=True, maintain_order=True)
+    return [_finding(row, names) for row in largest.head(most).iter_rows(named=True)]
+
+
+_JUDGED: Final = ("same", "opposite", "no difference")
+
+
+def _finding(row: Mapping[str, Any], names: list[str]) -> str:
+    row = {**row, "factor": "filesystem"}
+    again = f"{compared(row, row['ratio'])} ({reach(row, row['ci_low'], row['ci_high'])})"
+    conjunction = "and" if row["direction"] == "same" else "but"
+    in_study = compared(row, row["published_ratio"], of_level=False)
+    return f"{cell_label(row, names)}: {again}, {conjunction} {in_study} in the study."
+
+
+def reproduced_sentence(counts: pl.DataFrame) -> str:
     """Say what became of published effects: of how many the direction came out again, and of how many the size.
 
     Parameters
     ----------
     counts
-        The row that `fsbench_kit.launch.replicate.reproduced` returned.
+        What `fsbench_kit.launch.replicate.reproduced` returned. Studies are counted together.
     """
-    run, effects = counts["run"], counts["effects"]
+    if counts.is_empty():
+        return NO_RATIO
+    total = counts.sum().row(0, named=True)
+    run, effects, judged = total["run"], total["effects"], total["judged"]
     if not run:
         return f"None of {effects} published effects was run again."
     some = f"Of {effects} published effects, {run}" if run < effects else f"All {effects} published effects"
-    return (
-        f"{some} were run again: {counts['same']} go in the published direction, {counts['opposite']} in the "
-        f"other, {counts['no difference']} show no difference, {counts['open']} are left open, and "
-        f"{counts['not comparable']} cannot be compared. In {counts['size']}, the published size is what one "
-        "more pair of runs would give. This neither confirms nor refutes the study: the machine, the "
-        "versions and the sizes differ."
+    others = _listed(total, {"open": "are left open", "not comparable": "cannot be compared"})
+    rest = f" Of the others, {others}." if others else ""
+    if not judged:
+        return f"{some} were run again, and none can be judged: {others}."
+    same = f"{total['same']} came out in the published direction"
+    if total["same"]:
+        same += f" ({total['size']} of them in the published size too)"
+    against = _listed(total, {"opposite": "in the other direction", "no difference": "without a difference"})
+    said = ", ".join(filter(None, (same, against)))
+    return f"{some} were run again, and {judged} can be judged: {said}.{rest}"
+
+
+def _listed(total: Mapping[str, int], words: Mapping[str, str]) -> str:
+    return ", ".join(f"{total[name]} {said}" for name, said in words.items() if total[name])
+
+
+def reproduced_table(counts: pl.DataFrame) -> Table:
+    """Make the table of what became of the published effects of several studies.
+
+    Parameters
+    ----------
+    counts
+        What `fsbench_kit.launch.replicate.reproduced` returned.
+    """
+    heads = {
+        "study": "study",
+        "effects": "published effects",
+        "run": "run again",
+        "judged": "judged",
+        "same": "same direction",
+        "size": "and size",
+        "opposite": "other direction",
+        "no difference": "equal",
+        "open": "open",
+        "not comparable": "not comparable",
+    }
+    total = counts.select(pl.lit("all").alias("study"), pl.exclude("study").sum())
+    rows = tuple(
+        tuple(one_line(str(value)).replace("-", "\N{NON-BREAKING HYPHEN}") for value in row)
+        for row in pl.concat([counts, total], how="vertical_relaxed").select(*heads).iter_rows()
+    )
+    columns = tuple(Column(head, "left" if name == "study" else "right") for name, head in heads.items())
+    return Table("What became of published effects", columns, (Group(None, rows[:-1]), Group(None, rows[-1:])))
+
+
+def not_judged_table(found: pl.DataFrame) -> Table:
+    """Count why published effects cannot be judged, the most frequent reasons of each study first.
+
+    Parameters
+    ----------
+    found
+        What `fsbench_kit.launch.replicate.replications` returned.
+    """
+    effects = found.filter("stands_for_effect", pl.col("direction").is_in(_JUDGED).not_())
+    counts = (
+        pl.DataFrame(
+            [(row["study"], why) for row in effects.iter_rows(named=True) for why in _why_open(row)],
+            schema={"study": pl.String, "why": pl.String},
+            orient="row",
+        )
+        .group_by("study", "why", maintain_order=True)
+        .len("effects")
+        .sort("effects", descending=True, maintain_order=True)
+    )
+    groups = tuple(
+        Group(
+            one_line(str(study)), tuple((str(n), one_line(why)) for n, why in of.select("effects", "why").rows())
+        )
+        for (study,), of in counts.group_by("study", maintain_order=True)
+    )
+    return Table(
+        "Effects that cannot be judged" if groups else "All effects can be judged.",
+        (Column("effects", "right"), Column("why")),
+        groups,
     )
 
 
-NO_RATIO: Final = "No ratio is known from both the study and its replication."
-_CELL: Final = ("tool", "pattern", "operation", "block_size", "threads")
+def _why_open(row: Mapping[str, Any]) -> list[str]:
+    """Say what keeps an effect from being judged."""
+    if row["direction"] == _NOT_RUN:
+        return list(row["notes"])
+    if withheld := [
+        REASONS[code].meaning for code in row["reasons"] if code in codes("no ratio", "verdict withheld")
+    ]:
+        return withheld
+    if row["published_low"] is not None and row["published_low"] <= 1 <= row["published_high"]:
+        return ["The study's own figures have no direction: their rounding allows both."]
+    if unsure := [REASONS[code].meaning for code in row["reasons"] if code in codes("no interval")]:
+        return unsure
+    return ["The replication's runs vary too much for their number."]
 
 
 def differences_table(found: pl.DataFrame) -> Table:
@@ -129,37 +297,33 @@ def differences_table(found: pl.DataFrame) -> Table:
 _KINDS: Final = {"workload": "The workload", "system": "The machine", "target": "The filesystem"}
 
 
+def claims_again_table(theirs: pl.DataFrame, again: pl.DataFrame) -> Table:
+    """Make the table of an article's claims, each judged on its own figures and on a replication's.
+
+    Parameters
+    ----------
+    theirs, again
+        What `fsbench_kit.audit` returned for the study, without and with the replication's runs.
+    """
+    both = theirs.join(again, on=["study", "claim"], how="left", maintain_order="left", suffix="_again")
+    footnotes = Footnotes(both["footnotes_again"])
+    columns = tuple(map(Column, ("claim", "on the article's figures", "on these runs", "why", "notes")))
+    rows = tuple(
+        (
+            " ".join(row["says"].split()),
+            row["verdict"],
+            row["verdict_again"],
+            " ".join(row["reason_again"].split()),
+            footnotes.marks(row["footnotes_again"]),
+        )
+        for row in both.iter_rows(named=True)
+    )
+    caption = f"{counted(both.height, 'claim')} of the article, judged twice"
+    return Table(caption, columns, (Group(None, rows),), footnotes.texts)
+
+
 def _setting(key: str, value: str) -> str:
     return humanise(int(value), "B") if key.endswith("_size") and value.isdecimal() else one_line(value)
-
-
-_FINDINGS: Final = {
-    "inside": ("inside", "lies where one more pair of runs is to be expected"),
-    "inside, as 1": (
-        "inside; no difference shown",
-        "lies where one more pair of runs is to be expected, and the replication shows no difference",
-    ),
-    "same direction": (
-        "outside, same side of 1",
-        "lies outside of what one more pair of runs would give, on the same side of 1",
-    ),
-    "other direction": (
-        "outside, other side of 1",
-        "lies outside of what one more pair of runs would give, on the other side of 1",
-    ),
-    "open": (
-        "outside; no difference shown",
-        "lies outside of what one more pair of runs would give, and the replication shows no difference",
-    ),
-    "no interval": ("no interval", "has no interval to compare with"),
-    "not run": ("not run again", "was not run again"),
-}
-"""Where a published ratio lies, as a cell of a table and in a sentence."""
-
-
-def replication_finding(finding: str) -> str:
-    """Say where a published ratio lies, after ``the published ratio``."""
-    return _FINDINGS[finding][1]
 
 
 def replication_place(replicated: Dataset, *, here: bool) -> str:
@@ -172,9 +336,33 @@ def replication_place(replicated: Dataset, *, here: bool) -> str:
     here
         Whether they have just been made on this machine.
     """
-    hosts = ", ".join(map(one_line, replicated.runs["host"].drop_nulls().unique().sort()))
     day = replicated.runs["started_at"].min()
     when = f" on {day:%Y-%m-%d}" if isinstance(day, datetime) else ""
     if here:
         return f"Run on this machine{when}."
-    return f"Not run on this machine: recorded{f' on the host {hosts}' if hosts else ''}{when}."
+    hosts = ", ".join(map(one_line, replicated.runs["host"].drop_nulls().unique().sort()))
+    facts = _machine(replicated)
+    machine = f" ({', '.join(facts)})" if hosts and facts else ""
+    return f"Recorded{when}{f' on the host {hosts}' if hosts else ''}{machine}."
+
+
+def _machine(dataset: Dataset) -> list[str]:
+    """Name what the machine of some runs is, as far as all of them tell the same."""
+    told = (
+        dataset.settings.filter(pl.col("key").is_in(_OF_A_MACHINE)).group_by("key").agg(pl.col("value").unique())
+    )
+    known = {key: one_line(values[0]) for key, values in told.rows() if len(values) == 1}
+    processors = " × ".join(known[key] for key in ("cpus", "cpu") if key in known)
+    memory = known.get("memory", "")
+    return [
+        fact
+        for fact in (
+            processors,
+            f"{humanise(int(memory), 'B')} of memory" if memory.isdecimal() else memory,
+            f"Linux {known['kernel']}" if "kernel" in known else "",
+        )
+        if fact
+    ]
+
+
+_OF_A_MACHINE: Final = ("cpus", "cpu", "memory", "kernel")

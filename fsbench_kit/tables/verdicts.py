@@ -66,6 +66,21 @@ def _words(row: Mapping[str, Any]) -> _Words:
     return _Words("has", "had", "higher", "lower", f"times the {noun} of", f"the same {noun} as", f" {noun}")
 
 
+def compared(row: Mapping[str, Any], ratio: float, *, of_level: bool = True) -> str:
+    """Say what a ratio of a row's groups means: ``xfs is 10 % faster than ext4``, or ``was 10 % faster``."""
+    words, (level, baseline) = _words(row), _names(row)
+    if of_level:
+        return f"{level} {words.verb} {words.than(ratio)} {baseline}"
+    if ratio == 1:
+        return f"{words.past} {words.same} {baseline}"
+    return f"{words.past} {words.by(ratio)}{words.noun if 0.1 <= ratio < 2 else ''}"
+
+
+def reach(row: Mapping[str, Any], low: float, high: float) -> str:
+    """Say from where to where the ratio of a row may lie."""
+    return _words(row).reach(low, high)
+
+
 def sentence(row: Mapping[str, Any]) -> str:
     r"""Say what a comparison row shows, and what it does not; the better group is named where it is known.
 

@@ -12,6 +12,7 @@ from fsbench_kit.launch.replicate import COLUMNS
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 
 ROW: dict[str, Any] = {
+    "study": "article",
     "tool": "sysbench",
     "pattern": "seqwr",
     "operation": "write",
@@ -33,7 +34,10 @@ ROW: dict[str, Any] = {
     "confidence": 0.95,
     "n_baseline": 6,
     "n_candidate": 6,
-    "finding": "same direction",
+    "effect": 0,
+    "stands_for_effect": True,
+    "direction": "same",
+    "size": "outside",
     "published_notes": [],
     "notes": [],
 }
@@ -61,20 +65,30 @@ def test_the_published_ratio_is_hollow_and_ours_is_filled() -> None:
     assert layer_of(spec, "rule", x="pair_low", x2="pair_high")
 
 
-def test_the_title_counts_those_inside() -> None:
-    spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside"})))
-    assert heading_of(spec) == "1 of 2 published ratios lie where one more pair of runs would"
+def test_the_title_counts_what_came_out_again() -> None:
+    rows = [{}, {"pattern": "rndwr", "size": "inside"}, {"direction": "opposite"}, {"direction": "open"}]
+    title = "2 of 3 published effects that can be judged came out in the same direction, 1 in the same size too"
+    assert heading_of(spec_of(charts.replication(_found(*rows)))) == title
+    assert heading_of(spec_of(charts.replication_plane(_found(*rows)))) == title
 
 
 def test_the_title_says_where_nothing_is_decided() -> None:
-    spec = spec_of(charts.replication(_found({}, {"pattern": "rndwr", "finding": "inside, as 1"})))
-    assert heading_of(spec).endswith("; for 1 of them the replication shows no difference")
+    spec = spec_of(charts.replication(_found({"direction": "open"})))
+    assert heading_of(spec) == "None of 1 published effect can be judged by these runs"
+
+
+def test_on_the_plane_an_effect_is_one_point_and_what_cannot_be_judged_is_hollow() -> None:
+    rows = [{}, {"metric": "latency", "stands_for_effect": False}, {"direction": "open", "study": "another"}]
+    spec = spec_of(charts.replication_plane(_found(*rows)))
+    points = next(rows for rows in spec["datasets"].values() if "judged" in rows[0])
+    assert [(row["published_ratio"], row["ratio"], row["judged"]) for row in points] == [
+        (2.42, 1.1, "cannot be judged"),
+        (2.42, 1.1, "same direction"),  # on top
+    ]
 
 
 def test_single_runs_of_ours_have_no_bar() -> None:
-    rows = data_of(
-        spec_of(charts.replication(_found({"ci_low": None, "ci_high": None, "finding": "no interval"})))
-    )
+    rows = data_of(spec_of(charts.replication(_found({"ci_low": None, "ci_high": None, "size": None}))))
     assert (rows[1]["low"], rows[1]["high"]) == (None, None)
 
 

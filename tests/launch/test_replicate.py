@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,16 @@ from fsbench_kit.launch.replicate import (
     caveats,
     departures,
     differences,
+    effects_of_scale,
+    expected_seconds,
     left_out,
     reason_not_to_run,
     recorded,
     replication,
+    replications,
     reproduced,
     side_by_side,
+    space_by_scale,
 )
 from fsbench_kit.launch.workloads.filetree.__main__ import sizes
 from fsbench_kit.model.errors import RequestError
@@ -113,6 +118,13 @@ def test_the_nvme_study_as_its_command_and_its_pool_say(nvme: Dataset) -> None:
     assert any(change.startswith("Known only from the command in the article") for change in again.changes)
 
 
+def test_times_of_access_are_kept_on_no_filesystem_or_on_all(nvme: Dataset) -> None:
+    """zfs had atime=off, and nothing tells the mount options of xfs."""
+    again = replication(nvme)
+    assert again.plan.target[0].model_dump()["mount_options"] == "noatime"
+    assert "No filesystem keeps times of access (noatime), which the study says of all but xfs." in again.changes
+
+
 def test_a_scale_makes_files_and_times_smaller_and_nothing_else(sysbench: Dataset) -> None:
     whole, small = replication(sysbench), replication(sysbench, scale=Limits(space=128 * MIB, seconds=2))
     for a, b in zip(_workloads(whole.plan), _workloads(small.plan), strict=True):
@@ -148,7 +160,7 @@ def test_directories_stand_in_for_images(sysbench: Dataset) -> None:
     ("study", "options", "message"),
     [
         ("sysbench-rhel72", {"scale": "week"}, "there is no scale 'week'"),
-        ("", {}, "cannot run 5 studies again as one"),
+        ("", {}, "cannot run 5 studies again as one: "),
     ],
 )
 def test_what_cannot_be_run_again(published: Path, study: str, options: dict[str, str], message: str) -> None:
@@ -181,11 +193,13 @@ def test_the_iozone_study_with_one_flag_for_all(published: Path) -> None:
     """``./iozone -Ra -I -+u -y 32k -q 16m -g 2G -n 2G`` on Linux; on FreeBSD, for zfs, without -I."""
     again = replication(fsb.read(published / "iozone-ssd-2015"))
     (table,) = _workloads(again.plan)
-    assert (table["mode"], table["direct"], table["cpu_use"]) == ("auto", True, True)
+    assert (table["mode"], table["direct"], table["cpu_use"], table["excel_report"]) == ("auto", True, True, True)
     assert (table["minimum_record_size"], table["maximum_record_size"]) == (32 * 1024, 16 * MIB)
     assert (table["minimum_file_size"], table["maximum_file_size"]) == (2 * GIB, 2 * GIB)
     assert len(table["tests"]) == 8
-    repaired = "The study ran iozone on zfs with direct = false; here all filesystems have direct = true."
+    repaired = (
+        "The study ran iozone on zfs with direct = false; the replication has direct = true on all filesystems."
+    )
     assert repaired in again.changes
     ext4, btrfs, _ = (target.model_dump() for target in again.plan.target)
     assert ext4["mount_options"] == "noatime,data=ordered"
@@ -215,6 +229,34 @@ def test_a_tool_that_no_plan_can_run_blocks_no_other(sysbench: Dataset) -> None:
     alone = sysbench.runs.filter(run_id=first).with_columns(tool=pl.lit("dbench"))
     with pytest.raises(RequestError, match="none of these runs can be made again"):
         replication(replace(sysbench, runs=alone))
+
+
+def _named(dataset: Dataset, key: str, value: str) -> Dataset:
+    changed = pl.when(key=key).then(pl.lit(value)).otherwise("value").alias("value")
+    return replace(dataset, settings=dataset.settings.with_columns(changed))
+
+
+def test_a_setting_that_no_plan_can_have_blocks_no_other_run(sysbench: Dataset, nvme: Dataset) -> None:
+    """Logs of others have ranges of block sizes, and 0 requests for any number of them."""
+    with pytest.raises(RequestError) as caught:
+        replication(_named(nvme, "block_size", "512-65536"))
+    assert "it has a setting of '512-65536', where a plan has one number" in str(caught.value)
+    with pytest.raises(RequestError) as caught:
+        replication(_named(sysbench, "threads", "0"))
+    assert "a plan cannot have its threads (Input should be greater than" in str(caught.value)
+    (first, *_) = _workloads(replication(_named(sysbench, "request_limit", "0")).plan)
+    assert "events" not in first
+
+
+def test_logs_without_a_study_are_run_again_in_directories(published: Path, tmp_path: Path) -> None:
+    log = next((published / "sysbench-rhel72").glob("*.txt"))
+    data = fsb.read(log.read_bytes())
+    with pytest.raises(RequestError, match="nothing tells which filesystems these runs were made on"):
+        replication(data)
+    again = replication(data, directories=[str(tmp_path)], name="my-logs")
+    assert (again.study, again.plan.id) == ("my-logs", "my-logs-again")
+    assert reproduced(side_by_side(data, data)).is_empty()
+    assert tables.reproduced_sentence(reproduced(side_by_side(data, data))) == tables.NO_RATIO
 
 
 @pytest.mark.parametrize("study", ["raid1-hdd-2020", "iozone-ssd-2015", "fileserver-debian-2006"])
@@ -268,58 +310,88 @@ def test_nothing_is_run_where_the_recording_is_asked_for(sysbench: Dataset, root
 
 
 def test_a_study_without_a_recorded_replication_is_an_error_that_says_what_to_do(root: Path) -> None:
-    with pytest.raises(RequestError, match="no replication of iozone-ssd-2015 comes with the kit") as caught:
-        recorded("iozone-ssd-2015", root)
+    with pytest.raises(RequestError, match="no replication of another comes with the kit") as caught:
+        recorded("another", root)
     assert 'where = "images"' in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("study", "sizes", "times", "image"),
-    [
-        # fio --size=10m --runtime=2, fallocate --length 1118830592; the article: --size=10G --runtime=300
-        ("fio-nvme-2021", "The file of each job: 10 MiB instead of 10 GiB.", "2 s instead of 300 s", "1.04 GiB"),
-        # sysbench --file-total-size=134217728 --time=1, fallocate --length 536870912; the logs: 2Gb, 180 s
-        ("sysbench-rhel72", "All files together: 128 MiB instead of 2 GiB.", "1 s instead of 180 s", "512 MiB"),
-    ],
-)
-def test_what_was_recorded_is_described_by_its_own_plan(
-    published: Path, root: Path, *, study: str, sizes: str, times: str, image: str
-) -> None:
-    said = departures(fsb.read(published / study), read_plan(root / recorded(study, root) / "plan.toml"))
-    assert [sentence for sentence in said if "article" not in sentence][:3] == [
-        sizes,
-        f"Each run: {times}.",
-        f"Each filesystem is on an image of {image}, made afresh for each run.",
-    ]
+STUDIES = ("sysbench-rhel72", "fio-nvme-2021", "raid1-hdd-2020", "iozone-ssd-2015", "fileserver-debian-2006")
+RECORDED_IN_FULL = ("sysbench-rhel72", "fio-nvme-2021", "fileserver-debian-2006")
+
+
+def test_what_was_recorded_is_described_by_its_own_plan(published: Path, root: Path) -> None:
+    # sysbench --file-total-size=536870912 --time=10; the logs: 2Gb, 180 s
+    said = departures(
+        fsb.read(published / "sysbench-rhel72"), read_plan(root / recorded("sysbench-rhel72", root) / "plan.toml")
+    )
+    assert said[:2] == ("All files together: 512 MiB instead of 2 GiB.", "Each run: 10 s instead of 180 s.")
 
 
 def test_the_place_of_a_replication_is_named(root: Path) -> None:
     runs = fsb.read(root / recorded("fio-nvme-2021", root))
-    assert (
-        tables.replication_place(runs, here=False)
-        == "Not run on this machine: recorded on the host vm on 2026-11-22."
+    place = tables.replication_place(runs, here=False)
+    assert re.fullmatch(
+        r"Recorded on 2026-11-\d\d on the host vm \(2 × AMD EPYC, 23.5 GiB of memory, Linux \S+\)\.", place
     )
-    assert tables.replication_place(runs, here=True) == "Run on this machine on 2026-11-22."
+    assert re.fullmatch(r"Run on this machine on 2026-11-\d\d\.", tables.replication_place(runs, here=True))
     nothing = runs.filter(pl.lit(value=False))
-    assert tables.replication_place(nothing, here=False) == "Not run on this machine: recorded."
+    assert tables.replication_place(nothing, here=False) == "Recorded."
+
+
+def test_the_time_of_a_replication_is_that_of_the_recorded_one(published: Path, root: Path) -> None:
+    folder = root / recorded("sysbench-rhel72", root)
+    runs, plan = fsb.read(folder).runs, read_plan(folder / "plan.toml")
+    lasted = (runs["ended_at"].max() - runs["started_at"].min()).total_seconds()  # type: ignore[operator]
+    assert expected_seconds("sysbench-rhel72", plan, root) == pytest.approx(lasted, rel=0.1)
+    whole = replication(fsb.read(published / "sysbench-rhel72"), scale="article").plan
+    assert expected_seconds("sysbench-rhel72", whole, root) > 48 * 180  # type: ignore[operator]
+    assert expected_seconds("unknown", plan, root) is None
+
+
+def test_the_space_grows_with_the_scale(nvme: Dataset) -> None:
+    """64 files of 10 GiB fill 0.6 of an image at most."""
+    assert space_by_scale(nvme)["article"] == pytest.approx(64 * 10 * GIB / 0.6, rel=1e-5)
+    assert list(space_by_scale(nvme)) == ["minutes", "laptop", "article"]
+
+
+def test_an_image_has_inodes_for_all_files(published: Path) -> None:
+    """mkfs.ext4 makes one for each 16 KiB: 100,000 small files need more than their bytes do."""
+    image, *_ = replication(fsb.read(published / "raid1-hdd-2020"), scale="laptop").plan.target
+    assert image.model_dump()["size"] / 16384 > 100_000
+
+
+def test_what_the_scale_may_have_made_is_said(published: Path, root: Path) -> None:
+    theirs, folder = fsb.read(published / "raid1-hdd-2020"), root / recorded("raid1-hdd-2020", root)
+    said = effects_of_scale(theirs, read_plan(folder / "plan.toml"), fsb.read(folder))
+    assert any(re.match(r"bonnie: .* of files, and 23.5 GiB of memory; in the study 126 GiB", one) for one in said)
+    assert any(one.startswith("Runs of 10 s instead of 600 s end before") for one in said)
 
 
 # ---- beside each other
 
 
 @pytest.mark.parametrize(
-    ("published_ratio", "ours", "finding"),
+    ("theirs", "ours", "direction", "size"),
     [
-        (2.42, (2.0, 1.8, 2.5), "inside"),
-        (2.505, (2.0, 1.8, 2.5), "inside"),  # as its rounding allows
-        (2.42, (2.0, 0.7, 5.5), "inside, as 1"),
-        # one more pair of five rounds varies sqrt(6) times as much as their mean: 2 * 1.1 ** 2.449 is 2.526
-        (2.53, (2.0, 1.8, 2.2), "inside"),
-        (2.54, (2.0, 1.8, 2.2), "same direction"),
-        (0.15, (0.01, 0.009, 0.011), "same direction"),
-        (2.42, (0.8, 0.7, 0.9), "other direction"),
-        (2.42, (1.1, 0.9, 1.3), "open"),
-        (2.42, (1.1, None, None), "no interval"),
+        ({}, {"ratio": (2.0, 1.8, 2.5)}, "same", "inside"),
+        ({"ratio": (2.505, 2.495, 2.515)}, {"ratio": (2.0, 1.8, 2.5)}, "same", "inside"),  # as its rounding allows
+        ({}, {"ratio": (2.0, 0.7, 5.5), "verdict": "inconclusive"}, "open", "inside"),
+        # one more pair beside five rounds varies sqrt(6) times as much as their mean: 2 * 1.1 ** 2.449 is 2.526
+        ({"ratio": (2.53, 2.52, 2.54)}, {"ratio": (2.0, 1.8, 2.2), "n_pairs": 5}, "same", "inside"),
+        ({"ratio": (2.54, 2.53, 2.55)}, {"ratio": (2.0, 1.8, 2.2), "n_pairs": 5}, "same", "outside"),
+        # one more mean of three pairs only sqrt(1 + 5/3) times as much: 2 * 1.1 ** 1.633 is 2.337
+        (
+            {"ratio": (2.53, 2.52, 2.54), "averaged_over_baseline": 3, "averaged_over_candidate": 3},
+            {"ratio": (2.0, 1.8, 2.2), "n_pairs": 5},
+            "same",
+            "outside",
+        ),
+        ({}, {"ratio": (0.8, 0.7, 0.9), "verdict": "worse"}, "opposite", "outside"),
+        ({}, {"ratio": (1.0, 0.99, 1.01), "verdict": "equivalent"}, "no difference", "outside"),
+        ({"ratio": (1.01, 1.0, 1.02)}, {"ratio": (1.0, 0.99, 1.01), "verdict": "equivalent"}, "same", "inside"),
+        ({"ratio": (1.1, 0.6, 1.7)}, {"ratio": (2.0, 1.8, 2.2)}, "open", "inside"),  # the study has no direction
+        ({}, {"ratio": (2.0, 1.8, 2.2), "verdict": "not comparable"}, "not comparable", "inside"),
+        ({}, {"ratio": (1.1, None, None), "verdict": "single runs"}, "open", None),
     ],
 )
 def test_what_may_be_said_of_two_ratios(
@@ -327,55 +399,81 @@ def test_what_may_be_said_of_two_ratios(
     comparison: Callable[..., pl.DataFrame],
     monkeypatch: pytest.MonkeyPatch,
     *,
-    published_ratio: float,
-    ours: tuple[float, float | None, float | None],
-    finding: str,
+    theirs: dict[str, Any],
+    ours: dict[str, Any],
+    direction: str,
+    size: str | None,
 ) -> None:
-    theirs = {
-        "ratio": published_ratio,
-        "rounding_low": published_ratio - 0.01,
-        "rounding_high": published_ratio + 0.01,
-    }
-    here = dict(zip(("ratio", "ci_low", "ci_high"), ours, strict=True))
-    compared = iter(
-        [comparison({**theirs, "ci_low": None, "ci_high": None}), comparison({**here, "file_size": 1})]
+    ratio, low, high = theirs.pop("ratio", (2.42, 2.41, 2.43))
+    single = {"ratio": ratio, "rounding_low": low, "rounding_high": high, "n_baseline": 1, "n_candidate": 1}
+    here = (
+        {"verdict": "better", "file_size": 1}
+        | ours
+        | dict(zip(("ratio", "ci_low", "ci_high"), ours["ratio"], strict=True))
     )
+    compared = iter([comparison({**single, "ci_low": None, "ci_high": None, **theirs}), comparison(here)])
     monkeypatch.setattr("fsbench_kit.launch.replicate.comparison.compare", lambda *_, **__: next(compared))
     found = side_by_side(sysbench, sysbench)
-    assert found.select("published_ratio", "ratio", "finding").rows() == [(published_ratio, ours[0], finding)]
+    assert found.select("published_ratio", "ratio", "direction", "size").rows() == [
+        (ratio, ours["ratio"][0], direction, size)
+    ]
 
 
 def test_effects_of_single_runs_are_run_again_and_cannot_be_judged(sysbench: Dataset) -> None:
     """Throughput, mean and 95th percentile of latency, in four modes, and each filesystem on a host of its own."""
     found = side_by_side(sysbench, sysbench)
-    counts = reproduced(found).row(0, named=True)
+    counts = reproduced(found)
     assert found.height > 12
-    assert (counts["effects"], counts["run"], counts["not comparable"], counts["size"]) == (12, 12, 12, 0)
-    sentence = tables.reproduced_sentence(counts)
-    assert sentence.startswith("All 12 published effects were run again: 0 go in the published direction, ")
-    assert "0 are left open, and 12 cannot be compared" in sentence
+    assert counts.select("effects", "run", "not comparable", "size").row(0) == (12, 12, 12, 0)
+    assert tables.reproduced_sentence(counts) == (
+        "All 12 published effects were run again, and none can be judged: 12 cannot be compared."
+    )
 
 
 def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
     found = side_by_side(sysbench, sysbench.filter(pl.col("filesystem") == "xfs"))
-    assert set(found["finding"]) == {"not run"}
+    assert set(found["direction"]) == {"not run"}
     assert found["notes"].unique().to_list() == [["ext4 was not run again."]]
     shown = tables.replication_table(found)
     assert "ext4 was not run again." in shown.footnotes
-    assert tables.reproduced_sentence(reproduced(found).row(0, named=True)) == (
-        "None of 12 published effects was run again."
-    )
+    assert tables.reproduced_sentence(reproduced(found)) == ("None of 12 published effects was run again.")
 
 
-@pytest.mark.parametrize("study", ["sysbench-rhel72", "fio-nvme-2021"])
-def test_the_recorded_replication_has_the_cells_of_the_study(published: Path, root: Path, study: str) -> None:
-    theirs, ours = fsb.read(published / study), fsb.read(root / recorded(study, root))
-    found = side_by_side(theirs, ours, metrics=["bandwidth"])
-    patterns = theirs.settings.filter(pl.col("key") == "pattern")["value"].unique()
-    assert set(found["pattern"]) == set(patterns)
-    assert found["ci_low"].null_count() == 0
+@pytest.mark.parametrize("study", RECORDED_IN_FULL)
+def test_the_recorded_replication_has_the_runs_of_its_plan(root: Path, study: str) -> None:
+    folder = root / recorded(study, root)
+    ours, plan = fsb.read(folder), read_plan(folder / "plan.toml")
     assert set(ours.runs["status"]) == {"ok"}
     assert set(ours.runs["origin"]) == {"recorded"}
+    each = ours.runs.group_by("target", "workload").len()
+    assert set(each["len"]) == {plan.repeats}
+    assert plan.repeats >= 6
+    assert set(each["workload"]) == {workload.name for workload in plan.workload}
+
+
+def test_the_summary_is_the_count_of_its_rows(published: Path, root: Path) -> None:
+    """The same counts, from the comparisons of both and nothing else, for the study with a verdict on its own."""
+    found = replications(published, replicated=root / "raw_results" / "replicated")
+    counts = reproduced(found)
+    assert set(counts["study"]) == set(STUDIES)
+    name = "fio-nvme-2021"
+    ours = fsb.compare(fsb.read(root / recorded(name, root)), baseline="xfs", metrics=["iops"])
+    theirs = fsb.compare(fsb.read(published / name), baseline="xfs", metrics=["iops"])
+    row = found.filter(study=name, metric="iops").row(0, named=True)
+    verdict = {"better": 1, "worse": -1, "equivalent": 0}.get(ours["verdict"][0])
+    published_verdict = 1 if theirs["ratio"][0] > 1 else -1
+    assert (
+        row["direction"]
+        == {None: row["direction"], published_verdict: "same", -published_verdict: "opposite", 0: "no difference"}[
+            verdict
+        ]
+    )
+    for row in counts.iter_rows(named=True):
+        assert row["judged"] == row["same"] + row["opposite"] + row["no difference"]
+        assert row["run"] == row["judged"] + row["open"] + row["not comparable"]
+        assert row["size"] <= row["same"]
+    shown = tables.reproduced_table(counts).frame()
+    assert shown.filter(study="all")["published effects"][0] == str(counts["effects"].sum())
 
 
 def test_the_published_ratio_is_that_of_the_logs(published: Path, root: Path) -> None:
@@ -398,7 +496,7 @@ def test_what_was_different_is_named_with_both_values(published: Path, root: Pat
     assert "block_size" not in published_values
     assert "threads" not in published_values
     shown = tables.differences_table(told)
-    assert ("total size", "all", "2 GiB", "128 MiB") in shown.groups[0].rows
+    assert ("total size", "all", "2 GiB", "512 MiB") in shown.groups[0].rows
 
 
 def test_zfs_fuse_is_named_as_what_it_is(root: Path) -> None:
@@ -436,11 +534,11 @@ def test_a_study_is_run_again(published: Path, tmp_path: Path, study: str, progr
     replicated = fsb.read(result.folder)
     assert not replicated.diagnostics.filter(pl.col("source").str.ends_with("notes.txt")).height
     found = side_by_side(theirs, replicated, left_out=left_out(theirs, result.folder))
-    run = found.filter(pl.col("finding") != "not run")
+    run = found.filter(pl.col("direction") != "not run")
     assert set(run["tool"]) == set(theirs.runs["tool"])
     assert set(run["n_candidate"]) == {2}
     lacking = {"jfs", "reiserfs"} & set(theirs.runs["filesystem"])
-    assert lacking == set(found.filter(finding="not run")["level"]) & lacking
+    assert lacking == set(found.filter(direction="not run")["level"]) & lacking
     for name in lacking:
         why = f"{name} was not run: the kernel has no {name}."
         assert found.filter(level=name)["notes"].unique().to_list() == [[why]]
