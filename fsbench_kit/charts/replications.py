@@ -227,7 +227,9 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
         base.mark_point(size=45, opacity=0.9).encode(
             y=y,
             fill=alt.condition(alt.datum.judged == _NOT_JUDGED, alt.value("white"), colour),
-            shape=alt.Shape("study:N", title=None, legend=alt.Legend(columns=2, orient="bottom", labelLimit=160)),
+            shape=alt.Shape(
+                "study:N", title=None, legend=alt.Legend(columns=2, orient="bottom", symbolStrokeColor=REFERENCE)
+            ),
         ),
     ).properties(
         width=_PLANE,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsbench_kit.data.dataset import Dataset
-    from fsbench_kit.launch.replicate.published import PlanTable
+    from fsbench_kit.launch.replicate.scale import PlanTable
     from fsbench_kit.launch.workloads import Workload
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from fsbench_kit.analysis.settings import effective
-from fsbench_kit.launch.replicate.scale import Limits, shrunk
+from fsbench_kit.launch.replicate.scale import Limits, PlanTable, shrunk
 from fsbench_kit.launch.schema import short_size
 from fsbench_kit.launch.workloads import WORKLOADS
 from fsbench_kit.model.errors import RequestError
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fsbench_kit.data.dataset import Dataset
-
-PlanTable = dict[str, Any]
-"""A table of a plan."""
 
 
 def settings_of(dataset: Dataset) -> dict[str, dict[str, str]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from fsbench_kit.launch.workloads import WORKLOADS
 from fsbench_kit.model.errors import RequestError
 
-if TYPE_CHECKING:
-    from fsbench_kit.launch.replicate.published import PlanTable
+PlanTable = dict[str, Any]
+"""A table of a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

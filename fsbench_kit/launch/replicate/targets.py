@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.launch.replicate.published import PlanTable, settings_of
+from fsbench_kit.launch.replicate.published import settings_of
 from fsbench_kit.launch.targets.filesystems import FILESYSTEMS, FilesystemTarget
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.launch.plan import Plan
+    from fsbench_kit.launch.replicate.scale import PlanTable
     from fsbench_kit.launch.targets import Target
 
 
