@@ -536,9 +536,36 @@ def test_a_study_is_run_again(published: Path, tmp_path: Path, study: str, progr
     found = side_by_side(theirs, replicated, left_out=left_out(theirs, result.folder))
     run = found.filter(pl.col("direction") != "not run")
     assert set(run["tool"]) == set(theirs.runs["tool"])
-    assert set(run["n_candidate"]) == {2}
+    for row in run.iter_rows(named=True):
+        for name, n in ((row["baseline"], row["n_baseline"]), (row["level"], row["n_candidate"])):
+            assert n == 2 - _withheld(result.folder, row["tool"], name, row["operation"], row["metric"]), row
     lacking = {"jfs", "reiserfs"} & set(theirs.runs["filesystem"])
     assert lacking == set(found.filter(direction="not run")["level"]) & lacking
     for name in lacking:
         why = f"{name} was not run: the kernel has no {name}."
         assert found.filter(level=name)["notes"].unique().to_list() == [[why]]
+
+
+_CPU_IN_CSV = {
+    "write_char": 10,
+    "write": 12,
+    "rewrite": 14,
+    "read_char": 16,
+    "read": 18,
+    "seek": 20,
+    "sequential_create": 27,
+    "sequential_stat": 29,
+    "sequential_delete": 31,
+    "random_create": 33,
+    "random_stat": 35,
+    "random_delete": 37,
+}
+"""Where the processor's share of a phase stands in a line of bonnie++ 1.98: ``+++`` where it was too quick."""
+
+
+def _withheld(folder: Path, tool: str, filesystem: str, operation: str, metric: str) -> int:
+    """Count the runs of which bonnie++ does not tell the processor's share. It leaves a bound of a rate."""
+    if (tool, metric) != ("bonnie++", "cpu"):
+        return 0
+    logs = [path.read_text() for path in folder.glob(f"*-{filesystem}-bonnie/stdout.txt")]
+    return sum(log.strip().splitlines()[-1].split(",")[_CPU_IN_CSV[operation]] == "+++" for log in logs)
