@@ -68,7 +68,7 @@ def _words(row: Mapping[str, Any]) -> _Words:
 
 def compared(row: Mapping[str, Any], ratio: float, *, of_level: bool = True) -> str:
     """Say what a ratio of a row's groups means: ``xfs is 10 % faster than ext4``, or ``was 10 % faster``."""
-    words, (level, baseline) = _words(row), _names(row)
+    words, (level, baseline) = _words(row), names_of(row)
     if of_level:
         return f"{level} {words.verb} {words.than(ratio)} {baseline}"
     if ratio == 1:
