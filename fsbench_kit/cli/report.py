@@ -33,6 +33,9 @@ def report_command(
     ] = None,
     baseline: Baseline = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run unchanged notebooks too.")] = False,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Mask homes, users and hosts in all that is written.")
+    ] = False,
 ) -> None:
     """Make the pages of a folder with logs, or those of a project; they open offline.
 
@@ -53,7 +56,7 @@ def report_command(
         _in_project(here)
         spec, root = Path(paths[0]) if paths else Path("notebooks/report.toml"), None
     with shown(out) as progress:
-        manifests = report(spec, to, root=root, fresh=fresh, progress=progress)
+        manifests = report(spec, to, root=root, fresh=fresh, publish=publish, progress=progress)
     for name, manifest in manifests.items():
         if manifest.error is not None:
             err.print(f"{name}: {manifest.error}")

@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from fsbench_kit.report.masking import Mask
+
 FOLDER: Final = "logs"
 LARGEST: Final = 64 * 2**20
 """Bytes up to which a file is copied; logs of single I/Os can have any size."""
-_INERT: Final = frozenset({".txt", ".json", ".gz", ".bz2", ".xz", ".zst"})
+_PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
+_INERT: Final = frozenset({".txt", ".json", *_PACKED})
 """Files that end like this are shown as text or saved. Others get .txt: what looks like HTML would act."""
 
 
@@ -40,19 +43,26 @@ class Log:
     remark: str | None = None
 
 
-def copy_logs(files: Mapping[str, str | None], root: Path, site: Path) -> tuple[Log, ...]:
+def copy_logs(
+    files: Mapping[str, str | None], root: Path, site: Path, mask: Mask | None = None
+) -> tuple[Log, ...]:
     """Copy files, given as path -> SHA-256, to a site; those that are there already stay as they are.
 
-    A copy is called after its hash, so that it is the right one, and any name will do.
+    A copy is called after its hash, so that it is the right one, and any name will do. A masked one has another.
     """
-    return tuple(_copy(path, sha256, root, site) for path, sha256 in files.items() if sha256 is not None)
+    return tuple(_copy(path, sha256, root, site, mask) for path, sha256 in files.items() if sha256 is not None)
 
 
-def _copy(path: str, sha256: str, root: Path, site: Path) -> Log:
+def _copy(path: str, sha256: str, root: Path, site: Path, mask: Mask | None) -> Log:
     source = root / path
     link = f"{FOLDER}/{_name(source, sha256)}"
+    if mask is not None:
+        path = mask(path)
+        if source.suffix.lower() in _PACKED:
+            return Log(path, sha256, remark="not copied: what is packed cannot be masked")
+        link = f"{FOLDER}/masked-{mask(_name(source, sha256))}"
     copy = site / link
-    if not copy.is_file():
+    if mask is not None or not copy.is_file():
         try:
             if source.stat().st_size > LARGEST:
                 return Log(path, sha256, remark=f"not copied: larger than {LARGEST // 2**20} MiB")
@@ -62,7 +72,7 @@ def _copy(path: str, sha256: str, root: Path, site: Path) -> Log:
         if hashlib.sha256(content).hexdigest() != sha256:
             return Log(path, sha256, remark="not copied: it has changed since")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(content)
+        copy.write_bytes(content if mask is None else mask.content(content))
     return Log(path, sha256, link)
 
 

@@ -9,6 +9,7 @@ from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks import Job, load, run_all
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
+from fsbench_kit.report.masking import Mask
 from fsbench_kit.report.page import facets, findings, render_page, title_and_question
 from fsbench_kit.report.spec import ReportSpec, read_spec
 
@@ -31,6 +32,7 @@ def report(
     root: Path | None = None,
     executor: Executor | None = None,
     fresh: bool = False,
+    publish: bool = False,
     progress: Callable[[Event], None] = lambda _: None,
 ) -> dict[str, Manifest]:
     """Run the notebooks of a report, and write their pages and ``index.html``.
@@ -45,6 +47,9 @@ def report(
         The folder to write to.
     root
         The folder from which all paths are; by default the project's root.
+    publish
+        Whether homes, users and hosts are masked in all that is written. The hashes of logs are those of the logs
+        as they were.
     executor, fresh, progress
         As in `fsbench_kit.notebooks.run_all`.
 
@@ -65,10 +70,11 @@ def report(
     site = root / out
     jobs = [Job(notebook=n.file, out=site, **n.model_dump(exclude={"file", "title"})) for n in wanted.notebook]
     manifests = run_all(jobs, root=root, executor=executor, fresh=fresh, progress=progress)
+    mask = Mask() if publish else None
     entries: list[Entry] = []
     logs: list[Log] = []
     for notebook, job in zip(wanted.notebook, jobs, strict=True):
-        entry, copied = _publish(notebook, job, manifests[job.name], root)
+        entry, copied = _publish(notebook, job, manifests[job.name], root, mask)
         entries.append(entry)
         logs += copied
     sweep(site, logs)
@@ -76,10 +82,18 @@ def report(
     return manifests
 
 
-def _publish(spec: NotebookSpec, job: Job, manifest: Manifest, root: Path) -> tuple[Entry, tuple[Log, ...]]:
+def _publish(
+    spec: NotebookSpec, job: Job, manifest: Manifest, root: Path, mask: Mask | None
+) -> tuple[Entry, tuple[Log, ...]]:
     """Write the page of a notebook, or remove an older one if the run failed."""
     page = job.out / f"{job.name}.html"
     good = manifest.status == "ok"
+    files = manifest.basis.files | manifest.basis.made
+    if mask is not None:
+        mask.learn(root / path for path in files)
+        for file in (job.executed, job.failed, job.manifest):
+            mask.rewrite(file)
+        manifest = type(manifest).model_validate(mask.over(manifest.model_dump(mode="json")))
     notebook = load(job.executed if good else job.source(root))
     own_title, question = title_and_question(notebook)
     title = spec.title or own_title or spec.name
@@ -93,7 +107,7 @@ def _publish(spec: NotebookSpec, job: Job, manifest: Manifest, root: Path) -> tu
     )
     logs: tuple[Log, ...] = ()
     if good:
-        logs = copy_logs(manifest.basis.files | manifest.basis.made, root, job.out)
+        logs = copy_logs(files, root, job.out, mask)
         page.write_text(render_page(notebook, title, manifest, logs), encoding="utf-8")
     else:
         page.unlink(missing_ok=True)

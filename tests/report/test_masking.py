@@ -1,0 +1,55 @@
+"""What is published says nothing of whose machine it was."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from fsbench_kit.report import NotebookSpec, ReportSpec, report
+from fsbench_kit.report.logs import copy_logs
+from fsbench_kit.report.masking import Mask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.slow
+def test_homes_users_and_hosts_are_in_no_file_of_a_site(tmp_path: Path) -> None:
+    logs = tmp_path / "runs" / "001"
+    logs.mkdir(parents=True)
+    (logs / "run.json").write_text(
+        '{"host": "lab-7.example.org", "argv": ["/home/ada/bin/fio"]}', encoding="utf-8"
+    )
+    (logs / "iozone.txt").write_text("Linux bench9 6.1.0-13-amd64 #1 SMP x86_64\nvm.dirty_ratio = 20\n")
+    code = "print(data, 'by ada@lab-7.example.org in /home/ada/logs; /root/x')"
+    cells = [
+        v4.new_markdown_cell("# A page\n\nWhose is it?"),
+        v4.new_code_cell('data: list[str] = ["runs"]  # logs', metadata={"tags": ["parameters"]}),
+        v4.new_code_cell(code),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), tmp_path / "page.ipynb")
+    spec = ReportSpec(
+        title="Pages", notebook=(NotebookSpec(name="page", file="page.ipynb", parameters={"data": ["runs/001"]}),)
+    )
+    manifests = report(spec, "site", root=tmp_path, publish=True)
+    assert manifests["page"].error is None
+    texts = {
+        path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*") if path.is_file()
+    }
+    for word in ("lab-7", "bench9", "/home/", "ada@", "/root/x"):
+        assert [name for name, text in texts.items() if word in text] == []
+    assert "user@host2 in ~/logs; ~/x" in texts["page.html"]
+    (copied,) = (text for name, text in texts.items() if name.endswith("iozone.txt"))
+    assert copied.splitlines()[1] == "vm.dirty_ratio = 20"
+    assert json.loads(texts["page.json"])["status"] == "ok"
+
+
+def test_what_is_packed_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "log.gz").write_bytes(b"\x1f\x8b")
+    (log,) = copy_logs({"log.gz": "0" * 64}, tmp_path, tmp_path / "site", Mask([], []))
+    assert (log.link, log.remark) == (None, "not copied: what is packed cannot be masked")
