@@ -65,7 +65,9 @@ _INTERVALS: Final = {
     "bw": _over_intervals("bandwidth", "KiB/s", ("bw_min", "bw_max", "bw_mean", "bw_dev")),
     "iops": _over_intervals("iops", "1/s", ("iops_min", "iops_max", "iops_mean", "iops_stddev")),
 }
-_KEYS: Final = {name: (*(each.key for each in prints), f"{name}_samples") for name, prints in _INTERVALS.items()}
+_KEYS: Final = {
+    name: (*(each.key for each in prints), f"{name}_agg", f"{name}_samples") for name, prints in _INTERVALS.items()
+}
 _SECOND_MEANS: Final = {
     "bw": printed("bw_agg", "bandwidth", "mean", unit="KiB/s", whole="down", primary=False),
     "iops": printed("iops_agg", "iops", "mean", unit="1/s", whole="down", primary=False),
