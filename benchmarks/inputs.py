@@ -42,7 +42,7 @@ LARGE: Final = 10.0
 
 _FIGURE: Final = re.compile(
     r"(?P<kept>Revision: \d\.\d+|Version\s+\d\.\d\d|^\d\.\d\d,\d\.\d\d"
-    r'|\d+(?:\.\d+)?(?:%=|th=\[ *|" : )\d+)'
+    r'|\d+(?:\.\d+)?(?:%=|th=\[ *|" : )\d+|\b(?:100|0)\.0+\b)'
     r"|(?<![\w.:/-])(?:\d+\.\d+|\d{5,})(?![\w.:/])",
     re.MULTILINE,
 )
@@ -142,15 +142,17 @@ class Inputs:
 def other_digits(text: str, rng: random.Random) -> str:
     """Return a log with other last digits.
 
-    Small and even numbers stay, which are sizes, counts and versions: what they say must go on fitting the rest.
-    So do percentiles and bins of fio, which has few values for these.
+    What is printed twice is so again. Small and even numbers stay, which are sizes, counts and versions: what they
+    say must go on fitting the rest. So do percentiles and bins of fio, which has few values for these, zeros and
+    shares of 100 %.
     """
+    others: dict[str, str] = {}
 
     def changed(match: re.Match[str]) -> str:
         figure = match[0]
         if match["kept"] or ("." not in figure and int(figure) % 64 == 0):
             return figure
-        return figure[:-1] + str(rng.randrange(10))
+        return others.setdefault(figure, figure[:-1] + str(rng.randrange(10)))
 
     return _FIGURE.sub(changed, text)
 
