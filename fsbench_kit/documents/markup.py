@@ -64,17 +64,18 @@ def _without_tags(chars: str) -> Iterator[Edit]:
     unended: set[str] = set()
     while (match := _MARKUP.search(chars, position)) is not None:
         start, position = match.span()
-        name = (match["name"] or "").lower()
-        if match["newline"] is not None:
+        kind = match.lastgroup
+        if kind == "newline":
             # The source of a table's row can be broken wherever its cells are.
             if in_row and not in_preformatted:
                 yield Edit(start, position, " ")
             continue
-        if match["entity"] is not None:
+        if kind == "entity":
             if (char := html.unescape(match[0])) != match[0]:
                 yield Edit(start, position, char)
             continue
-        if match["comment"] is not None:
+        name = (match["name"] or "").lower()
+        if kind == "comment":
             end = _COMMENT_ENDS[match["comment"]]
         elif name in {"script", "style"} and not match["close"]:
             end = f"</{name}"

@@ -42,6 +42,9 @@ class _Stretches(NamedTuple):
         if start >= end:
             return
         starts, origins, kept = other
+        if len(starts) == 2:  # as of nearly all texts that have many edits
+            self.add(at, origins[0] + start * kept[0], kept[0])
+            return
         first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1)
         self.add(at, origins[first] + (start - starts[first]) * kept[first], kept[first])
         self.starts.extend([each + at - start for each in starts[first + 1 : last]])
@@ -125,15 +128,15 @@ class Text:
         chars: list[str] = []
         stretches = _Stretches([], [], [])
         length = position = 0
-        for edit in edits:
-            if edit.start < position:
+        for start, end, replacement in edits:
+            if start < position:
                 raise ValueError("edits overlap, or are not in the order of the text")
-            stretches.add_part(self._stretches, position, edit.start, length)
-            length += edit.start - position
-            stretches.add(length, self._origin(edit.start), 0)
-            length += len(edit.chars)
-            chars += self.chars[position : edit.start], edit.chars
-            position = edit.end
+            stretches.add_part(self._stretches, position, start, length)
+            length += start - position
+            stretches.add(length, self._origin(start), 0)
+            length += len(replacement)
+            chars += self.chars[position:start], replacement
+            position = end
         stretches.add_part(self._stretches, position, len(self.chars), length)
         chars.append(self.chars[position:])
         return self._derived("".join(chars), stretches, self._stretches.origins[-1])
