@@ -133,8 +133,8 @@ def read_batch(files: Sequence[File]) -> Batch:
 _MOST: Final = 2**18
 """A file of so many bytes is no log that is read together with others."""
 
-_AT_ONCE: Final = 256
-"""So many documents of JSON are held in memory at once."""
+_AT_ONCE: Final = 2**22
+"""So many bytes of JSON are held in memory at once, as numbers and as columns."""
 
 _ROW: Final = re.compile(rb"\s*\d+\s*,\s*\d+\s*,")
 """How log files of fio begin, mostly."""
@@ -151,6 +151,24 @@ def _is_plain(data: bytes) -> bool:
     return not data.translate(None, _PLAIN) and _TOO_LONG not in data.translate(_DIGITS)
 
 
+_Content = tuple[int, bytes, str]
+"""The number of a file, its bytes and its path."""
+
+
+def _chunks(files: Sequence[_Content]) -> Iterator[list[_Content]]:
+    """Yield files, so many at a time as have `_AT_ONCE` bytes."""
+    size = 0
+    chunk: list[_Content] = []
+    for file in files:
+        chunk.append(file)
+        size += len(file[1])
+        if size >= _AT_ONCE:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
 class _Found:
     """What was found in files so far: plain texts that are still to be read, and what was read of others."""
 
@@ -158,8 +176,8 @@ class _Found:
         self.records: list[FileRecords] = []
         self.fio_logs: dict[int, LogFile] = {}
         self.stamps: dict[int, Stamp] = {}
-        self._plain: list[tuple[int, bytes, str]] = []
-        self._json: list[tuple[int, bytes, str]] = []
+        self._plain: list[_Content] = []
+        self._json: list[_Content] = []
 
     def add(self, number: int, file: io.BufferedReader, source: str) -> None:
         """Take in an open file of the disk."""
@@ -197,8 +215,8 @@ class _Found:
         """Read what is left to be read, and return all of it."""
         several = self._of_several_formats()
         several += self._together(self._plain, clean.read)
-        for start in range(0, len(self._json), _AT_ONCE):
-            several += self._together(self._json[start : start + _AT_ONCE], _read_documents)
+        for files in _chunks(self._json):
+            several += self._together(files, _read_documents)
         if self.records:
             several.append(Columns.of(self.records))
         return Columns.stacked(several).by_file()
@@ -208,8 +226,7 @@ class _Found:
         given = [file for file in self._plain if fio_formats.may_hold(file[1])]
         self._plain = [file for file in self._plain if not fio_formats.may_hold(file[1])]
         several: list[Columns] = []
-        for start in range(0, len(given), _AT_ONCE):
-            files = given[start : start + _AT_ONCE]
+        for files in _chunks(given):
             found = fio_formats.read([data.decode("utf-8") for _, data, _ in files])
             for index in found.left:
                 self._add_left(*files[index])
@@ -222,7 +239,7 @@ class _Found:
             )
         return several
 
-    def _together(self, files: Sequence[tuple[int, bytes, str]], read: _Reader) -> list[Columns]:
+    def _together(self, files: Sequence[_Content], read: _Reader) -> list[Columns]:
         """Read those of some files together that can be, and the others each by itself."""
         found, left = read([data.decode("utf-8") for _, data, _ in files])
         for index in left:
