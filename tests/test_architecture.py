@@ -42,6 +42,14 @@ def test_importing_the_package_imports_nothing_that_takes_its_time() -> None:
     assert found.stdout == "[]\n"
 
 
+def test_processes_that_read_in_bulk_import_nothing_else() -> None:
+    """Each of them starts anew, and most logs have no study."""
+    heavy = ["altair", "pydantic", "rich", "scipy"]
+    code = f"import sys, fsbench_kit.data.bulk.parts; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout == "[]\n"
+
+
 def test_comparisons_load_scipy_when_they_are_made() -> None:
     code = "import sys, fsbench_kit.analysis.comparison; print('scipy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -25,7 +25,7 @@ from fsbench_kit.data.columns import Columns, packed, unpacked
 from fsbench_kit.data.files import Stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from fsbench_kit.data.batches import File
@@ -43,7 +43,8 @@ class ReadFiles:
 
     def __init__(self, place: Path) -> None:
         self._entry = _Entry([place], "columns")
-        stamps, *frames = self._entry.read() or [pl.DataFrame(schema=_STAMPS), *Columns.of(()).frames()]
+        kept = list(self._entry.read())
+        stamps, *frames = kept or [pl.DataFrame(schema=_STAMPS), *Columns.of(()).frames()]
         parts = Columns(*frames).files(stamps.height)
         self._known = dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
 
@@ -102,7 +103,8 @@ class Results:
     def read(self) -> list[pl.DataFrame] | None:
         """Return the frames that were kept, if everything is as it was then."""
         kept = self._entry.read()
-        return kept[1:] if kept and kept[0].item() == self._traces else None
+        traces = next(kept, None)
+        return list(kept) if traces is not None and traces.item() == self._traces else None
 
     def keep(self, frames: Iterable[pl.DataFrame]) -> None:
         """Keep frames, instead of what was kept before."""
@@ -127,17 +129,17 @@ class _Entry:
         names = b"\0".join(os.fsencode(place.absolute()) for place in places)
         self._file = folder() / f"{hashlib.sha256(names).hexdigest()[:32]}.{kind}"
 
-    def read(self) -> list[pl.DataFrame]:
-        """Return its frames; none if there is no file, or it is damaged or of another version."""
+    def read(self) -> Iterator[pl.DataFrame]:
+        """Yield its frames; none if there is no file, or it is damaged or of another version."""
         try:
             with self._file.open("rb") as opened:
                 head, payload = opened.read(_HEAD), opened.read()
             if head != _head(payload):
-                return []
+                return
             os.utime(self._file)
         except OSError:
-            return []
-        return list(unpacked(payload))
+            return
+        yield from unpacked(payload)
 
     def write(self, frames: Iterable[pl.DataFrame]) -> None:
         """Write it at one go, and let go of those files that were not used for longest."""

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
@@ -156,11 +157,23 @@ class Lexer:
     """
 
     def __init__(self, **phrases: str) -> None:
-        self._phrases = {name: _phrase(pattern.replace(" ", r"\s*+")) for name, pattern in phrases.items()}
-        # Of a single character there are too many to be kept.
-        self._literals = {word for phrase in self._phrases.values() for word in phrase.words if len(word) > 1}
-        texts = (_NO_WORD.sub(" ", pattern) for pattern in phrases.values())
-        self._words = frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
+        self._given = phrases
+
+    # Expressions are compiled when there is something to read: most processes read logs of one format.
+
+    @cached_property
+    def _phrases(self) -> dict[str, _Phrase]:
+        return {name: _phrase(pattern.replace(" ", r"\s*+")) for name, pattern in self._given.items()}
+
+    @cached_property
+    def _literals(self) -> set[str]:
+        """The words of phrases; of a single character there are too many to be kept."""
+        return {word for phrase in self._phrases.values() for word in phrase.words if len(word) > 1}
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        texts = (_NO_WORD.sub(" ", pattern) for pattern in self._given.values())
+        return frozenset(word.lower() for text in texts for word in re.findall("[A-Za-z]+", text))
 
     def tokens(self, text: Text, start: int = 0, end: int | None = None) -> Iterator[Token]:
         """Yield the phrases between two positions, and the stretches between them that hold text.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from rich.progress import BarColumn, Progress, TextColumn
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -50,6 +48,8 @@ def shown(console: Console) -> Iterator[Callable[[Reading], None]]:
 
         yield say
         return
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415  # processes that read draw no bar
+
     columns = (BarColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("")
