@@ -9,7 +9,7 @@ import pytest
 
 import fsbench_kit as fsb
 from fsbench_kit.data import cache
-from fsbench_kit.formats import FORMATS
+from fsbench_kit.formats import FORMATS, clean
 from tests.data.test_batches import undamaged_logs
 
 Count = Callable[[], int]
@@ -36,7 +36,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Count:
-    """Return how many texts were parsed since it was asked last."""
+    """Return how many texts were parsed since it was asked last; no example is remembered."""
+    monkeypatch.setattr(clean, "_LONGEST", 0)
+    monkeypatch.setattr(clean, "_EXAMPLES", {})
     texts: list[object] = []
     for each in FORMATS:
         parse = each.parse
