@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def beside_two_samples(samples: Samples, found: Estimates, options: Options) -> None:
     """Give the interval of Hodges and Lehmann, which two modes do not shorten."""
-    n_a, n_b = samples.a.count(axis=-1), samples.b.count(axis=-1)
+    n_a, n_b = samples.a.n, samples.b.n
     # the confidence of all ratios of a run to a run, least to greatest
     widest = 1 - 2 / special.comb(n_a + n_b, n_a)
     ranked = (np.minimum(n_a, n_b) >= MIN_RUNS) & (widest >= options.confidence)
@@ -30,14 +30,14 @@ def beside_two_samples(samples: Samples, found: Estimates, options: Options) -> 
 
 def beside_pairs(samples: Samples, found: Estimates, options: Options) -> None:
     """Give the interval of the signed ranks."""
-    pairs = samples.a.count(axis=-1)
+    pairs = samples.a.n
     enough = (pairs >= MIN_PAIRS) & (1 - 2.0 ** (1 - pairs) >= options.confidence)
     companion(samples.where(enough), stats.signed_rank_log, found, options)
 
 
 def beside_few(groups: Groups, samples: Samples, method: Method, found: Estimates, options: Options) -> None:
     """Give cells of two or three runs an interval that borrows from others of their kind, if these are many."""
-    few = samples.where(np.minimum(samples.a.count(axis=-1), samples.b.count(axis=-1)) <= _FEW)
+    few = samples.where(samples.fewest <= _FEW)
     baselines, candidates = (groups.of(side, *_KIND)[few.rows] for side in SIDES)
     kinds = baselines.select(pl.struct(*_KIND, other=candidates["level"]).rank("dense")).to_series().to_numpy()
     for kind in np.unique(kinds):

@@ -67,6 +67,7 @@ class Design:
         self._over_cells = over_cells
         self.factor = evidence.factor
         self.of = evidence.of
+        self._answers: dict[Callable[[Design], pl.DataFrame], pl.DataFrame] = {}
         _, self._of_set, number = np.unique(groups.table["runs"], return_index=True, return_inverse=True)
         self._set_of_group = number
         sets = np.stack([number[groups.pairs[side].to_numpy()] for side in SIDES], axis=-1)
@@ -104,7 +105,9 @@ class Design:
     def mixes(self) -> pl.DataFrame:
         """The settings that differ inside a group: one row for each pair, key and value, see `_mixes`."""
         known = self.of(facts).filter(others(self.factor), pl.col("key") != "host")
-        return _mixes(self.units, known.filter(pl.col("kind") != "workload") if self._over_cells else known)
+        if self._over_cells:
+            known = known.filter(pl.col("kind") != "workload")
+        return _mixes(self.units, known) if known.height else _NO_MIXES
 
     @cached_property
     def plan(self) -> Plan:
@@ -135,6 +138,12 @@ class Design:
             .agg(values=pl.col("value").unique().sort())
         )
 
+    def once(self, question: Callable[[Design], pl.DataFrame]) -> pl.DataFrame:
+        """Return what a function finds in the design, which is asked once."""
+        if question not in self._answers:
+            self._answers[question] = question(self)
+        return self._answers[question]
+
     def of_groups(self, *columns: str) -> pl.DataFrame:
         """Return columns of the groups' table, beside ``group`` and ``set``, the number of its set of runs."""
         return self.groups.table.select("group", *columns, set=pl.Series(self._set_of_group))
@@ -150,6 +159,12 @@ class Design:
         """Return what is found of either set of each pair, the baseline's before the candidate's."""
         sides = pl.concat(self.pairs.select("pair", set=side) for side in SIDES)
         return sides.join(of_sets, on="set", maintain_order="left_right").drop("set")
+
+
+_NO_MIXES: Final = pl.DataFrame(
+    schema=dict.fromkeys(("pair", "n_a", "n_b", "a", "b"), pl.Int64)
+    | dict.fromkeys(("key", "kind", "value", "found"), pl.String)
+)
 
 
 def _mixes(units: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:

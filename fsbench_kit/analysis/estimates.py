@@ -13,7 +13,7 @@ from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.stats.values import checked_confidence, checked_log
 
 if TYPE_CHECKING:
-    from fsbench_kit.analysis.samples import Samples
+    from fsbench_kit.analysis.samples import Sampler, Samples
     from fsbench_kit.stats import RatioEstimate
     from fsbench_kit.stats.result import Floats, Ints
 
@@ -50,10 +50,10 @@ class Estimates:
 
     Attributes
     ----------
+    samples
+        The runs of rows and of groups.
     numbers
         The columns of `NUMBERS` and `TESTS`, nan where there is none.
-    words
-        The columns of `WORDS`.
     remarks
         Why a row has no more, and what to keep in mind when reading it.
     rounding
@@ -62,21 +62,32 @@ class Estimates:
         Rows of few runs, and how far each two runs of one of their groups lie apart, or the ratios of two rounds.
     """
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, samples: Sampler) -> None:
         self.numbers = {name: np.full(rows, np.nan) for name in (*NUMBERS, *TESTS)}
-        self.words = {name: np.full(rows, None, dtype=object) for name in WORDS}
+        self._words = {name: np.zeros(rows, dtype=np.uint32) for name in WORDS}
+        self._known: list[str | None] = [None]
         self.remarks = Remarks()
+        self.samples = samples
         self.rounding: Floats = np.zeros(0)
         self.scatter: list[tuple[Ints, Floats]] = []
 
     def put(self, rows: Ints, **columns: Any) -> None:
         """Fill in columns of some rows; words are the same for all of them."""
         for name, found in columns.items():
-            (self.words if name in self.words else self.numbers)[name][rows] = found
+            if name in self.numbers:
+                self.numbers[name][rows] = found
+                continue
+            if found not in self._known:
+                self._known.append(found)
+            self._words[name][rows] = self._known.index(found)
+
+    def text(self, name: str) -> pl.Series:
+        """Return a column of `WORDS`."""
+        return pl.Series(name, self._known, dtype=pl.String).gather(self._words[name])
 
     def put_ratios(self, samples: Samples) -> None:
         """Fill in the geometric means of both groups, and their ratio."""
-        of_a, of_b = (np.exp(np.ma.getdata(np.ma.log(runs).mean(axis=-1))) for runs in samples[1:])
+        of_a, of_b = (np.exp(runs.log().mean()) for runs in (samples.a, samples.b))
         self.put(samples.rows, value_baseline=of_a, value_candidate=of_b, ratio=of_b / of_a)
 
     def with_rounding(self, rows: Ints, result: RatioEstimate) -> tuple[Floats, Floats]:
@@ -92,12 +103,9 @@ class Estimates:
 
     def columns(self) -> dict[str, pl.Series]:
         """Return all columns; what is not finite is null: an unknown, an open end, a lower bound of nothing."""
-        known = {
-            name: pl.Series(np.where(np.isfinite(values), values, np.nan)).fill_nan(None)
-            for name, values in self.numbers.items()
-        }
-        words = {name: pl.Series(values.tolist(), dtype=pl.String) for name, values in self.words.items()}
-        return {**known, **words}
+        known = {name: np.where(np.isfinite(values), values, np.nan) for name, values in self.numbers.items()}
+        words = {name: self.text(name) for name in WORDS}
+        return {**pl.DataFrame(known, nan_to_null=True).to_dict(), **words}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

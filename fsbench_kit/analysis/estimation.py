@@ -64,8 +64,8 @@ def estimate(design: Design, without_ratio: pl.Series, options: Options) -> Esti
         What all rows share.
     """
     groups = design.groups
-    found = Estimates(groups.pairs.height)
     samples = Sampler(groups)
+    found = Estimates(groups.pairs.height, samples)
     n_a, n_b = samples.sizes
     fewest, most = np.minimum(n_a, n_b), np.maximum(n_a, n_b)
     refused = np.zeros(fewest.size, dtype=np.bool_)
@@ -177,7 +177,7 @@ def _predict(samples: Samples, found: Estimates, options: Options, *, inverse: b
     rows, many, one = samples
     if not rows.size:
         return
-    result = stats.prediction_log(np.ma.getdata(one)[:, 0], many, options.confidence)
+    result = stats.prediction_log(one.values[:, 0], many, options.confidence)
     result = result.inverse() if inverse else result
     low, high = found.with_rounding(rows, result)
     found.put(rows, method=result.method, prediction_low=low, prediction_high=high)

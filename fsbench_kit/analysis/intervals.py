@@ -12,6 +12,7 @@ from fsbench_kit.analysis.companions import beside_few, beside_pairs, beside_two
 from fsbench_kit.analysis.groups import SIDES
 from fsbench_kit.analysis.reasons import Reason
 from fsbench_kit.analysis.samples import independent, means_of, of_blocks, shared, stacked
+from fsbench_kit.stats.values import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,10 +158,13 @@ def _interval(samples: Samples, method: Method, found: Estimates, options: Optio
     if result.n_pairs is not None:
         units, per_unit, degrees = result.n_pairs, 1 / result.n_pairs, result.n_pairs - 1
         in_pairs = result.method.startswith("paired")  # else in blocks of several runs
-        of_a, of_b = (side if in_pairs else np.ma.log(side).mean(axis=-1) for side in (a, b))
-        within = tuple(range(1, of_a.ndim))
+        of_a, of_b = (side.values if in_pairs else side.log().mean() for side in (a, b))
+        both = a.present & b.present if in_pairs else (a.n > 0) & (b.n > 0)
         found.put(rows, n_pairs=units)
-        found.put(rows, above=(of_b > of_a).sum(axis=within), below=(of_b < of_a).sum(axis=within))
+        within = tuple(range(1, both.ndim))
+        found.put(
+            rows, above=((of_b > of_a) & both).sum(axis=within), below=((of_b < of_a) & both).sum(axis=within)
+        )
     found.put(
         rows,
         ratio=result.estimate,
@@ -210,10 +214,9 @@ def spread(result: RatioEstimate, units: Ints, reach: Floats) -> dict[str, Float
 
 def _scatter(samples: Samples, found: Estimates, *, of_rounds: bool = False) -> None:
     """Keep how far the runs of rows with few of them lie apart."""
-    fewest = np.minimum(samples.a.count(axis=-1), samples.b.count(axis=-1))
-    rows, a, b = samples.where((fewest >= FEWEST_UNITS) & (fewest <= MOST_FEW))
+    rows, a, b = samples.where((samples.fewest >= FEWEST_UNITS) & (samples.fewest <= MOST_FEW))
     if rows.size:
-        apart = [b / a] if of_rounds else [a, b]
+        apart = [Sample(b.values / a.values, a.present & b.present)] if of_rounds else [a, b]
         distances = np.concatenate([stats.distances(values) for values in apart], axis=-1)
         found.scatter.append((rows, distances))
 

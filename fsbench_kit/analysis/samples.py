@@ -9,6 +9,7 @@ import polars as pl
 
 from fsbench_kit import stats
 from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.stats.values import Sample
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.groups import Groups, Runs
@@ -19,27 +20,37 @@ class Samples(NamedTuple):
     """Some rows that are laid out alike, with the runs of their baseline and of their candidate."""
 
     rows: Ints
-    a: Runs
-    b: Runs
+    a: Sample
+    b: Sample
 
     def where(self, chosen: Bools) -> Samples:
         """Return some of the rows."""
-        return Samples(self.rows[chosen], self.a[chosen], self.b[chosen])
+        return self if chosen.all() else Samples(self.rows[chosen], self.a[chosen], self.b[chosen])
 
     def swapped(self) -> Samples:
         """Return the same rows, seen from the other group."""
         return Samples(self.rows, self.b, self.a)
+
+    @property
+    def fewest(self) -> Ints:
+        """How many runs the smaller group of each row has."""
+        return np.minimum(self.a.n, self.b.n)
 
 
 class Sampler:
     """Takes the runs of rows and of groups out of the values of all groups, which are put into an array once."""
 
     def __init__(self, groups: Groups, column: str = "value") -> None:
-        self._values = groups.ragged(groups.measurements[column])
-        self._started = groups.measurements["started_at"]
+        self._runs = _as_sample(groups.ragged(groups.measurements[column]))
         self._groups = groups
         self._n = groups.table["n"].to_numpy()
         self._sides = [groups.pairs[side].to_numpy() for side in SIDES]
+
+    @property
+    def are_positive(self) -> Bools:
+        """Of which groups all figures are above 0; a nan is no figure either."""
+        positive: Bools = (self._runs.values > 0).all(axis=-1)
+        return positive
 
     @property
     def sizes(self) -> list[Ints]:
@@ -50,16 +61,31 @@ class Sampler:
         """Return the runs of both groups of some rows."""
         return Samples(rows, *(self.group(groups[rows]) for groups in self._sides))
 
-    def group(self, groups: Ints) -> Runs:
+    def group(self, groups: Ints) -> Sample:
         """Return the runs of some groups."""
-        return self._values[groups, : self._n[groups].max(initial=0)]
+        some: Ints | slice = groups
+        if groups.size and (np.diff(groups) == 1).all():  # a view of neighbours takes no time
+            some = slice(groups[0], groups[-1] + 1)
+        width = self._n[groups].max(initial=0)
+        values, present = self._runs.values, self._runs.present
+        return Sample(*(np.asfortranarray(array[some, :width]) for array in (values, present)))
 
-    def in_time(self, groups: Ints) -> Runs:
+    def in_time(self, groups: Ints) -> Sample:
         """Return the runs of some groups in the order in which they were started; that of all is known."""
-        values = self.group(groups)
-        started = self._groups.ragged(self._started.to_physical())[groups, : values.shape[1]]
+        sample = self.group(groups)
+        started = self._groups.ragged(self._groups.measurements["started_at"].to_physical())
+        started = started[groups, : sample.values.shape[1]]
+        if sample.is_complete and (np.diff(np.ma.getdata(started), axis=-1) >= 0).all():
+            return sample
         order = started.argsort(axis=-1, kind="stable", endwith=True)
-        return values[np.arange(groups.size)[:, None], order]
+        places = np.arange(groups.size)[:, None], order
+        return Sample(sample.values[places], sample.present[places])
+
+
+def _as_sample(values: Runs) -> Sample:
+    """Return values without a check: those that have no logarithm are in no row that is estimated."""
+    absent = np.ma.getmaskarray(values)
+    return Sample(np.where(absent, 1.0, np.ma.getdata(values)), ~absent)
 
 
 def shared(planned: pl.DataFrame, by: str, *within: str, both: bool = True) -> pl.DataFrame:
@@ -84,7 +110,8 @@ def independent(planned: pl.DataFrame) -> Samples:
 def of_blocks(blocks: pl.DataFrame) -> Samples:
     """Return the figures of both groups, those of a block at one place."""
     by_row = blocks.group_by("row", maintain_order=True).agg(pl.col("a", "b").explode())
-    return Samples(by_row["row"].to_numpy(), *(stats.ragged(by_row[name].to_list()) for name in ("a", "b")))
+    of_a, of_b = (_as_sample(stats.ragged(by_row[name].to_list())) for name in ("a", "b"))
+    return Samples(by_row["row"].to_numpy(), of_a, of_b)
 
 
 def stacked(blocks: pl.DataFrame) -> Samples:
@@ -93,11 +120,11 @@ def stacked(blocks: pl.DataFrame) -> Samples:
     rows, sizes = (of_row[name].to_numpy().astype(np.int64) for name in ("row", "len"))
     place = np.repeat(np.arange(rows.size), sizes), np.concatenate([np.arange(size) for size in [0, *sizes]])
 
-    def stack(name: str) -> Runs:
+    def stack(name: str) -> Sample:
         runs = stats.ragged(blocks[name].to_list())
         shape = rows.size, int(sizes.max(initial=0)), runs.shape[-1]
         stacked = np.ma.MaskedArray(np.ones(shape), mask=np.ones(shape, dtype=np.bool_))
         stacked[place] = runs
-        return stacked
+        return _as_sample(stacked)
 
     return Samples(rows, stack("a"), stack("b"))

@@ -10,14 +10,13 @@ import polars as pl
 from fsbench_kit import stats
 from fsbench_kit.analysis.groups import SIDES
 from fsbench_kit.analysis.reasons import Reason
-from fsbench_kit.analysis.samples import Sampler
 from fsbench_kit.stats.drift import MIN_RUNS
 from fsbench_kit.stats.steady import WINDOW
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.estimates import Estimates
     from fsbench_kit.analysis.groups import Groups, Runs
-    from fsbench_kit.stats.result import Bools, Floats, Ints
+    from fsbench_kit.stats.result import Bools, Ints
 
 NON_STEADY: Final = Reason(
     code="NON_STEADY",
@@ -36,7 +35,7 @@ def look(groups: Groups, found: Estimates) -> Bools:
     ndarray of bool
         The rows with a group whose runs look as if they had modes.
     """
-    bimodal, drifting = _shapes(groups, found.rounding)
+    bimodal, drifting = _shapes(groups, found)
     bimodal &= groups.alike("launch")  # several hosts, kernels or launches have speeds of their own
     few = groups.table["n"].to_numpy() < _FOR_MODES
     for side in SIDES:
@@ -57,19 +56,18 @@ _FOR_MODES: Final = 6
 """The fewest runs that are said to be bimodal: of fewer, a mode is hardly more than one run."""
 
 
-def _shapes(groups: Groups, rounding: Floats) -> tuple[Bools, Bools]:
+def _shapes(groups: Groups, found: Estimates) -> tuple[Bools, Bools]:
     """Tell which groups are bimodal, and which drift."""
     n = groups.table["n"].to_numpy()
     if not n.size:
         return n > 0, n > 0
     compared, bimodal, drifting = (np.zeros(n.size, dtype=np.bool_) for _ in range(3))
     compared[groups.pairs.to_numpy()] = True
-    samples = Sampler(groups)
-    values = groups.measurements["value"].to_numpy()[groups.order]
-    measured = compared & (n >= 3) & (np.minimum.reduceat(values, groups.first) > 0)  # a nan is no figure either
+    samples = found.samples
+    measured = compared & (n >= 3) & samples.are_positive
     chosen = np.flatnonzero(measured)
     if chosen.size:
-        bimodal[chosen] = stats.bimodal(samples.group(chosen), rounding[chosen])
+        bimodal[chosen] = stats.bimodal(samples.group(chosen), found.rounding[chosen])
 
     # A line over time means something where the times are known, and all runs were made on one machine.
     timed = ~groups.having(pl.col("started_at").is_null()) & groups.alike("host")

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import polars as pl
 
 from fsbench_kit import stats
 from fsbench_kit.analysis.intervals import FEWEST_UNITS, MOST_FEW
@@ -76,8 +75,7 @@ def _p(found: Estimates, rows: Ints, limit: float, **spread: Floats) -> Floats:
 
 def _kinds(groups: Groups, found: Estimates, rows: Ints) -> list[Ints]:
     """Return the rows of each kind."""
-    methods = pl.Series("method", found.words["method"][rows].tolist(), dtype=pl.String)
-    kinds = groups.of("baseline", *_POOLED)[rows].with_columns(methods, row=rows)
+    kinds = groups.of("baseline", *_POOLED)[rows].with_columns(found.text("method")[rows], row=rows)
     return [
         of_kind.to_numpy() for of_kind in kinds.group_by(*_POOLED, "method", maintain_order=True).agg("row")["row"]
     ]

@@ -42,12 +42,15 @@ def drift(values: ArrayLike, confidence: float = 0.99) -> Estimate:
     n, present = logs.n, logs.present
     places = np.arange(logs.values.shape[-1], dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        x = places - (places * present).sum(axis=-1, keepdims=True) / n[..., None]
+        if logs.is_complete:
+            x = np.broadcast_to(places - places.mean(), logs.values.shape)
+        else:
+            x = places - (places * present).sum(axis=-1, keepdims=True) / n[..., None]
         y = logs.values - logs.mean()[..., None]
         sxx = logs.total(np.square(x))
         slope = logs.total(x * y) / sxx
         residual = logs.total(np.square(y - slope[..., None] * x)) / (n - 2.0)
-    span = np.ptp(np.where(present, places, places.mean()), axis=-1)
+    span = np.ptp(places) if logs.is_complete else np.ptp(np.where(present, places, places.mean()), axis=-1)
     still, too_few = logs.without_spread, n < MIN_RUNS
     error = np.where(still | too_few, np.nan, span * np.sqrt(np.maximum(residual, 0) / sxx))
     half_width = half_width_by_t(error, n - 2.0, confidence)

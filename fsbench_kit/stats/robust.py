@@ -66,8 +66,8 @@ def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> 
     found = np.full((4, int(np.prod(cells))), np.nan)
     for chosen, (dense_a, dense_b) in by_size(logs_a, logs_b):
         few = min(dense_a.shape[1], dense_b.shape[1])
-        ratios = (dense_b[:, :, None] - dense_a[:, None, :]).reshape(len(chosen), -1)
         null = _without_ties(dense_a.shape[1], dense_b.shape[1]) if few >= MIN_RUNS else None
+        ratios = (dense_b[:, :, None] - dense_a[:, None, :]).reshape(len(chosen), -1)
         found[:, chosen] = _invert(ratios, null, confidence)
     estimate, low, high, achieved = found.reshape(4, *cells)
     unknown = np.isnan(achieved)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.analysis.confounders.entry import confounder
+from fsbench_kit.analysis.confounders.entry import NOTHING, confounder
 from fsbench_kit.analysis.design import OTHER
 from fsbench_kit.analysis.facts import counted, is_default
 from fsbench_kit.analysis.groups import SIDES
@@ -23,10 +23,12 @@ _EXTRA_DISKS: Final = ("log_device", "cache_device")
 @confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
 def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known of both groups and differ; those that come with a target may."""
+    if design.settings.is_empty():
+        return NOTHING
     told = pl.col("key").is_in(_EXTRA_DISKS) | pl.all_horizontal(pl.col("value", f"value{OTHER}").is_not_null())
     first, second = (pl.col(name).fill_null(NOT_KNOWN) for name in ("value", f"value{OTHER}"))
     return (
-        _side_by_side(design)
+        design.once(_side_by_side)
         .filter(told, first != second, counted(design.factor))
         .join(design.mixes, on=["pair", "key"], how="anti")
         .sort("kind", "key")
@@ -44,7 +46,7 @@ def _side_by_side(design: Design) -> pl.DataFrame:
 def _of_groups(design: Design) -> pl.DataFrame:
     """Name what sets groups apart that were put side by side: filesystem, machine, and all but the work."""
     if design.factor != GROUP:
-        return pl.DataFrame(schema={"pair": pl.Int64, "text": pl.String})
+        return NOTHING
     filesystems = (
         design.members.select("set", "run_id")
         .join(design.of(lambda dataset: dataset.runs.select("run_id", "filesystem")), on="run_id")
@@ -71,6 +73,8 @@ def _of_groups(design: Design) -> pl.DataFrame:
 )
 def _unbalanced(design: Design) -> pl.DataFrame:
     """Say how often each group has a value that the other does not have, or has another target."""
+    if design.mixes.is_empty():
+        return NOTHING
     unbalanced = design.mixes.filter(found="unbalanced")
     targets = unbalanced.filter(kind="name")
     settings = unbalanced.filter(pl.col("kind") != "name")
@@ -86,6 +90,8 @@ def _unbalanced(design: Design) -> pl.DataFrame:
 @confounder("MIXED_GROUP", "footnote", "The runs of a group differ in a setting.")
 def _mixed(design: Design) -> pl.DataFrame:
     """Say which settings differ inside both groups, and why that does not set the groups apart."""
+    if design.mixes.is_empty():
+        return NOTHING
     harmless = {
         "balanced": "The runs differ in {}, in equal shares of both groups: {}.",
         "within units": "{} is not balanced ({}), but it is within each host or launch.",
@@ -117,7 +123,11 @@ _MOST: Final = 4
 @confounder("KNOWN_OF_ONE", "footnote", "A setting is known of one group only.")
 def _known_of_one(design: Design) -> pl.DataFrame:
     """Name the settings that are known of one group only, each group's in a sentence."""
-    beside = _side_by_side(design).filter(counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS)).sort("key")
+    if design.settings.is_empty():
+        return NOTHING
+    beside = (
+        design.once(_side_by_side).filter(counted(design.factor), ~pl.col("key").is_in(_EXTRA_DISKS)).sort("key")
+    )
     levels = design.pairs.select(
         "pair", *(pl.col(side).replace_strict(*_levels(design)).alias(side) for side in SIDES)
     )
@@ -144,7 +154,9 @@ def _levels(design: Design) -> tuple[pl.Series, pl.Series]:
 @confounder("OWN_OPTIONS", "footnote", "The targets have mount options of their own.")
 def _own_options(design: Design) -> pl.DataFrame:
     """Name the mount options that belong to one filesystem, where the factor brings them with it."""
-    own = _side_by_side(design).filter(
+    if design.settings.is_empty():
+        return NOTHING
+    own = design.once(_side_by_side).filter(
         ~counted(design.factor), pl.col("kind") != "name", pl.col("key").str.starts_with("mount")
     )
     return (

@@ -66,5 +66,7 @@ def of_runs(measurements: pl.DataFrame) -> pl.DataFrame:
 def diagnosed(dataset: Dataset, code: str) -> pl.DataFrame:
     """Return the runs in whose log a diagnostic of some code stands, each with its message."""
     said = dataset.diagnostics.filter(code=code).select("source", "message", at="start")
+    if said.is_empty():
+        return pl.DataFrame(schema={"run_id": pl.String, "message": pl.String})
     found = dataset.runs.join(said, on="source").filter(pl.col("at").is_between("start", "end", closed="left"))
     return found.sort("run_id").select("run_id", "message")

@@ -24,7 +24,7 @@ def _in_blocks(design: Design) -> pl.DataFrame:
     """Judge the order inside each launch: a group that is done first, and runs that hardly alternate."""
     a, changes = pl.col("side") == 0, pl.col("side") != pl.col("side").shift()
     launches = (
-        timed(design)
+        design.once(timed)
         .filter(pl.col("at").is_not_null().all().over("pair"))
         .sort("pair", "launch", "at", maintain_order=True)
         .group_by("pair", "launch", maintain_order=True)
@@ -85,7 +85,7 @@ def _concurrent(design: Design) -> pl.DataFrame:
 def _untimed(design: Design) -> pl.DataFrame:
     """Find pairs of groups of several runs whose order nothing tells: neither times nor rounds."""
     unknown = pl.col("at").is_null() & pl.col("round").is_null()
-    return timed(design).filter(unknown).select("pair").unique(maintain_order=True)
+    return design.once(timed).filter(unknown).select("pair").unique(maintain_order=True)
 
 
 def timed(design: Design) -> pl.DataFrame:

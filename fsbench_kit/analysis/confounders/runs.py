@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fsbench_kit.analysis.confounders.entry import confounder, diagnosed
+from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, diagnosed
 from fsbench_kit.analysis.confounders.order import timed
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 @confounder("IDLE_THREAD", "footnote", "A thread did nothing.")
 def _idle(design: Design) -> pl.DataFrame:
+    if design.of(_idle_threads).is_empty():
+        return NOTHING
     said = design.members.join(design.of(_idle_threads), on="run_id").sort("set", "run_id")
     return design.of_pairs(said.select("set", text=pl.format("{}: {}", "level", "message")))
 
@@ -27,13 +29,17 @@ def _idle_threads(dataset: Dataset) -> pl.DataFrame:
 @confounder("UNITS", "footnote", "What the interval is over, and which runs take no part in it.")
 def _units(design: Design) -> pl.DataFrame:
     """Say how runs are compared, where both groups have several."""
+    if design.plan.notes.is_empty():
+        return NOTHING
     return design.plan.notes.join(
-        timed(design).select("pair").unique(), on="pair", how="semi", maintain_order="left"
+        design.once(timed).select("pair").unique(), on="pair", how="semi", maintain_order="left"
     )
 
 
 @confounder("LEFT_OUT", "footnote", "Runs before the first round were left out.")
 def _left_out(design: Design) -> pl.DataFrame:
+    if design.groups.before.is_empty():
+        return NOTHING
     runs = pl.col("runs")
     one, several = (
         pl.format("1 {} run was left out.", "stage"),
@@ -55,6 +61,8 @@ def _stopped(design: Design) -> pl.DataFrame:
     Such rules look at the spread that the interval is made of, and so end rather where that happens to be small:
     ``docs/coverage.md`` has what was measured.
     """
+    if design.groups.measurements["stopping_rule"].null_count() == design.groups.measurements.height:
+        return NOTHING
     rules = design.groups.measurements.filter(pl.col("stopping_rule").is_not_null()).select(
         "group", "stopping_rule"
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.analysis.confounders.entry import confounder, of_runs
+from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, of_runs
 from fsbench_kit.analysis.design import OTHER
 from fsbench_kit.analysis.settings import number, wide
 from fsbench_kit.model.units import humanise
@@ -25,6 +25,8 @@ _IN_TIME: Final = 0.99
 )
 def _unequal_work(design: Design) -> pl.DataFrame:
     """Tell where one group did all of its work, and the other was stopped by the clock before that."""
+    if design.of(_work).is_empty():
+        return NOTHING
     works = (
         design.members.join(design.of(_work), on="run_id")
         .group_by("set", "level")
@@ -72,6 +74,8 @@ _ASYNCHRONOUS: Final = ("libaio", "io_uring", "posixaio", "solarisaio", "windows
 )
 def _blocking_submit(design: Design) -> pl.DataFrame:
     """Name the groups in which most of a request's time is its submission, which the metric leaves out."""
+    if design.of(_submission).is_empty():
+        return NOTHING
     shares = (
         design.groups.measurements.filter(pl.col("metric").is_in(["completion_latency", EITHER_LATENCY]))
         .join(design.of(_submission).filter(pl.col("submission") > 0.5), on=["run_id", "operation"])
