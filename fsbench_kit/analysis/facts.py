@@ -54,6 +54,8 @@ def facts(dataset: Dataset) -> pl.DataFrame:
     values = pl.col("value")
     alike = (values == values.first()).all() & (pl.len() == dataset.runs.height)
     of_runs = of_runs.filter(~alike.over("key"))
+    if of_runs.is_empty():
+        return of_runs.with_columns(kind=pl.lit(None, pl.String))
     of_runs = pl.concat([of_runs.filter(pl.col("key") != "mount_options"), _mounts(of_runs)])
     kinds = {key: _kind(key) for key in of_runs["key"].unique()}
     memory = of_runs.filter(key="memory")["value"].unique().sort().to_list()

@@ -57,7 +57,12 @@ def effective(settings: pl.DataFrame) -> pl.DataFrame:
 def wide(settings: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
     """Return one row for each run with a column for each of some keys; unknown is null."""
     wanted = list(keys)
-    return _columns(effective(settings.filter(pl.col("key").is_in(wanted))), wanted)
+    some = settings.filter(pl.col("key").is_in(wanted))
+    return _columns(effective(some), wanted) if some.height else _none_of(wanted)
+
+
+def _none_of(keys: Iterable[str]) -> pl.DataFrame:
+    return pl.DataFrame(schema=dict.fromkeys(("run_id", *keys), pl.String))
 
 
 def _columns(effective: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
@@ -87,6 +92,9 @@ def known(dataset: Dataset) -> pl.DataFrame:
 
 def _parts(dataset: Dataset, known: pl.DataFrame, key: str, scope: str) -> pl.DataFrame:
     """Return the parts of which a log has figures as a setting, where nothing else gives its run that setting."""
+    parts = dataset.measurements["part"]
+    if parts.null_count() == parts.len():
+        return _none_of(("key", "value"))
     named = pl.col("run_id").is_in(known.filter(pl.col("key") == key)["run_id"].implode())
     # the kernel numbers loop devices and disks in memory as it likes
     chance = (pl.col("scope") == "disk") & pl.col("part").str.contains("^(loop|ram)")
@@ -249,6 +257,11 @@ _LARGEST: Final = 1e100
 
 def _computable(figures: pl.DataFrame) -> pl.DataFrame:
     """Let figures be missing that are nan or infinite, or near it, and bounds unknown that make no sense."""
+    value, low, high = (figures[name].to_numpy() for name in ("value", "low", "high"))
+    if (
+        (low >= 1 / _LARGEST) & (low <= high) & (high <= _LARGEST) & (value >= 1 / _LARGEST) & (value <= _LARGEST)
+    ).all():
+        return figures  # as nearly always
 
     def usable(name: str) -> pl.Expr:
         return (pl.col(name) == 0) | pl.col(name).abs().is_between(1 / _LARGEST, _LARGEST)

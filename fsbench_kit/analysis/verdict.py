@@ -57,7 +57,8 @@ def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
             testable=~withheld & pl.col("p").is_not_null() & (pl.col("units") >= FEWEST_UNITS),
         )
     )
-    families = rows.filter("testable", pl.col("effect") == pl.col("row")).partition_by(FAMILY)
+    tested = rows.filter("testable", pl.col("effect") == pl.col("row"))
+    families = tested.select(*FAMILY, "effect", *_OF_TEST).partition_by(FAMILY)
     bound = pl.coalesce("ratio", "rounding_low").fill_null(0.0)  # a bound that is tested lies beyond 1
     shown = (
         pl.when(pl.col("p_equivalent") <= level)
@@ -75,7 +76,7 @@ def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
             tested=pl.lit(family.height),
             error=pl.lit(min(1.0, len(families) * level)),
         )
-        for family in families or [rows.clear().with_columns(p_adjusted="p", tested="row", error="p")]
+        for family in families or [tested.clear()]
     )
     of_effect = tests.select("effect", "p_adjusted", "tested", "error", shown=shown)
     words: list[tuple[pl.Expr, Verdict]] = [
@@ -87,6 +88,9 @@ def judged(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     return rows.join(
         of_effect.with_columns(testable=True), on=["effect", "testable"], how="left", maintain_order="left"
     ).with_columns(verdict=pl.when(pl.col("shown") != "inconclusive").then("shown").otherwise(of_reasons))
+
+
+_OF_TEST: Final = ("p", "p_equivalent", "ratio", "rounding_low", "better")
 
 
 def _because(*reasons: str) -> pl.Expr:

@@ -565,6 +565,31 @@ def test_two_runs_of_each_side_are_replicated(tmp_path: Path, runs: list[str], e
     assert row["evidence"] == evidence
 
 
+def test_a_claim_is_replicated_where_each_of_its_figures_is(tmp_path: Path) -> None:
+    """One task has two runs of each filesystem, and the other one only."""
+    study = STUDY.format(claim='relation = "less"').partition("[[log]]")[0]
+    for number, tasks in enumerate((("mkfs", "mount"), ("mkfs",))):
+        for name, seconds in (("a", 2.0), ("b", 4.0)):
+            lines = [
+                LOG.splitlines()[0],
+                *(f"{task},{name},elapsed,{seconds + number / 10:.3f},,,s," for task in tasks),
+            ]
+            (tmp_path / f"{name}{number}.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+            study += f'[[log]]\nfile = "{name}{number}.csv"\ntool = "filetree"\n\n'
+    study += "[[claim]]" + STUDY.format(claim='relation = "less"').partition("[[claim]]")[2]
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    row = fsb.audit(tmp_path).row(0, named=True)
+    assert (row["cells"], row["evidence"]) == (2, "single figures")
+
+
+@pytest.mark.parametrize(("pairs", "place"), [([LESS], "place 1"), ([EQUAL], "place 1 to 2")])
+def test_a_place_that_is_open_is_told_by_both_its_ends(
+    tmp_path: Path, pairs: list[tuple[float, float]], place: str
+) -> None:
+    reason = _audit_tasks(tmp_path, 'relation = "rank"\nsize = "1"', pairs)["reason"]
+    assert f", {place} (" in reason
+
+
 # Welch on logarithms, by hand: ln of the ratios of the pairs below, t of 8 degrees of freedom
 TEN = [(10.0, 1.0), (12.5, 1.3), (8.6, 0.8), (11.9, 0.95), (9.2, 1.1)]
 

@@ -33,6 +33,22 @@ def test_a_level_has_five_figures_at_least(figures: int, starts: list[int]) -> N
     assert levels(series).starts.tolist() == starts
 
 
+@pytest.mark.parametrize(("seed", "starts"), [(8, [0]), (28, [0, 30, 35])])
+def test_a_stall_counts_as_three_standard_deviations_however_deep(seed: int, starts: list[int]) -> None:
+    # Of 60 figures three of that depth are just below what two changes are worth, or just above.
+    for depth in (50, 5000):
+        series = np.random.default_rng(seed).normal(size=60)
+        series[30:33] -= depth
+        assert levels(series).starts.tolist() == starts
+
+
+@pytest.mark.parametrize(("step", "starts"), [(15, [0]), (25, [0, 30])])
+def test_steps_of_a_random_walk_are_no_levels_unless_they_are_large(step: float, starts: list[int]) -> None:
+    # Neighbours of a walk are all but equal, and are taken to be so by 95 %.
+    series = np.random.default_rng(1).normal(size=60).cumsum() + step * (np.arange(60) >= 30)
+    assert levels(series).starts.tolist() == starts
+
+
 @pytest.mark.parametrize(("step", "starts"), [(2.12, [0]), (2.24, [0, 20])])
 def test_a_change_is_worth_four_times_the_logarithm_of_the_length(step: float, starts: list[int]) -> None:
     # Figures of 1 and -1 by turns: neighbours differ by 2, of which normal noise of variance 2^2 / 2 / 0.623 has

@@ -161,3 +161,10 @@ def test_the_estimate_lies_in_the_interval_and_more_confidence_is_wider(method: 
     assert ((wide.low <= narrow.low) & (narrow.high <= wide.high))[known].all()
     assert (wide.confidence[known] >= 0.96).all()
     assert ((narrow.confidence[known] >= 0.9) & (narrow.confidence[known] < 0.96)).all()
+
+
+def test_the_order_of_nearly_equal_runs_changes_no_digit() -> None:
+    a, b = np.random.default_rng(1).integers(9990, 9999, (2, 2000, 7)) / 10
+    one, other = welch_log(a, b), welch_log(a[:, ::-1], b[:, ::-1])
+    for field in ("estimate", "low", "high", "p"):
+        np.testing.assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-12)

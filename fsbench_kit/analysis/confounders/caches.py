@@ -81,8 +81,11 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
         .unpivot(index="run_id", variable_name="direction", value_name="moved")
         .drop_nulls("moved")
     )
-    counted = dataset.measurements if moved.height else dataset.measurements.clear()
-    figures = of_runs(counted).select("run_id", "operation", "metric", "statistic", "value", _DIRECTION)
+    if moved.is_empty():
+        return pl.DataFrame(schema=dict.fromkeys(("run_id", "operation", "direction"), pl.String))
+    figures = of_runs(dataset.measurements).select(
+        "run_id", "operation", "metric", "statistic", "value", _DIRECTION
+    )
     accounted = (
         figures.filter(metric="bytes", statistic="value")
         .group_by("run_id", "direction")

@@ -48,9 +48,10 @@ def _work(dataset: Dataset) -> pl.DataFrame:
     limits = wide(dataset.settings, ["time_limit", "time_based"]).filter(
         pl.col("time_limit").is_not_null(), pl.col("time_based").ne_missing("true")
     )
-    limited = dataset.measurements if limits.height else dataset.measurements.clear()
+    if limits.is_empty():
+        return NOTHING
     done = (
-        of_runs(limited)
+        of_runs(dataset.measurements)
         .filter(metric="bytes", statistic="value")
         .group_by("run_id")
         .agg(pl.col("value").sum().alias("bytes"))
@@ -92,8 +93,9 @@ def _blocking_submit(design: Design) -> pl.DataFrame:
 def _submission(dataset: Dataset) -> pl.DataFrame:
     """Return for each run and operation of an asynchronous engine the share of submission in the latency."""
     engine = wide(dataset.settings, ["engine"]).filter(pl.col("engine").is_in(_ASYNCHRONOUS))
-    submitting = dataset.measurements if engine.height else dataset.measurements.clear()
-    means = of_runs(submitting).filter(statistic="mean").join(engine, on="run_id", how="semi")
+    if engine.is_empty():
+        return NOTHING
+    means = of_runs(dataset.measurements).filter(statistic="mean").join(engine, on="run_id", how="semi")
     waited, whole = (
         means.filter(metric=metric).group_by("run_id", "operation").agg(pl.col("value").mean().alias(metric))
         for metric in ("submission_latency", "latency")
