@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from fsbench_kit.analysis.design import Design
     from fsbench_kit.analysis.estimates import Estimates, Options
-    from fsbench_kit.analysis.groups import Groups, Runs
+    from fsbench_kit.analysis.groups import Groups
     from fsbench_kit.analysis.samples import Samples
     from fsbench_kit.stats import RatioEstimate
     from fsbench_kit.stats.result import Floats, Ints
 
-    Method: TypeAlias = Callable[[Runs, Runs, float], RatioEstimate]
+    Method: TypeAlias = Callable[[Sample, Sample, float], RatioEstimate]
 
 STRATA_DISAGREE: Final = Reason(
     code="STRATA_DISAGREE",
@@ -120,7 +120,10 @@ def _within_strata(planned: pl.DataFrame, found: Estimates, options: Options) ->
 
 
 def _strata(
-    strata: pl.DataFrame, method: Callable[[Runs, Runs, float], stats.Strata], found: Estimates, options: Options
+    strata: pl.DataFrame,
+    method: Callable[[Sample, Sample, float], stats.Strata],
+    found: Estimates,
+    options: Options,
 ) -> None:
     """Give the interval of some rows within strata; those that disagree are named one by one."""
     samples = stacked(strata)

@@ -49,8 +49,7 @@ class Sampler:
     @property
     def are_positive(self) -> Bools:
         """Of which groups all figures are above 0; a nan is no figure either."""
-        positive: Bools = (self._runs.values > 0).all(axis=-1)
-        return positive
+        return np.asarray((self._runs.values > 0).all(axis=-1))
 
     @property
     def sizes(self) -> list[Ints]:
@@ -68,7 +67,7 @@ class Sampler:
             some = slice(groups[0], groups[-1] + 1)
         width = self._n[groups].max(initial=0)
         values, present = self._runs.values, self._runs.present
-        return Sample(*(np.asfortranarray(array[some, :width]) for array in (values, present)))
+        return Sample(np.asfortranarray(values[some, :width]), np.asfortranarray(present[some, :width]))
 
     def in_time(self, groups: Ints) -> Sample:
         """Return the runs of some groups in the order in which they were started; that of all is known."""

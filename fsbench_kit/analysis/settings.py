@@ -257,10 +257,8 @@ _LARGEST: Final = 1e100
 
 def _computable(figures: pl.DataFrame) -> pl.DataFrame:
     """Let figures be missing that are nan or infinite, or near it, and bounds unknown that make no sense."""
-    value, low, high = (figures[name].to_numpy() for name in ("value", "low", "high"))
-    if (
-        (low >= 1 / _LARGEST) & (low <= high) & (high <= _LARGEST) & (value >= 1 / _LARGEST) & (value <= _LARGEST)
-    ).all():
+    low, printed, high = (figures[name].to_numpy() for name in ("low", "value", "high"))
+    if ((low >= 1 / _LARGEST) & (low <= printed) & (printed <= high) & (high <= _LARGEST)).all():
         return figures  # as nearly always
 
     def usable(name: str) -> pl.Expr:

@@ -17,12 +17,11 @@ from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import Sample, paired, runs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from fsbench_kit.stats.result import RatioEstimate
+    from fsbench_kit.stats.values import Runs
 
 
-def blocked_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def blocked_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Estimate the geometric mean over blocks of the ratio of geometric means inside each block.
 
     Each block counts once, however many runs it has.

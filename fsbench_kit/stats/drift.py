@@ -11,10 +11,10 @@ from fsbench_kit.stats.student import half_width_by_t, over_cells
 from fsbench_kit.stats.values import runs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from fsbench_kit.stats.values import Runs
 
 
-def drift(values: ArrayLike, confidence: float = 0.99) -> Estimate:
+def drift(values: Runs, confidence: float = 0.99) -> Estimate:
     """Estimate the ratio of the last run to the first, by a straight line through the logarithms.
 
     An interval that excludes 1 is a drift. Where runs of both groups took turns in random order it does no

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from fsbench_kit.stats.result import Bools, Floats, RatioEstimate
+    from fsbench_kit.stats.values import Runs
 
 MIN_CELLS: Final = 12
 """Cells with a spread below which there is nothing to borrow from."""
@@ -72,7 +73,7 @@ def variance_prior(variance: Floats, df: Floats) -> Prior | None:
     return Prior(float(np.exp(logs.mean() + special.psi(half) - np.log(half))), 2 * half)
 
 
-def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def moderated_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Estimate the ratio of geometric means of two independent groups in many cells, with moderated variances.
 
     Parameters
@@ -120,7 +121,7 @@ def moderated_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Ratio
     )
 
 
-def moderated_paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def moderated_paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Estimate the geometric mean of the ratios of paired runs in many cells, with moderated variances.
 
     Parameters

@@ -15,14 +15,15 @@ import numpy as np
 from fsbench_kit.stats.values import runs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from fsbench_kit.stats.result import Floats, Ints
 
     Counts = Ints | NDArray[np.float64]
+    from fsbench_kit.stats.values import Runs
 
 
-def distances(values: ArrayLike) -> Floats:
+def distances(values: Runs) -> Floats:
     """Return how far the runs of each cell lie apart: the absolute log ratio of each pair, or nan.
 
     Parameters

@@ -15,16 +15,14 @@ from fsbench_kit.stats.student import ratio_by_t, welch_df
 from fsbench_kit.stats.values import paired, runs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from fsbench_kit.stats.result import RatioEstimate
-    from fsbench_kit.stats.values import Sample
+    from fsbench_kit.stats.values import Runs, Sample
 
 MANY: Final = {2: 5, 3: 10}
 """From how many runs in the other group two runs, or three, are called lopsided: see `welch_log`."""
 
 
-def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def welch_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Estimate the ratio of geometric means of two independent groups, by Welch's t on logarithms.
 
     Parameters
@@ -81,7 +79,7 @@ def welch_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEsti
     )
 
 
-def paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Estimate the geometric mean of the ratios of paired runs, by Student's t on their logarithms.
 
     Runs of one round share what the round had in common (a drifting disk, a neighbour's load), and a pair's
@@ -131,7 +129,7 @@ def paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEst
     )
 
 
-def paired_logs(a: ArrayLike, b: ArrayLike, *, at_least: int) -> Sample:
+def paired_logs(a: Runs, b: Runs, *, at_least: int) -> Sample:
     """Return the logarithms of the ratios B/A of paired runs, absent where either run is.
 
     Raises

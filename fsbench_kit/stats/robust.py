@@ -13,9 +13,8 @@ from fsbench_kit.stats.student import over_cells
 from fsbench_kit.stats.values import by_size, checked_confidence, runs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from fsbench_kit.stats.result import Floats
+    from fsbench_kit.stats.values import Runs
 
 MIN_RUNS: Final = 4
 """Runs per group below which no two-sided 95 % interval exists: three against three reach 90 %."""
@@ -24,7 +23,7 @@ MIN_PAIRS: Final = 6
 """Pairs below which no two-sided 95 % interval exists: five reach 93.75 %."""
 
 
-def hodges_lehmann_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Estimate the shift in ratio between two independent groups, by Hodges and Lehmann, with its interval.
 
     The estimate is the median of all ratios of a run of B to a run of A; the interval holds the ratios that the
@@ -94,7 +93,7 @@ def _without_ties(n_a: int, n_b: int) -> Floats:
     return mann_whitney_null(n_a, (1,) * (n_a + n_b))
 
 
-def signed_rank_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Estimate the ratio of paired runs, by the median of Walsh averages with its signed-rank interval.
 
     Parameters

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from fsbench_kit.stats.result import Bools, Floats
+    from fsbench_kit.stats.values import Runs
 
 WIDE_GAP: Final = 3.0
 """How many pooled standard deviations make a gap between neighbours wide."""
@@ -22,7 +23,7 @@ WIDER_GAPS: Final = {3: 46.0, 4: 11.8, 5: 7.2, 6: 5.4, 7: 4.5, 8: 3.9, 9: 3.5, 1
 Three standard deviations alone would flag 61 % of such groups at three runs, 33 % at five and 6 % at ten."""
 
 
-def bimodal(values: ArrayLike, rounding: ArrayLike = 0.0) -> Bools:
+def bimodal(values: Runs, rounding: ArrayLike = 0.0) -> Bools:
     """Tell where runs are bimodal: the widest gap between neighbours is wide beside the spread on its sides.
 
     Parameters

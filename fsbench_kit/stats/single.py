@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from fsbench_kit.stats.result import Floats, RatioEstimate
+    from fsbench_kit.stats.values import Runs
 
 LABELS: Final = ("fragile", "weak", "fair", "robust to noise")
 """How well the ratio of two single figures would stand noise between runs (not a biased set-up)."""
@@ -135,7 +136,7 @@ def _end(value: ArrayLike | None, *, otherwise: float) -> Floats:
     return np.where(np.isnan(known), otherwise, known)
 
 
-def prediction_log(single: ArrayLike, many: ArrayLike, confidence: float = 0.95) -> RatioEstimate:
+def prediction_log(single: ArrayLike, many: Runs, confidence: float = 0.95) -> RatioEstimate:
     """Set one run against several: the ratio to their geometric mean, and what their spread makes of it.
 
     The interval excludes 1 exactly where the run lies outside the prediction interval for one more run of the

@@ -19,9 +19,8 @@ from fsbench_kit.stats.student import ratio_by_t
 from fsbench_kit.stats.values import Sample, paired, runs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from fsbench_kit.stats.result import Bools, Floats, Ints, RatioEstimate
+    from fsbench_kit.stats.values import Runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,7 +42,7 @@ class Strata:
     p_disagree: Floats
 
 
-def stratified_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Strata:
+def stratified_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
     """Estimate the ratio of geometric means of two groups within strata.
 
     Parameters
@@ -87,7 +86,7 @@ def stratified_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Stra
     )
 
 
-def stratified_paired_log(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Strata:
+def stratified_paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
     """Estimate the geometric mean of paired ratios within strata: rounds within hosts.
 
     Parameters

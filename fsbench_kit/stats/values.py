@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,10 @@ def padded(values: Floats, sizes: Ints) -> np.ma.MaskedArray[Any, np.dtype[np.fl
     dense = np.zeros(absent.shape, order="F")
     dense[~absent] = values
     return np.ma.MaskedArray(dense, mask=absent)
+
+
+Runs: TypeAlias = "ArrayLike | Sample"
+"""Runs of cells: an array, a masked one where some are absent, or a sample that was made of one before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +194,7 @@ def _rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return np.broadcast_to(array, shape).reshape(-1, shape[-1])
 
 
-def runs(values: ArrayLike | Sample, group: str, *, at_least: int) -> Sample:
+def runs(values: Runs, group: str, *, at_least: int) -> Sample:
     """Return runs as a sample, after a check that they are enough and have logarithms.
 
     Parameters
@@ -238,7 +242,7 @@ _HAS_LOGARITHM: Final = ("without a logarithm", np.finfo(np.float64).smallest_su
 _IS_FINITE: Final = ("that are not finite", -np.inf)
 
 
-def _sample(values: ArrayLike | Sample, name: str, check: tuple[str, float]) -> Sample:
+def _sample(values: Runs, name: str, check: tuple[str, float]) -> Sample:
     if isinstance(values, Sample):
         return values  # which was checked before
     array = np.asarray(values, dtype=np.float64)
