@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Floats
 
 EXACT_UP_TO: Final = 100
-"""Runs in both groups together beyond which the Mann-Whitney distribution is its normal limit, which by then is
-right to three digits, where the exact one takes seconds."""
+"""Runs in both groups together, or pairs, beyond which a distribution is its normal limit, which by then is right to
+three digits, where the exact one takes seconds."""
 
 
 def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -111,7 +111,6 @@ def _signed_rank_p(ratios: Floats) -> Floats:
     return _two_sided(statistic, np.sort(ranks, axis=-1), lambda row: signed_rank_null(tuple(row.tolist())))
 
 
-@lru_cache(maxsize=64)
 def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
     """Return the distribution of twice the Mann-Whitney statistic when both groups are alike.
 
@@ -133,8 +132,24 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
     top = 2 * n_a * n_b
     if n > EXACT_UP_TO:
         ties = sum(t**3 - t for t in groups)
-        deviation = np.sqrt(n_a * n_b / 3 * (n + 1 - ties / (n * (n - 1))))
-        return np.diff(special.ndtr((np.arange(top + 2) - 0.5 - top / 2) / deviation))
+        return _normal_limit(top, n_a * n_b / 3 * (n + 1 - ties / (n * (n - 1))))
+    return _all_ways_to_deal(n_a, groups)
+
+
+def _normal_limit(top: int, variance: float) -> Floats:
+    """Return the chances of 0 to `top` as those of a normal distribution about their middle."""
+    ends = np.arange(top + 2.0)
+    ends -= 0.5 + top / 2
+    ends /= variance**0.5
+    limit: Floats = np.diff(special.ndtr(ends))
+    return limit
+
+
+@lru_cache(maxsize=64)
+def _all_ways_to_deal(n_a: int, groups: tuple[int, ...]) -> Floats:
+    n = sum(groups)
+    n_b = n - n_a
+    top = 2 * n_a * n_b
     few = min(n_a, n_b)
     ends = np.cumsum(groups)
     ranks = np.repeat(2 * ends - groups + 1, groups)  # doubled, and equal for equal values
@@ -150,7 +165,6 @@ def mann_whitney_null(n_a: int, groups: tuple[int, ...]) -> Floats:
     return null
 
 
-@lru_cache(maxsize=64)
 def signed_rank_null(doubled_ranks: tuple[int, ...]) -> Floats:
     """Return the distribution of twice the signed-rank statistic when either sign is as likely.
 
@@ -164,6 +178,13 @@ def signed_rank_null(doubled_ranks: tuple[int, ...]) -> Floats:
     ndarray
         The probability of 0, 1, ..., the sum of the doubled ranks.
     """
+    if len(doubled_ranks) > EXACT_UP_TO:
+        return _normal_limit(sum(doubled_ranks), sum(rank**2 for rank in doubled_ranks) / 4)
+    return _all_signs(doubled_ranks)
+
+
+@lru_cache(maxsize=64)
+def _all_signs(doubled_ranks: tuple[int, ...]) -> Floats:
     chance = np.zeros(sum(doubled_ranks) + 1)
     chance[0] = 1
     for rank in doubled_ranks:

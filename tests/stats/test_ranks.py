@@ -98,6 +98,14 @@ def test_mann_whitney_of_many_runs_agrees_with_scipy() -> None:
     np.testing.assert_allclose(mann_whitney_p(a, b), expected, rtol=0.01)
 
 
+@pytest.mark.parametrize(("digits", "pairs"), [(1, EXACT_UP_TO + 60), (6, EXACT_UP_TO + 60), (6, 3000)])
+def test_signed_rank_of_many_pairs_agrees_with_scipy(digits: int, pairs: int) -> None:
+    logs = np.round(np.random.default_rng(8).normal(0.1, 1, (4, pairs)), digits)
+    logs[logs == 0] = 0.1
+    expected = scipy_stats.wilcoxon(logs, axis=1, method="asymptotic", correction=True).pvalue
+    np.testing.assert_allclose(signed_rank_p(np.ones_like(logs), np.exp(logs)), expected, rtol=0.02, atol=1e-9)
+
+
 @given(st.lists(st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 4])), min_size=1, max_size=8))
 def test_signed_rank_counts_all_signs(pairs: list[tuple[int, int]]) -> None:
     a, b = np.array(pairs).T
