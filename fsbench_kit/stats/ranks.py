@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Floats
 
 EXACT_UP_TO: Final = 100
-"""Runs in both groups together, or pairs, beyond which a distribution is its normal limit, which by then is right to
-three digits, where the exact one takes seconds."""
+"""Runs in both groups together, or pairs, beyond which a distribution is its normal limit, which by then is right
+to three digits, where the exact one takes seconds."""
 
 
 def mann_whitney_p(a: ArrayLike, b: ArrayLike) -> Floats:

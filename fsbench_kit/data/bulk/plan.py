@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.finding import Seen
     from fsbench_kit.data.log import Log
 
-FILES: Final = 2000
+FILES: Final = 1000
 BYTES: Final = 8_000_000
 """A chunk has no more files and bytes than these, unless they belong together; memory follows them."""
 
