@@ -62,15 +62,15 @@ class StudyFacts(_TomlTable):
     title
         What the study is called on pages.
     language
-        The language of the article that published it.
+        The language of the article that published it. For readers only.
     year
-        The year in which it was published.
+        The year in which it was published. For readers only.
     published_runs
-        How many runs each published figure comes from.
+        How many runs each published figure comes from. For readers only.
     averaged_over
         How many runs each published figure is the mean of.
     transcribed
-        Whether the figures were taken from prose, so that there is no log.
+        Whether the figures were taken from prose, so that there is no log. For readers only.
     names
         What the names of its files mean, from its folder on: a template, or several; the first that fits counts.
     """
