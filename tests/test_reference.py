@@ -1,11 +1,14 @@
 """The generated parts of the manual say what the package says, and leave nothing out."""
 
+import inspect
 from pathlib import Path
 
 import pytest
 
+import fsbench_kit as fsb
 from docs.generator import DOCS, PART, PARTS, made, vocabulary
 from docs.generator.markdown import markdown
+from fsbench_kit import stats
 from fsbench_kit.analysis.verdict import REASONS
 from fsbench_kit.model.columns import MEANINGS
 from fsbench_kit.model.vocabulary import DIAGNOSTICS
@@ -30,6 +33,16 @@ def test_every_meaning_has_a_column(pages: dict[Path, str]) -> None:
 def test_every_code_has_an_example() -> None:
     assert vocabulary.WRITTEN["diagnostics"].keys() == DIAGNOSTICS.keys(), "see docs/generator/examples.toml"
     assert vocabulary.WRITTEN["reasons"].keys() == REASONS.keys(), "see docs/generator/examples.toml"
+
+
+def test_every_public_function_and_class_has_an_example() -> None:
+    rooms = (fsb, fsb.charts, fsb.tables, stats)
+    public = {f"{room.__name__}.{name}": getattr(room, name) for room in rooms for name in room.__all__}
+    described = {
+        name: value for name, value in public.items() if inspect.isroutine(value) or inspect.isclass(value)
+    }
+    assert len(described) > 100
+    assert [name for name, value in described.items() if ">>> " not in (value.__doc__ or "")] == []
 
 
 def test_every_part_stands_on_one_page(pages: dict[Path, str]) -> None:

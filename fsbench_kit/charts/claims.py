@@ -39,6 +39,15 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
     ------
     RequestError
         If there are too many rows.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> claims = fsb.audit("raw_results/published/fio-nvme-2021")
+    >>> chart = fsb.charts.claimed_sizes(claims)
+    >>> for line in chart.title.text:
+    ...     print(line)
+    No figure contradicts the claims that state a size (5)
     """
     data = pl.DataFrame(list(_rows(audit)), schema=_SCHEMA, orient="row")
     check_size(data)

@@ -36,6 +36,17 @@ def save(chart: alt.TopLevelMixin, to: Path) -> None:
     ------
     RequestError
         If the ending is another one.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> points = alt.InlineData([{"runs": 3, "width": 0.1}, {"runs": 10, "width": 0.02}])
+    >>> chart = alt.Chart(points).mark_point().encode(x="runs:Q", y="width:Q")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "widths.svg")
+    ...     save(chart, path)
+    ...     print(path.read_text()[:4])
+    <svg
     """
     if to.suffix not in {".svg", ".png", ".html"}:
         raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")

@@ -82,6 +82,16 @@ def forest(
     ------
     RequestError
         If there are too many rows.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> chart = fsb.charts.forest(fsb.compare(data, metrics=["bandwidth"]))
+    >>> for line in chart.title.text:
+    ...     print(line)
+    seqwr, write: xfs was 2.42 times as fast as ext4 (1 run each). There is no verdict: the
+    groups differ in a setting that is not the factor.
     """
     check_size(comparison)
     rows = ordered(effects(comparison))

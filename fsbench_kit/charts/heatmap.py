@@ -39,6 +39,16 @@ def ratio_map(
     ------
     RequestError
         If there are too many tiles, or several figures for one.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/iozone-ssd-2015")
+    >>> found = fsb.compare(data, baseline="ext4", metrics=["bandwidth"], where={"operation": ["write"]})
+    >>> chart = fsb.charts.ratio_map(found.filter(level="btrfs"))
+    >>> for line in chart.title.text:
+    ...     print(line)
+    Bandwidth of btrfs against ext4: above 1 in 6, below in 4 of 10 tiles
     """
     rows = ordered(comparison).filter(
         pl.col("block_size").is_not_null(), pl.col("file_size").is_not_null(), metric=metric, statistic="value"
@@ -81,6 +91,14 @@ def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
     ----------
     comparison
         What `fsbench_kit.compare` returned, or some rows of it.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/iozone-ssd-2015")
+    >>> found = fsb.compare(data, baseline="ext4", metrics=["bandwidth"])
+    >>> len(fsb.charts.ratio_maps(found))  # btrfs and ZFS, each against ext4
+    2
     """
     in_matrix = [name for name in settings.CELL if name not in ("operation", "block_size", "file_size")]
     rows = comparison.drop_nulls(["block_size", "file_size", "ratio"]).filter(metric="bandwidth")

@@ -51,6 +51,16 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     ------
     RequestError
         If there are too many rows.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import side_by_side
+    >>> published = fsb.read("raw_results/published/fio-nvme-2021")
+    >>> again = fsb.read("raw_results/replicated/fio-nvme-2021-again")
+    >>> chart = fsb.charts.replication(side_by_side(published, again))
+    >>> "of 4 published effects" in " ".join(chart.title.text)
+    True
     """
     found = found.filter("stands_for_effect").drop_nulls("ratio")
     data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
@@ -177,6 +187,14 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     ------
     RequestError
         If there are too many rows.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import replications
+    >>> chart = fsb.charts.replication_plane(replications("raw_results/published/fio-nvme-2021"))
+    >>> "of 4 published effects" in " ".join(chart.title.text)
+    True
     """
     effects = found.filter("stands_for_effect").drop_nulls("ratio")
     effects = effects.sort(pl.col("direction").is_in(_JUDGED), maintain_order=True)  # these are drawn last

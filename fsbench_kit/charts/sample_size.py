@@ -18,6 +18,16 @@ def runs_needed(widths: pl.DataFrame, *, half_width: float = 0.05) -> alt.LayerC
         What `fsbench_kit.analysis.sample_size.widths` returned.
     half_width
         What is aimed at, drawn as a line.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.sample_size import widths
+    >>> chart = fsb.charts.runs_needed(widths(cv=[0.02, 0.05]))
+    >>> for line in chart.title.text:
+    ...     print(line)
+    An interval of ±5 % takes 3 runs per group if runs vary by 2 %, 10 runs per group if runs
+    vary by 5 %
     """
     check_size(widths)
     curves = widths.with_columns(summary=pl.col("cv").map_elements(percent, return_dtype=pl.String))

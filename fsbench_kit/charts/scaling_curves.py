@@ -87,6 +87,16 @@ def scaling(
     ------
     RequestError
         If no run has the metric at two values of the setting, or there are too many figures.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/raid1-hdd-2020")
+    >>> chart = fsb.charts.scaling(data, "block_size")
+    >>> for line in chart.title.text:
+    ...     print(line)
+    File rate changes most with block size for zfs, read: from 29.8 k/s at 4 KiB to 182/s at
+    128 KiB, 164 times less
     """
     return _drawn(_throughput(dataset, setting, metric, factor), setting, most, title)
 
@@ -112,6 +122,14 @@ def cpu_cost(
     ------
     RequestError
         If there are too many figures.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")  # sysbench prints no processor time
+    >>> chart = cpu_cost(data)
+    >>> chart.description.split(" at two")[0]
+    'No cell has a throughput and its processor time'
     """
     figures = _measured(dataset, factor).filter(statistic="value")
     costs = _costs(figures)
@@ -129,13 +147,28 @@ def cpu_cost(
 
 
 def varied_settings(dataset: Dataset, factor: str = "filesystem") -> list[str]:
-    """Name those of `SCALES` of which some cell has two values."""
+    """Name those of `SCALES` of which some cell has two values.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> fsb.charts.varied_settings(fsb.read("raw_results/published/raid1-hdd-2020"))
+    ['block_size']
+    """
     figures = _measured(dataset, factor).filter(pl.col("metric").is_in(PRIMARY))
     return [setting for setting in SCALES if not _varied(figures, dataset, setting).is_empty()]
 
 
 def scaling_finding(dataset: Dataset, settings: Iterable[str], *, factor: str = "filesystem") -> str:
-    """Say what changes most with each of some settings."""
+    """Say what changes most with each of some settings.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")  # four threads in each run
+    >>> scaling_finding(data, varied_settings(data))
+    'These runs do not vary the number of threads, the queue depth or the record size.'
+    """
     told = [_heading(_throughput(dataset, setting, None, factor), setting) for setting in settings]
     return " ".join(f"{text}." for text in told) or (
         "These runs do not vary the number of threads, the queue depth or the record size."

@@ -53,6 +53,17 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     ------
     RequestError
         If there are too many figures.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.time_series import time_series
+    >>> data = fsb.read("raw_results/recorded/latency-loop-2026")
+    >>> chart = fsb.charts.over_time(time_series(data), most=2)
+    >>> for line in chart.title.text:
+    ...     print(line)
+    Completion latency over time: the level changes in 5 of 10 runs; 2 of 10 are steady at their
+    end; none stalls
     """
     if found.runs.is_empty():
         return nothing([over_time_finding(found), _HOW])
@@ -165,7 +176,15 @@ def _ends(kept: pl.DataFrame, points: pl.DataFrame) -> pl.Series:
 
 
 def over_time_finding(found: TimeSeries) -> str:
-    """Say in how many runs the level changes, how many are steady at their end, and how many stall."""
+    """Say in how many runs the level changes, how many are steady at their end, and how many stall.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.time_series import time_series
+    >>> fsb.charts.over_time_finding(time_series(fsb.read("raw_results/published/fio-nvme-2021")))
+    'No run that succeeded has figures over time'
+    """
     runs = found.runs
     if runs.is_empty():
         return "No run that succeeded has figures over time"

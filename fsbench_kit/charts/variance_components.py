@@ -40,6 +40,16 @@ def variance_shares(
     ------
     RequestError
         If there are too many rows.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.variance_components import variance_components
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> chart = fsb.charts.variance_shares(variance_components(data))
+    >>> for line in chart.title.text:
+    ...     print(line)
+    Most of the variation lies between runs in 5, between groups in 4 of 9 cells
     """
     check_size(noise)
     if noise.is_empty():

@@ -50,6 +50,12 @@ def blocked_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     -----
     Student's t on the means of units of randomisation: Kalibera, T. and Jones, R. (2013), ISMM, 63-74, section 6,
     for one more level of repetition; the variances of the levels themselves are those of `variance_components`.
+
+    Examples
+    --------
+    >>> found = blocked_log([[100.0, 102.0], [50.0, 51.0]], [[200.0, 206.0], [98.0, 101.0]])
+    >>> print(f"{found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]")
+    1.99 [1.75, 2.26]
     """
     logs_a, logs_b = runs(a, "a", at_least=1).log(), runs(b, "b", at_least=1).log()
     ratios = paired(_blocks(logs_a), _blocks(logs_b), "blocks")

@@ -37,6 +37,12 @@ def drift(values: Runs, confidence: float = 0.99) -> Estimate:
     -----
     Least squares with Student's t of n - 2 degrees; Draper, N. R. and Smith, H. (1998), *Applied Regression
     Analysis*, chapter 1.
+
+    Examples
+    --------
+    >>> found = drift([100.0, 95.0, 91.0, 86.0, 82.0, 78.0])
+    >>> print(f"{found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]")
+    0.78 [0.77, 0.79]
     """
     logs = runs(values, "values", at_least=MIN_RUNS).log()
     n, present = logs.n, logs.present

@@ -41,6 +41,13 @@ def equivalent(estimate: RatioEstimate, margin: float) -> Bools:
 
     Few noisy runs hardly ever show equivalence: at a noise of 5 %, five runs a group show it within 5 % in one
     case of twenty (``docs/coverage.md``, and `power_of_equivalence`).
+
+    Examples
+    --------
+    >>> from fsbench_kit.stats import welch_log
+    >>> found = welch_log([100.0, 101.0, 99.0, 100.0], [100.5, 99.5, 100.0, 101.0], 0.9)
+    >>> bool(equivalent(found, 1.05)), bool(equivalent(found, 1.001))
+    (True, False)
     """
     limit = checked_log(margin)
     if (estimate.confidence < 0.9).any():
@@ -68,6 +75,13 @@ def tost_p(estimate: RatioEstimate, margin: float) -> Floats:
     ------
     ValueError
         If the margin is not above 1, or the estimate does not rest on t.
+
+    Examples
+    --------
+    >>> from fsbench_kit.stats import welch_log
+    >>> found = welch_log([100.0, 101.0, 99.0, 100.0], [100.5, 99.5, 100.0, 101.0])
+    >>> bool(tost_p(found, 1.05) < 0.05), bool(tost_p(found, 1.001) < 0.05)
+    (True, False)
     """
     limit = checked_log(margin)
     if estimate.standard_error is None or estimate.df is None:
@@ -76,7 +90,15 @@ def tost_p(estimate: RatioEstimate, margin: float) -> Floats:
 
 
 def equivalence_p(ratio: LogRatio, limit: float) -> Floats:
-    """Do the same as `tost_p` for a log ratio within ``[-limit, limit]``."""
+    """Do the same as `tost_p` for a log ratio within ``[-limit, limit]``.
+
+    Examples
+    --------
+    >>> from fsbench_kit.stats import LogRatio
+    >>> ratio = LogRatio(np.array(0.01), np.array(0.01), np.array(10.0))
+    >>> round(float(equivalence_p(ratio, np.log(1.05))), 4)
+    0.0015
+    """
     nearer = limit - np.maximum(ratio.estimate + ratio.up, ratio.down - ratio.estimate)
     p: Floats = special.stdtr(ratio.df, -nearer / ratio.standard_error)
     return p

@@ -28,6 +28,11 @@ class Histogram:
         The ends of each bin. They are equal where a bin holds a single value; the last may have no end.
     count
         Figures in each bin, none of them 0.
+
+    Examples
+    --------
+    >>> merged([0, 10], [10, 20], [5, 1]).total
+    6
     """
 
     low: Floats
@@ -42,7 +47,14 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class BinnedQuantile:
-    """A quantile as its bin tells it: the middle, and the ends between which it lies for certain."""
+    """A quantile as its bin tells it: the middle, and the ends between which it lies for certain.
+
+    Examples
+    --------
+    >>> found = binned_quantile(merged([0, 10], [10, 20], [5, 1]), 0.99)
+    >>> found.low, found.value, found.high
+    (10.0, 15.0, 20.0)
+    """
 
     value: float
     low: float
@@ -68,6 +80,12 @@ def merged(low: ArrayLike, high: ArrayLike, count: ArrayLike) -> Histogram:
         If all bins are empty, a count is negative or broken, the counts come to more than 2^53, an end is out of
         order, or two bins overlap in part: then the histograms are of different kinds, and cannot be merged
         without guessing.
+
+    Examples
+    --------
+    >>> histogram = merged([0, 10, 0], [10, 20, 10], [5, 1, 2])  # two of three bins are equal
+    >>> histogram.count.tolist()
+    [7, 1]
     """
     lows, highs = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     counts = figures(count, "count", at_least=1).values
@@ -101,6 +119,11 @@ def binned_quantile(histogram: Histogram, q: float) -> BinnedQuantile:
     ------
     ValueError
         If q is not above 0 and at most 1.
+
+    Examples
+    --------
+    >>> binned_quantile(merged([0, 10], [10, 20], [99, 1]), 0.99)
+    BinnedQuantile(value=5.0, low=0.0, high=10.0)
     """
     if not 0 < q <= 1:
         raise ValueError(f"a quantile of {q} is not above 0 and at most 1; write 0.99 for 99 %")
@@ -128,6 +151,12 @@ def binned_quantile_interval(histogram: Histogram, q: float, confidence: float =
     Notes
     -----
     As `quantile_interval`, and its warning counts more here: the I/Os of a run are not independent.
+
+    Examples
+    --------
+    >>> found = binned_quantile_interval(merged([0, 10, 20], [10, 20, 30], [60, 30, 10]), 0.5)
+    >>> float(found.low), float(found.high)
+    (0.0, 20.0)
     """
     n = histogram.total
     first, last = quantile_ranks(n, q, confidence)

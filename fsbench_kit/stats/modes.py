@@ -35,6 +35,11 @@ def distances(values: Runs) -> Floats:
     ------
     ValueError
         If there are fewer than two runs, or a value has no logarithm.
+
+    Examples
+    --------
+    >>> distances([[100.0, 100.0, 200.0]]).round(3).tolist()
+    [[0.0, 0.693, 0.693]]
     """
     logs = runs(values, "values", at_least=2).log()
     known = np.where(logs.present, logs.values, np.nan)
@@ -57,6 +62,11 @@ def unlike_modes_p(apart: Floats, n_a: Counts, n_b: Counts) -> Floats:
     -----
     If a share q of all runs is of the one mode, two runs are of two modes with the chance 2 q (1 - q), and groups
     are of unlike modes with the chance q^a (1 - q)^b + (1 - q)^a q^b.
+
+    Examples
+    --------
+    >>> float(unlike_modes_p(0.5, 2, 2))  # modes as frequent as each other, two runs of each group
+    0.125
     """
     q = (1 - np.sqrt(np.maximum(1 - 2 * apart, 0))) / 2
     p: Floats = q**n_a * (1 - q) ** n_b + (1 - q) ** n_a * q**n_b
@@ -78,6 +88,11 @@ def unlike_rounds_p(apart: Floats, n: Counts) -> Floats:
     If the one group is slower in a share r of all rounds, the other in as many, and neither in the rest, two
     rounds are alike with the chance 2 r^2 + (1 - 2 r)^2, and all rounds have one group slower with the chance 2
     r^n.
+
+    Examples
+    --------
+    >>> float(unlike_rounds_p(0.5, 3).round(3))
+    0.009
     """
     r = (2 - np.sqrt(np.maximum(4 - 6 * apart, 0))) / 6
     p: Floats = 2 * r**n

@@ -33,6 +33,11 @@ def holm(p: ArrayLike) -> Floats:
     Notes
     -----
     Holm, S. (1979), Scand. J. Stat. 6, 65-70. Holds under any dependence.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
+    [0.03, 0.06, 0.06]
     """
     adjusted, tested = _family(p)
     family = adjusted[tested]

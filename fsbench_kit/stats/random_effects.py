@@ -28,6 +28,12 @@ class RandomEffects:
         Where the effect of a new unit lies; nan of two units, which tell nothing of it.
     variance
         tau^2: of the effects themselves, without the error of each.
+
+    Examples
+    --------
+    >>> found = random_effects([0.1, 0.3, 0.2, 0.5], [0.001, 0.001, 0.001, 0.001])
+    >>> round(float(found.mean), 3), round(float(found.variance), 3)
+    (0.275, 0.028)
     """
 
     mean: Floats
@@ -59,6 +65,12 @@ def random_effects(effects: ArrayLike, variances: ArrayLike, confidence: float =
     tau^2 of Paule and Mandel (1982), J. Res. Natl. Bur. Stand. 87, 377-385; the interval of Hartung and Knapp
     (2001), Statist. Med. 20, 3875-3889, never narrower than without their factor; the prediction of Higgins,
     Thompson and Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159, with k - 1 degrees of freedom.
+
+    Examples
+    --------
+    >>> found = random_effects([0.1, 0.3, 0.2, 0.5], [0.001, 0.001, 0.001, 0.001])
+    >>> bool(found.low > 0), bool(found.prediction_low > 0)  # a further study may be otherwise
+    (True, False)
     """
     y = figures(effects, "effects", at_least=2).values
     error = np.broadcast_to(np.asarray(variances, dtype=np.float64), y.shape)

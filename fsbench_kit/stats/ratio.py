@@ -52,6 +52,12 @@ def welch_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
     How often it holds: ``docs/coverage.md``. It fails where a slow mode shows in one group only, because few runs
     do not see the mode; where each run resembles the one before, which only a random order of running mends; and
     with two or three runs against many, hence `Caveat.LOPSIDED`.
+
+    Examples
+    --------
+    >>> found = welch_log([100.0, 102.0, 98.0], [200.0, 206.0, 197.0])
+    >>> print(f"{found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]")
+    2.01 [1.91, 2.11]
     """
     of_a, of_b = runs(a, "a", at_least=2), runs(b, "b", at_least=2)
     greatest = np.maximum(of_a.greatest(), of_b.greatest())
@@ -110,6 +116,12 @@ def paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate:
 
     With a drift of 10 % over a launch and random order inside rounds it holds, at three quarters of the width of
     Welch's interval in random order (``docs/coverage.md``).
+
+    Examples
+    --------
+    >>> found = paired_log([100.0, 150.0, 80.0], [200.0, 306.0, 158.0])  # rounds differ, their ratios hardly
+    >>> print(f"{found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]")
+    2.00 [1.93, 2.09]
     """
     ratios = paired_logs(a, b, at_least=2)
     n = ratios.n

@@ -22,7 +22,13 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 class Caveat(StrEnum):
-    """What a reader of an interval should know; the value is a sentence for people."""
+    """What a reader of an interval should know; the value is a sentence for people.
+
+    Examples
+    --------
+    >>> [caveat.name for caveat in Caveat][:3]
+    ['TOO_FEW', 'TOO_FEW_CELLS', 'TWO_RUNS']
+    """
 
     TOO_FEW = "Too few runs for this method: it gives no interval."
     TOO_FEW_CELLS = "Too few cells of this kind to borrow the spread between runs from."
@@ -57,6 +63,13 @@ class Estimate:
         Values on which it rests.
     caveats
         Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
+
+    Examples
+    --------
+    >>> from fsbench_kit.stats import quantile_interval
+    >>> found = quantile_interval(np.arange(1.0, 101.0), 0.5)
+    >>> found.estimand, float(found.low), float(found.high)
+    ('median', 40.0, 61.0)
     """
 
     estimate: Floats
@@ -93,6 +106,13 @@ class RatioEstimate:
         Pairs of runs, or blocks with runs of both groups; ``None`` where the groups are independent.
     caveats
         Caveat -> the cells to which it applies. A caveat that applies to no cell is not there.
+
+    Examples
+    --------
+    >>> from fsbench_kit.stats import welch_log
+    >>> found = welch_log([100.0, 102.0, 98.0], [200.0, 206.0, 197.0])
+    >>> found.method, float(round(found.p, 6))
+    ('Welch t on logs', 3e-06)
     """
 
     estimate: Floats

@@ -52,6 +52,12 @@ def within_run(series: ArrayLike, confidence: float = 0.95) -> Estimate:
     -----
     Batch means with t of 9 degrees: Schmeiser, B. (1982), Oper. Res. 30, 556-568. Beside them the standard error
     of an AR(1) series with the lag-1 correlation at hand, see `effective_size`.
+
+    Examples
+    --------
+    >>> found = within_run(100 + np.tile([10.0, 30.0, -20.0, 0.0, -20.0, -5.0, 15.0], 20))
+    >>> print(f"{found.estimate:.0f} [{found.low:.0f}, {found.high:.0f}]")
+    101 [99, 104]
     """
     sample = figures(series, "series", at_least=MIN_FIGURES)
     cells = sample.values.shape[:-1]
@@ -97,6 +103,13 @@ def batch_error(series: ArrayLike, batches: int = BATCHES) -> Floats:
     ------
     ValueError
         If there are fewer figures than batches, or fewer than two batches.
+
+    Examples
+    --------
+    >>> waves = 100 + np.sin(np.arange(100) / 5)
+    >>> independent = waves.std(ddof=1) / 10
+    >>> round(float(batch_error(waves)), 2), round(float(independent), 2)
+    (0.19, 0.07)
     """
     values = np.asarray(series, dtype=np.float64)
     n = values.shape[-1]
@@ -116,6 +129,12 @@ def lag1_correlation(series: ArrayLike) -> Floats:
     The sum of neighbours' products over the sum of squares, Box, G. E. P. and Jenkins, G. M. (1976),
     *Time Series Analysis*, section 2.1.5, less its bias of about -(1 + 4 r)/n: Kendall, M. G. (1954),
     Biometrika 41, 403-404.
+
+    Examples
+    --------
+    >>> slow = np.repeat([1.0, 2.0, 1.5, 3.0], 10)
+    >>> round(float(lag1_correlation(slow)), 2)
+    0.97
     """
     values = np.asarray(series, dtype=np.float64)
     n = values.shape[-1]
@@ -148,6 +167,12 @@ def effective_size(series: ArrayLike) -> Floats:
     -----
     Bayley, G. V. and Hammersley, J. M. (1946), Suppl. J. R. Stat. Soc. 8, 184-197, for the AR(1) series that has
     the lag-1 correlation r. Negative correlations count as none.
+
+    Examples
+    --------
+    >>> series = np.repeat([1.0, 3.0, 2.0, 5.0, 4.0], 10)
+    >>> int(effective_size(series)), series.size  # neighbours tell nearly the same
+    (2, 50)
     """
     sample: Sample = figures(series, "series", at_least=MIN_FIGURES)
     if not sample.present.all():

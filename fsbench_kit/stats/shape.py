@@ -45,6 +45,11 @@ def bimodal(values: Runs, rounding: ArrayLike = 0.0) -> Bools:
     ------
     ValueError
         If there are fewer than three runs, or a value has no logarithm.
+
+    Examples
+    --------
+    >>> bimodal([[100.0, 101.0, 102.0, 103.0], [100.0, 101.0, 200.0, 202.0]]).tolist()
+    [False, True]
     """
     sample = runs(values, "values", at_least=3).log()
     cells = sample.values.shape[:-1]

@@ -40,6 +40,12 @@ class BreakEven:
         As a coefficient of variation of the runs, if they are lognormal: 0.25 for 25 %.
     label
         One of `LABELS`.
+
+    Examples
+    --------
+    >>> even = break_even(1.97)
+    >>> print(f"{even.cv:.2f} {even.label}")
+    0.25 fair
     """
 
     log_sd: Floats
@@ -49,7 +55,14 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:
-    """The least and the greatest ratio; 0 and inf where there is no bound."""
+    """The least and the greatest ratio; 0 and inf where there is no bound.
+
+    Examples
+    --------
+    >>> bounds = rounding_ratio(1.5, 2.5, 3.5, None)  # the second figure has no upper end
+    >>> float(bounds.low), float(bounds.high)
+    (1.4, inf)
+    """
 
     low: Floats
     high: Floats
@@ -120,6 +133,12 @@ def rounding_ratio(
     ------
     ValueError
         If a low end is negative or infinite, or lies above its high end.
+
+    Examples
+    --------
+    >>> bounds = rounding_ratio(1.5, 2.5, 3.5, 4.5)  # 2 and 4, without decimals
+    >>> print(f"{bounds.low:.2f} to {bounds.high:.2f}")
+    1.40 to 3.00
     """
     least_a, least_b = (_end(low, otherwise=0.0) for low in (low_a, low_b))
     most_a, most_b = (_end(high, otherwise=np.inf) for high in (high_a, high_b))
@@ -168,6 +187,12 @@ def prediction_log(single: ArrayLike, many: Runs, confidence: float = 0.95) -> R
     JASA 64, 878-888.
 
     Where the single run is twice as noisy it covers 86 to 69 % (``docs/coverage.md``).
+
+    Examples
+    --------
+    >>> found = prediction_log(150.0, [100.0, 102.0, 98.0, 101.0])
+    >>> print(f"{found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]")
+    1.50 [1.41, 1.59]
     """
     logs = runs(many, "many", at_least=MIN_FOR_PREDICTION).log()
     k, still = logs.n, logs.without_spread

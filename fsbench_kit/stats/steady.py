@@ -37,6 +37,12 @@ class SteadyState:
         The last window's range, and the rise of its fitted line, as shares of its mean.
     since
         How many figures there were when a window was steady for the first time; 0 if none has been.
+
+    Examples
+    --------
+    >>> found = steady_state([100.0, 101.0, 99.0, 150.0, 100.0])
+    >>> bool(found.steady), round(float(found.range), 2)
+    (False, 0.46)
     """
 
     steady: Bools

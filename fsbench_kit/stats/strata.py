@@ -35,6 +35,12 @@ class Strata:
         Of each stratum, shape ``(..., strata)``; nan where it does not have both groups.
     p_disagree
         Of "all strata have one ratio"; nan where fewer than two have both groups, or runs have no spread.
+
+    Examples
+    --------
+    >>> found = stratified_log([[100.0, 102.0], [50.0, 51.0]], [[200.0, 206.0], [148.0, 151.0]])
+    >>> bool(found.p_disagree < 0.05)  # hosts differ in the ratio
+    True
     """
 
     overall: RatioEstimate
@@ -64,6 +70,12 @@ def stratified_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
     strata and groups, with one degree of freedom less for each of these. It is the coefficient of the group in a
     linear model with strata as fixed effects, but that its spread does not take in what strata disagree by;
     whether they do is asked by the F test of the interaction.
+
+    Examples
+    --------
+    >>> found = stratified_log([[100.0, 102.0], [50.0, 51.0]], [[200.0, 206.0], [98.0, 101.0]])
+    >>> found.ratios.round(2).tolist(), round(float(found.overall.estimate), 2)
+    ([2.01, 1.97], 1.99)
     """
     logs_a, logs_b = runs(a, "a", at_least=1).log(), runs(b, "b", at_least=1).log()
     n_a, n_b = logs_a.n.astype(np.float64), logs_b.n.astype(np.float64)
@@ -104,6 +116,12 @@ def stratified_paired_log(a: Runs, b: Runs, confidence: float = 0.95) -> Strata:
     Notes
     -----
     As `stratified_log`, of differences: the weight of a stratum is its number of rounds.
+
+    Examples
+    --------
+    >>> found = stratified_paired_log([[100.0, 110.0], [50.0, 60.0]], [[200.0, 222.0], [98.0, 121.0]])
+    >>> found.ratios.round(2).tolist()
+    [2.01, 1.99]
     """
     pairs = paired(runs(a, "a", at_least=1).log(), runs(b, "b", at_least=1).log(), "rounds")
     n = pairs.n.astype(np.float64)

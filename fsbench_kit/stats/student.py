@@ -65,6 +65,13 @@ class LogRatio(NamedTuple):
         As `ratio_by_t` takes them; there is no p value where they are nan.
     down, up
         How much less and how much more it may be: true figures lie anywhere between those that print like them.
+
+    Examples
+    --------
+    >>> exact = LogRatio(np.array(0.1), np.array(0.05), np.array(10.0))
+    >>> rounded = exact._replace(down=np.array(0.05))
+    >>> round(float(difference_p(exact)), 3), round(float(difference_p(rounded)), 3)
+    (0.073, 0.341)
     """
 
     estimate: Floats
@@ -75,7 +82,14 @@ class LogRatio(NamedTuple):
 
 
 def difference_p(ratio: LogRatio) -> Floats:
-    """Return the two-sided p value of "the ratio is 1"."""
+    """Return the two-sided p value of "the ratio is 1".
+
+    Examples
+    --------
+    >>> ratio = LogRatio(np.array(0.1), np.array(0.05), np.array(10.0))
+    >>> round(float(difference_p(ratio)), 3)
+    0.073
+    """
     reach = np.where(ratio.estimate > 0, ratio.down, ratio.up)
     p: Floats = 2 * special.stdtr(ratio.df, -np.maximum(np.abs(ratio.estimate) - reach, 0) / ratio.standard_error)
     return p

@@ -22,7 +22,15 @@ SIZES: Final = ("block_size", "file_size")
 
 
 def ordered(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Sort a comparison as people look for things: by metric, then by cell, sizes and depths as numbers."""
+    """Sort a comparison as people look for things: by metric, then by cell, sizes and depths as numbers.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> ordered(fsb.compare(data, metrics=["bandwidth"]))["pattern"].to_list()
+    ['rndrd', 'rndwr', 'seqrd', 'seqwr']
+    """
     metrics, operations = list(METRICS), list(OPERATIONS)
     sides = [name for name in ("baseline", "level") if name in comparison.columns]
     levels = in_order(name for side in sides for name in comparison[side].unique())
@@ -49,6 +57,12 @@ def varying(frame: pl.DataFrame) -> list[str]:
 
     These are study, tool and operation, where they differ at all, and others where they differ within one tool of
     one study: that fio's runs have an iodepth and others have none is no news.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> varying(fsb.compare(fsb.read("raw_results/published/sysbench-rhel72"), metrics=["bandwidth"]))
+    ['pattern', 'operation']
     """
     everywhere = frame.select(pl.col(CELL).n_unique()).rows(named=True)[0]
     others = [name for name in CELL if name not in ("study", "tool", "operation")]
@@ -58,7 +72,13 @@ def varying(frame: pl.DataFrame) -> list[str]:
 
 
 def cell_text(name: str, value: object) -> str:
-    """Print one of a cell's coordinates; null is nothing."""
+    """Print one of a cell's coordinates; null is nothing.
+
+    Examples
+    --------
+    >>> cell_text("block_size", 16384), cell_text("operation", "random_read"), cell_text("iodepth", None)
+    ('16 KiB', 'random read', '')
+    """
     if value is None:
         return ""
     if name in SIZES:
@@ -67,12 +87,25 @@ def cell_text(name: str, value: object) -> str:
 
 
 def groups_text(row: Mapping[str, Any]) -> str:
-    """Name the two groups of a row: ``xfs / ext4``, as their ratio is."""
+    """Name the two groups of a row: ``xfs / ext4``, as their ratio is.
+
+    Examples
+    --------
+    >>> groups_text({"level": "xfs", "baseline": "ext4"})
+    'xfs / ext4'
+    """
     return f"{one_line(row['level'])} / {one_line(row['baseline'])}"
 
 
 def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Name a cell by some of its columns: ``randrw, read, block size 16 KiB, threads 4``."""
+    """Name a cell by some of its columns: ``randrw, read, block size 16 KiB, threads 4``.
+
+    Examples
+    --------
+    >>> row = {"operation": "read", "block_size": 16384, "threads": 4}
+    >>> cell_label(row, ["operation", "block_size", "threads"])
+    'read, block size 16 KiB, threads 4'
+    """
     bare = ("study", "tool", "pattern", "part", "operation", "work")
     parts = (
         cell_text(name, row[name]) if name in bare else f"{name.replace('_', ' ')} {cell_text(name, row[name])}"
@@ -83,7 +116,15 @@ def cell_label(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def cell_names(rows: pl.DataFrame) -> list[str]:
-    """Name each row's cell by what tells cells apart, and by its metric if there are several, or nothing does."""
+    """Name each row's cell by what tells cells apart, and by its metric if there are several, or nothing does.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> cell_names(ordered(fsb.compare(data, metrics=["bandwidth"])))
+    ['rndrd, read', 'rndwr, write', 'seqrd, read', 'seqwr, write']
+    """
     names = varying(rows)
     several = rows.select(pl.struct("metric", "statistic").n_unique()).item() > 1
 
@@ -97,6 +138,12 @@ def cell_names(rows: pl.DataFrame) -> list[str]:
 
 
 def metric_text(metric: str, statistic: str) -> str:
-    """Name a metric and its statistic: ``Completion latency, p99``."""
+    """Name a metric and its statistic: ``Completion latency, p99``.
+
+    Examples
+    --------
+    >>> metric_text("completion_latency", "p99"), metric_text("iops", "value")
+    ('Completion latency, p99', 'IOPS')
+    """
     name = "IOPS" if metric == "iops" else metric.replace("_", " ").capitalize().replace("Cpu", "CPU")
     return name if statistic == "value" else f"{name}, {statistic}"

@@ -18,6 +18,13 @@ def audit_table(audit: pl.DataFrame) -> Table:
     ----------
     audit
         What `fsbench_kit.claims.audit` returned, or some rows of it.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> claims = fsb.audit("raw_results/published/fio-nvme-2021")
+    >>> audit_table(claims).frame().select("verdict", "evidence").row(0)
+    ('not comparable', 'single figures')
     """
     footnotes = Footnotes(audit["footnotes"])
     columns = tuple(map(Column, ("claim", "verdict", "figures", "evidence", "reason", "notes")))
@@ -42,7 +49,14 @@ def _in_line(text: str) -> str:
 
 
 def contradictions_table(audit: pl.DataFrame) -> Table:
-    """List every comparison that contradicts a claim of an audit, under the claim."""
+    """List every comparison that contradicts a claim of an audit, under the claim.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> contradictions_table(fsb.audit("raw_results/published/raid1-hdd-2020")).caption
+    '3 comparisons against 3 claims'
+    """
     groups = tuple(
         Group(
             one_line(f"{row['study']}: {row['says']}"), tuple((one_line(text),) for text in row["contradicting"])
@@ -59,7 +73,15 @@ def contradictions_table(audit: pl.DataFrame) -> Table:
 
 
 def audit_summary(audit: pl.DataFrame) -> str:
-    """Sum up an audit in two sentences: how many claims have which verdict, and how many rest on repeated runs."""
+    """Sum up an audit in two sentences: how many claims have which verdict, and how many rest on repeated runs.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> claims = fsb.audit("raw_results/published/fio-nvme-2021")
+    >>> audit_summary(claims.filter(verdict="contradicted")).split(". ")[0]
+    'Of 1 claim: 1 contradicted'
+    """
     counts = dict(audit["verdict"].value_counts().rows())
     said = ", ".join(
         f"{counts[verdict]} {words}" for verdict, words in _VERDICTS_OF_CLAIMS.items() if verdict in counts
@@ -93,6 +115,16 @@ def repeats_table(planned: pl.DataFrame, caption: str) -> Table:
         What `fsbench_kit.sample_size` returned.
     caption
         What the numbers of runs are for.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> print(str(repeats_table(fsb.sample_size(cv=[0.02, 0.05]), "Runs for 5 %")).rstrip())
+    Runs for 5 %
+      CV   for half width  for effect  for equality
+    ───────────────────────────────────────────────
+      2 %               3           3             4
+      5 %              10           6            19
     """
     names = [*varying(planned), "metric", "statistic"] if "metric" in planned.columns else []
     shown = planned.select(*names, pl.col("^(unit|pilot_runs|cv.*|for_.*)$")).with_columns(

@@ -48,6 +48,14 @@ def comparison_table(comparison: pl.DataFrame) -> Table:
     -----
     A ratio with a confidence interval is ``1.84 [1.71, 1.98]``; one of single runs names the run-to-run CV at
     which chance alone could give it at the 5 % level. ``~`` means that neither a difference nor equality is shown.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> table = comparison_table(fsb.compare(data, metrics=["iops"]))
+    >>> [column.head for column in table.columns][:2], table.groups[0].rows[0][:3]
+    (['ext4', 'xfs'], ('34.3', '33.9', '0.99 [0.97, 1.01]'))
     """
     rows = ordered(comparison)
     told = varying(rows)
@@ -115,7 +123,15 @@ def _follows_from_pattern(rows: pl.DataFrame, names: Sequence[str]) -> bool:
 
 
 def effects(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Return one row of those that answer one question in several metrics, such as bandwidth and IOPS of a job."""
+    """Return one row of those that answer one question in several metrics, such as bandwidth and IOPS of a job.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> comparison = fsb.compare(fsb.read("raw_results/published/sysbench-rhel72"))
+    >>> comparison.height, effects(comparison).height
+    (16, 12)
+    """
     return (
         comparison.with_row_index("place")
         .sort(PLACE, maintain_order=True)
@@ -137,6 +153,13 @@ def overall_table(found: pl.DataFrame) -> Table:
     -----
     A study, tool or pair of groups that is the same in all rows stands in the caption, and columns that say
     nothing are left out.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> overall_table(fsb.geometric_mean(data, metrics=["file_rate"])).groups[0].rows
+    (('File rate (higher is better)', '4', '0.76 [0.70, 0.82]', '0.64 to 0.94', '0.32 to 1.78', 'a'),)
     """
     rows = found.filter((pl.col("cells") > 1) | (pl.col("cells_dropped") > 0))
     footnotes = Footnotes(rows["footnotes"])
@@ -192,6 +215,13 @@ def summary_table(found: pl.DataFrame) -> Table:
     ----------
     found
         What `fsbench_kit.summarise` returned.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> summary_table(fsb.summarise(data, over="host")).caption  # one host tells nothing of others
+    'No cell has intervals in two of them.'
     """
     rows = ordered(found)
     names = varying(rows)
@@ -256,7 +286,15 @@ def _value(value: float | None, scale: Prefix) -> str:
 
 
 def interval_text(row: Mapping[str, Any]) -> str:
-    """Print a comparison row's ratio with what is known of its uncertainty."""
+    """Print a comparison row's ratio with what is known of its uncertainty.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> interval_text(fsb.compare(data, metrics=["iops"]).row(0, named=True))
+    '0.99 [0.97, 1.01]'
+    """
     low, high = row["rounding_low"], row["rounding_high"]
     if row["ratio"] is None:
         if low is not None and high is not None:
@@ -288,7 +326,15 @@ def verdict_text(verdict: str) -> str:
 
 
 def reasons_table(comparison: pl.DataFrame) -> Table:
-    """Make the table of why a comparison says less than it might, the most frequent reason first."""
+    """Make the table of why a comparison says less than it might, the most frequent reason first.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/fio-nvme-2021")
+    >>> reasons_table(fsb.compare(data, metrics=["iops"])).frame()["code"].to_list()
+    ['CONFIG_MISMATCH', 'ONE_RUN_NO_REPLICATES']
+    """
     rows = (
         comparison.explode("reasons")
         .drop_nulls("reasons")

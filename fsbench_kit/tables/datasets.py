@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 
 def contents(dataset: Dataset) -> str:
-    """Say in a sentence what a dataset holds, and whether there are warnings."""
+    """Say in a sentence what a dataset holds, and whether there are warnings.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> contents(fsb.read("raw_results/published/sysbench-rhel72"))
+    '8 runs of sysbench on ext4, xfs, with 152 figures; 1 warning about the logs.'
+    """
     tools, filesystems = (
         ", ".join(dataset.runs[name].drop_nulls().unique().sort()) for name in ("tool", "filesystem")
     )
@@ -45,7 +52,15 @@ def contents(dataset: Dataset) -> str:
 
 
 def runs_table(dataset: Dataset | LazyDataset) -> Table:
-    """Make the table of what ran: runs and figures by study, tool and filesystem."""
+    """Make the table of what ran: runs and figures by study, tool and filesystem.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> table = runs_table(fsb.read("raw_results/published/fio-nvme-2021"))
+    >>> table.frame().select("tool", "version", "filesystem", "runs", "figures").rows()
+    [('fio', '3.21', 'xfs', '1', '61'), ('fio', '3.21', 'zfs', '1', '53')]
+    """
     figures = dataset.measurements.lazy().filter("primary").group_by("run_id").len("figures")
     rows = (
         dataset.runs.lazy()
@@ -64,7 +79,15 @@ def runs_table(dataset: Dataset | LazyDataset) -> Table:
 
 
 def figures_table(dataset: Dataset) -> Table:
-    """Make the table of what was measured: figures by study, tool and metric, and how many are not plain."""
+    """Make the table of what was measured: figures by study, tool and metric, and how many are not plain.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> table = figures_table(fsb.read("raw_results/published/sysbench-rhel72"))
+    >>> table.frame().select("metric", "measured").rows()[:3]
+    [('operations', '32'), ('latency', '32'), ('bytes', '24')]
+    """
     state = pl.col("state")
     rows = (
         dataset.measurements.join(dataset.runs.select("run_id", "study", "tool"), on="run_id")
@@ -82,7 +105,15 @@ def figures_table(dataset: Dataset) -> Table:
 
 
 def settings_table(dataset: Dataset, *, most: int = 60) -> Table:
-    """Make the table of settings: their values, in how many runs they are known, and where from."""
+    """Make the table of settings: their values, in how many runs they are known, and where from.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> table = settings_table(fsb.read("raw_results/published/sysbench-rhel72"))
+    >>> table.frame().filter(key="file_size").row(0)
+    ('workload', 'file_size', '128 MiB', '8', 'log')
+    """
     rows = (
         settings.effective(dataset.settings)
         .group_by("key", maintain_order=True)
@@ -116,6 +147,13 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
     """Make the table of the diagnostics, the gravest first; equal ones are one row.
 
     So are those about the conditions of a run that differ in their figures only.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> found = diagnostics_table(fsb.read("raw_results/published/raid1-hdd-2020"))
+    >>> found.frame().select("severity", "code", "times").row(0)
+    ('warning', 'SETTINGS_DISAGREE', '3')
     """
     but_for_figures = pl.col("message").str.replace_all(r"\d[\d.,]*(\s*[KMG]iB)?", "0")
     rows = (
@@ -143,7 +181,15 @@ def diagnostics_table(dataset: Dataset, *, most: int = 60) -> Table:
 
 
 def remarks(diagnostics: pl.DataFrame | pl.LazyFrame) -> Iterator[str]:
-    """Say what kinds of warnings and errors there are, the gravest and most frequent first, by their first."""
+    """Say what kinds of warnings and errors there are, the gravest and most frequent first, by their first.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/raid1-hdd-2020")
+    >>> next(remarks(data.diagnostics)).split(" [")[1]
+    'SETTINGS_DISAGREE; 5 more in 3 files]'
+    """
     kinds = (
         diagnostics.lazy()
         .filter(pl.col("severity") != "note")
@@ -166,7 +212,13 @@ def remarks(diagnostics: pl.DataFrame | pl.LazyFrame) -> Iterator[str]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages whose results end up in a report."""
+    """Return the versions of Python and of the packages whose results end up in a report.
+
+    Examples
+    --------
+    >>> sorted(versions())
+    ['Python', 'altair', 'fsbench-kit', 'numpy', 'polars', 'scipy']
+    """
     packages = ("fsbench-kit", "altair", "numpy", "polars", "scipy")
     return {"Python": platform.python_version()} | {name: version(name) for name in packages}
 
@@ -175,6 +227,13 @@ def provenance_table(dataset: Dataset, parameters: Mapping[str, object]) -> Tabl
     """Make the table of what a notebook's figures rest on: data, versions, parameters.
 
     The hash of a study is the SHA-256 over the sorted SHA-256 of its runs' own bytes.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> provenance_table(data, {"baseline": "ext4"}).frame().filter(table="Parameters").row(0)
+    ('Parameters', 'baseline', "'ext4'")
     """
     studies = (
         dataset.runs.group_by("study", "origin")

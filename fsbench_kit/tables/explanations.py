@@ -14,7 +14,20 @@ _EXPLANATION_WIDTH: Final = 100
 
 
 def explanation(source: str, stretches: Iterable[Stretch]) -> Iterator[str]:
-    """Yield the lines that show what a file became: its line numbers, the number of the run, text, and meaning."""
+    """Yield the lines that show what a file became: its line numbers, the number of the run, text, and meaning.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from fsbench_kit.data.explain import explain
+    >>> log = Path("raw_results/published/sysbench-rhel72/seqwr-xfs.txt")
+    >>> for line in list(explanation(log.name, explain(log.read_bytes(), log.name)))[:4]:
+    ...     print(line)
+    seqwr-xfs.txt
+         line  run
+            1    1  [root@host01 mysqldata]# sysbench--test= … -mode=seqwr--file-extra-flags=direct run
+                  → run 1: sysbench 0.5, read as sysbench, lines 1 to 73, ok
+    """
     yield source
     yield f"{'line':>9}  run"
     for stretch in stretches:

@@ -32,6 +32,15 @@ def gate_table(found: pl.DataFrame, tolerance: float) -> Table:
         What `fsbench_kit.analysis.gate.gate` returned.
     tolerance
         The factor by which a figure may be worse.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.gate import gate
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> found = gate(fsb.compare(data, metrics=["file_rate"]), 1.05)
+    >>> gate_table(found, 1.05).caption
+    'The gate is closed'
     """
     names = varying(found)
     groups = []
@@ -59,6 +68,15 @@ def junit(found: pl.DataFrame, tolerance: float) -> bytes:
     Notes
     -----
     It keeps the rules of the strictest schema in use, Ant's, which asks for a time and a host of each suite.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.gate import gate
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> text = junit(gate(fsb.compare(data, metrics=["iops"]), 1.05), 1.05).decode()
+    >>> text.count("<testcase"), text.count("<failure")
+    (1, 0)
     """
     suites = Element("testsuites")
     names = [name for name in varying(found) if name not in {"study", "tool"}]

@@ -35,6 +35,13 @@ def findings(comparison: pl.DataFrame, most: int = 5) -> list[str]:
         What `fsbench_kit.compare` returned, or some rows of it.
     most
         How many effects to name.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> print(findings(fsb.compare(data, metrics=["iops"]))[0])
+    xfs is as fast as ext4, within the margin of 5 % (3.2 % slower to 0.77 % faster; 10 rounds).
     """
     rows = ordered(effects(comparison))
     if rows.height <= 1:
@@ -146,6 +153,13 @@ def summary(comparison: pl.DataFrame) -> list[str]:
     """Count the verdicts of a comparison's effects, in one sentence for each baseline and level.
 
     A single effect is said in full. Nothing is weighed: different cells and metrics are different questions.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> summary(fsb.compare(data, metrics=["bandwidth"]))
+    ['xfs against ext4, 4 effects: not comparable in 4.']
     """
     rows = effects(comparison)
     if rows.is_empty():

@@ -20,7 +20,23 @@ if TYPE_CHECKING:
 
 
 def machine_table(machine: Machine, capabilities: Iterable[Capability]) -> Table:
-    """Make the table of what a machine has for launches, and of what it can do with that."""
+    """Make the table of what a machine has for launches, and of what it can do with that.
+
+    Examples
+    --------
+    >>> from fsbench_kit.launch import Machine
+    >>> bare = Machine(
+    ...     programs=(),
+    ...     missing=(),
+    ...     filesystems=("ext4", "xfs"),
+    ...     administrator=False,
+    ...     isolation_problem=None,
+    ...     loop_devices=True,
+    ...     free_bytes=2**30,
+    ... )
+    >>> machine_table(bare, []).frame().row(1)
+    ('What launches can do', 'privileges', 'cannot mount: launches run in directories', '')
+    """
     loop = "yes" if machine.loop_devices else "the kernel has none"
     rows = [
         *((program.name, _version_number(version), "") for program, version in machine.programs),
@@ -59,7 +75,26 @@ def _version_number(version: str | None) -> str:
 
 
 def remarks_table(result: LaunchResult) -> Table:
-    """Make the table of what a launch said: its notes, what failed, and why it ended early if it did."""
+    """Make the table of what a launch said: its notes, what failed, and why it ended early if it did.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from fsbench_kit.launch import LaunchResult
+    >>> result = LaunchResult(
+    ...     study="disks",
+    ...     folder=Path("disks"),
+    ...     planned=2,
+    ...     done=0,
+    ...     runs=(),
+    ...     failures={Path("001-xfs"): "fio ended with 1"},
+    ...     warnings=(),
+    ...     notes=("zfs is left out",),
+    ...     stopped=None,
+    ... )
+    >>> remarks_table(result).groups[0].rows
+    (('note', 'zfs is left out'), ('001-xfs failed', 'fio ended with 1'))
+    """
     rows = [
         *(("note", note) for note in result.notes),
         *((f"{run.name} failed", why) for run, why in result.failures.items()),
@@ -70,7 +105,15 @@ def remarks_table(result: LaunchResult) -> Table:
 
 
 def order_table(dataset: Dataset) -> Table:
-    """Make the table of the runs one by one, in the order in which they were made as far as that is known."""
+    """Make the table of the runs one by one, in the order in which they were made as far as that is known.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> table = order_table(fsb.read("raw_results/recorded/latency-loop-2026"))
+    >>> table.frame().select("order", "round", "filesystem").rows()[:3]
+    [('1', '1', 'xfs'), ('2', '1', 'ext4'), ('3', '2', 'ext4')]
+    """
     rows = dataset.runs.sort("study", "order", "started_at", nulls_last=True).select(
         "study",
         "order",
@@ -88,7 +131,17 @@ def order_table(dataset: Dataset) -> Table:
 
 
 def steady_state_table(found: pl.DataFrame) -> Table:
-    """Make the table of `fsbench_kit.analysis.steady_state.steady_state`: what is not steady first."""
+    """Make the table of `fsbench_kit.analysis.steady_state.steady_state`: what is not steady first.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.steady_state import steady_state
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> found = steady_state_table(steady_state(data)).frame()
+    >>> found.select("target", "workload", "rounds").row(0)
+    ('ext4', 'smallfiles-4k', '10')
+    """
     cells = (
         [name for name in varying(found) if name not in ("study", "tool", "filesystem")] if found.height else []
     )

@@ -31,7 +31,14 @@ _TERMINAL_WIDTH: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's head, and on which side its cells stand: words left, figures right."""
+    """A column's head, and on which side its cells stand: words left, figures right.
+
+    Examples
+    --------
+    >>> rates = table(pl.DataFrame({"filesystem": ["xfs"], "IOPS": [843]}), "Rates")
+    >>> rates.columns == (Column("filesystem"), Column("IOPS", "right"))
+    True
+    """
 
     head: str
     justify: Literal["left", "right"] = "left"
@@ -39,7 +46,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows that belong together, such as those of one unit, which `head` names."""
+    """Rows that belong together, such as those of one unit, which `head` names.
+
+    Examples
+    --------
+    >>> rates = Group("Bandwidth, in MiB/s", (("ext4", "348"), ("xfs", "843")))
+    >>> Table("Sequential writes", (Column("fs"), Column("value", "right")), (rates,)).frame().row(0)
+    ('Bandwidth, in MiB/s', 'ext4', '348')
+    """
 
     head: str | None
     rows: tuple[tuple[str, ...], ...]
@@ -59,6 +73,19 @@ class Table:
         Sentences, marked a, b, c, ... in this order.
     legend
         Sentences on what stands in cells, and on what does not.
+
+    Examples
+    --------
+    >>> columns = (Column("filesystem"), Column("MiB/s", "right"))
+    >>> sizes = Table("Writes", columns, (Group(None, (("ext4", "348"), ("xfs", "–"))),))
+    >>> print(str(sizes).rstrip())
+    Writes
+      filesystem  MiB/s
+    ───────────────────
+      ext4          348
+      xfs             –
+    >>> sizes.frame().rows()
+    [('ext4', '348'), ('xfs', None)]
     """
 
     caption: str
@@ -194,6 +221,16 @@ def table(frame: pl.DataFrame, caption: str, *, heads: Mapping[str, str] | None 
     ----------
     heads
         Column -> head, where a column's name with its underscores as blanks does not do.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> print(str(table(pl.DataFrame({"fs": ["ext4", "xfs"], "sync_time": [1.25, None]}), "Syncs")).rstrip())
+    Syncs
+      fs    sync time
+    ─────────────────
+      ext4       1.25
+      xfs           –
     """
     heads = heads or {}
     columns = tuple(

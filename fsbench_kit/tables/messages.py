@@ -25,6 +25,11 @@ def one_line(text: str) -> str:
     """Put a text from a log on one line of bearable length, without characters that cannot be printed.
 
     A log can name a job with ten thousand characters, and with such as no drawing program can read.
+
+    Examples
+    --------
+    >>> one_line("rand  write" + chr(10) + "4k"), len(one_line("x" * 10_000))
+    ('rand write 4k', 160)
     """
     if not text.isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
@@ -44,7 +49,13 @@ def text_of(value: object) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Print a number with its noun, in the plural where it needs one."""
+    """Print a number with its noun, in the plural where it needs one.
+
+    Examples
+    --------
+    >>> counted(1, "run"), counted(2400, "run")
+    ('1 run', '2,400 runs')
+    """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -139,7 +150,16 @@ _SHARES: Final = {
 
 
 def prefix(values: pl.Series, metric: str) -> Prefix:
-    """Choose the unit in which figures of one metric are best read side by side: that of their median."""
+    """Choose the unit in which figures of one metric are best read side by side: that of their median.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> prefix(pl.Series([3.6e8, 8.8e8]), "bandwidth").unit
+    'MiB/s'
+    >>> prefix(pl.Series([0.0004]), "completion_latency").unit
+    'µs'
+    """
     unit = METRICS[metric].unit
     if metric in _SHARES:
         return Prefix("%", 0.01)

@@ -38,6 +38,14 @@ def pivot_table(
     ------
     RequestError
         If a name is none of these, or stands in both.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> found = pivot_table(fsb.compare(data, metrics=["bandwidth"])).frame()
+    >>> found.select("pattern", pl.col("xfs").str.head(4)).rows()
+    [('rndrd', '0.79'), ('rndwr', '0.96'), ('seqrd', '1.03'), ('seqwr', '2.42')]
     """
     frame = ordered(comparison)
     metrics = [metric_text(*names) for names in frame.select("metric", "statistic").rows()]

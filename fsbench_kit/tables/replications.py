@@ -30,6 +30,15 @@ def replication_table(found: pl.DataFrame) -> Table:
     ----------
     found
         What `fsbench_kit.launch.replicate.side_by_side` returned.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import side_by_side
+    >>> published = fsb.read("raw_results/published/fio-nvme-2021")
+    >>> again = fsb.read("raw_results/replicated/fio-nvme-2021-again")
+    >>> [column.head for column in replication_table(side_by_side(published, again)).columns][2:]
+    ['one more like the published', 'direction', 'size', 'notes']
     """
     effects = found.filter("stands_for_effect").with_columns(
         _pair("level", "baseline", " to ").alias("ratio of"),
@@ -106,7 +115,17 @@ def _in_common(effects: pl.DataFrame, names: list[str], told: list[str]) -> str:
 
 
 def varying_in_replication(found: pl.DataFrame) -> list[str]:
-    """Name the columns that tell the cells of a replication apart."""
+    """Name the columns that tell the cells of a replication apart.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import side_by_side
+    >>> published = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> again = fsb.read("raw_results/replicated/sysbench-rhel72-again")
+    >>> varying_in_replication(side_by_side(published, again, metrics=["bandwidth"]))
+    ['pattern', 'operation']
+    """
     varied = found.select(pl.col(_CELL).n_unique() > 1).row(0, named=True)
     names = [name for name in _CELL if varied[name] and name != _OF_SCALE]
     ratios = [*names, "study", "metric", "statistic", "baseline", "level"]
@@ -143,6 +162,16 @@ def replication_findings(found: pl.DataFrame, most: int = 3) -> list[str]:
         What `fsbench_kit.launch.replicate.side_by_side` returned.
     most
         How many effects to name.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import side_by_side
+    >>> published = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> again = fsb.read("raw_results/replicated/sysbench-rhel72-again")
+    >>> found = side_by_side(published, again, metrics=["bandwidth"])
+    >>> replication_findings(found, most=1)[0].split(":")[0]
+    'seqwr, write'
     """
     names = varying_in_replication(found) if found.height else []
     judged = found.filter("stands_for_effect", pl.col("direction").is_in(_JUDGED), pl.col("ratio").is_not_null())
@@ -168,6 +197,13 @@ def reproduced_sentence(counts: pl.DataFrame) -> str:
     ----------
     counts
         What `fsbench_kit.launch.replicate.reproduced` returned. Studies are counted together.
+
+    Examples
+    --------
+    >>> from fsbench_kit.launch.replicate import replications, reproduced
+    >>> counts = reproduced(replications("raw_results/published/fio-nvme-2021"))
+    >>> reproduced_sentence(counts).split(",")[0]
+    'All 4 published effects were run again'
     """
     if counts.is_empty():
         return NO_RATIO
@@ -199,6 +235,13 @@ def reproduced_table(counts: pl.DataFrame) -> Table:
     ----------
     counts
         What `fsbench_kit.launch.replicate.reproduced` returned.
+
+    Examples
+    --------
+    >>> from fsbench_kit.launch.replicate import replications, reproduced
+    >>> found = replications("raw_results/published/fio-nvme-2021")
+    >>> reproduced_table(reproduced(found)).frame().select("published effects", "run again").row(0)
+    ('4', '4')
     """
     heads = {
         "study": "study",
@@ -228,6 +271,13 @@ def not_judged_table(found: pl.DataFrame) -> Table:
     ----------
     found
         What `fsbench_kit.launch.replicate.replications` returned.
+
+    Examples
+    --------
+    >>> from fsbench_kit.launch.replicate import replications
+    >>> found = replications("raw_results/published/fio-nvme-2021")
+    >>> not_judged_table(found.filter(direction="same")).frame().height  # all of these are judged
+    0
     """
     effects = found.filter("stands_for_effect", pl.col("direction").is_in(_JUDGED).not_())
     counts = (
@@ -275,6 +325,15 @@ def differences_table(found: pl.DataFrame) -> Table:
     ----------
     found
         What `fsbench_kit.launch.replicate.differences` returned.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.launch.replicate import differences
+    >>> published = fsb.read("raw_results/published/fio-nvme-2021")
+    >>> again = fsb.read("raw_results/replicated/fio-nvme-2021-again")
+    >>> differences_table(differences(published, again)).groups[0].rows[0][:3]
+    ('file size', 'all', '10 GiB')
     """
     columns = tuple(map(Column, ("setting", "filesystem", "in the study", "in the replication")))
     groups = tuple(
@@ -304,6 +363,13 @@ def claims_again_table(theirs: pl.DataFrame, again: pl.DataFrame) -> Table:
     ----------
     theirs, again
         What `fsbench_kit.audit` returned for the study, without and with the replication's runs.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> theirs = fsb.audit("raw_results/published/fio-nvme-2021")
+    >>> claims_again_table(theirs, theirs).caption
+    '15 claims of the article, judged twice'
     """
     both = theirs.join(again, on=["study", "claim"], how="left", maintain_order="left", suffix="_again")
     footnotes = Footnotes(both["footnotes_again"])
@@ -335,6 +401,12 @@ def replication_place(replicated: Dataset, *, here: bool) -> str:
         The runs.
     here
         Whether they have just been made on this machine.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> replication_place(fsb.read("raw_results/published/fio-nvme-2021"), here=True)
+    'Run on this machine.'
     """
     day = replicated.runs["started_at"].min()
     when = f" on {day:%Y-%m-%d}" if isinstance(day, datetime) else ""

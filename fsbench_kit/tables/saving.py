@@ -41,6 +41,16 @@ def save(target: str | PathLike[str], frame: pl.DataFrame, *tables: Table) -> No
     ------
     RequestError
         If the ending is another one, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fsbench_kit as fsb
+    >>> runs = fsb.tables.runs_table(fsb.read("raw_results/published/fio-nvme-2021"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(f"{folder}/runs.csv", runs.frame(), runs)
+    ...     print(pathlib.Path(folder, "runs.csv").read_text().splitlines()[0])
+    study,origin,tool,version,filesystem,runs,failed or partial,figures
     """
     path = Path(target)
     tabular.check_ending(path, WRITERS)

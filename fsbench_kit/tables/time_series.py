@@ -23,6 +23,15 @@ def over_time_table(found: TimeSeries) -> Table:
     ----------
     found
         What `fsbench_kit.analysis.time_series.time_series` returned.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> from fsbench_kit.analysis.time_series import time_series
+    >>> data = fsb.read("raw_results/recorded/latency-loop-2026")
+    >>> found = over_time_table(time_series(data)).frame()
+    >>> found.height, found.select("group", "run", "operation").row(0)
+    (10, ('xfs', '1', 'write'))
     """
     columns = (
         *map(Column, ("group", "run", "operation")),
