@@ -139,7 +139,7 @@ class Exploration:
                 spec = self._chart(state, comparison).to_dict(validate=False)
         except RequestError as error:
             return View(options, _sentence(error))
-        return View(options, " ".join(tables.summary(comparison)), spec, _table(comparison))
+        return View(options, tables.findings(comparison)[0], spec, _table(comparison))
 
     def _chart(self, state: State, comparison: pl.DataFrame) -> Any:
         drawn = CHARTS[state.chart]

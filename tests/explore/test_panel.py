@@ -111,7 +111,7 @@ def test_where_nothing_can_be_compared_a_sentence_stands_in_place_of_chart_and_t
 
 
 def test_what_the_charts_title_says_is_not_written_above_it_as_well(panel: Panel) -> None:
-    assert 'class="fsbench-heard">xfs against ext4' in panel._finding.value
+    assert 'class="fsbench-heard">' in panel._finding.value
     panel.controls["chart"].value = "runs"
     assert "fsbench-heard" not in panel._finding.value
     panel.controls["levels"].value = ("xfs",)

@@ -225,9 +225,10 @@ def test_what_stands_beside_a_log_is_left_over() -> None:
     "originals", [SYSBENCH, BONNIE_LOGS, IOZONE_WITH_CPU], ids=["sysbench", "bonnie", "iozone"]
 )
 def test_logs_with_other_digits_at_random(originals: Sequence[Path]) -> None:
-    """Nearly each contradicts itself."""
+    """Nearly each contradicts itself: what is printed twice gets other digits line by line."""
     rng = random.Random(7)
-    texts = [other_digits(path.read_text(encoding="utf-8"), rng) for path in originals for _ in range(4)]
+    lines = [path.read_text(encoding="utf-8").splitlines(keepends=True) for path in originals]
+    texts = ["".join(other_digits(line, rng) for line in of_one) for of_one in lines for _ in range(4)]
     said = (frames.diagnostics["log"].n_unique() for frames in clean.read(texts)[0].values())
     assert sum(said) > len(texts) / 2
     assert parsed(texts) < len(texts) / 2
