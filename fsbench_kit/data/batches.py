@@ -6,7 +6,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -227,25 +227,22 @@ class _Found:
         self._plain = [file for file in self._plain if not fio_formats.may_hold(file[1])]
         several: list[Columns] = []
         for files in _chunks(given):
-            found = fio_formats.read([data.decode("utf-8") for _, data, _ in files])
-            for index in found.left:
-                self._add_left(*files[index])
-            numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
-            several += (_columns(owner, logs, numbers, contents) for owner, logs in found.columns)
-            several.append(
-                Columns.of(
-                    FileRecords(numbers[at], records, contents[at]) for at, records in found.records.items()
-                )
-            )
+            several += self._columns(files, *fio_formats.read([data.decode("utf-8") for _, data, _ in files]))
         return several
 
     def _together(self, files: Sequence[_Content], read: _Reader) -> list[Columns]:
         """Read those of some files together that can be, and the others each by itself."""
         found, left = read([data.decode("utf-8") for _, data, _ in files])
+        return self._columns(files, found.items(), left)
+
+    def _columns(
+        self, files: Sequence[_Content], found: Iterable[tuple[str, CleanLogs]], left: Iterable[int]
+    ) -> list[Columns]:
+        """Return the logs that were found in some files, and read those that are left each by itself."""
         for index in left:
             self._add_left(*files[index])
         numbers, contents = [number for number, _, _ in files], [data for _, data, _ in files]
-        return [_columns(owner, logs, numbers, contents) for owner, logs in found.items()]
+        return [_columns(owner, logs, numbers, contents) for owner, logs in found]
 
 
 _Reader = Callable[[Sequence[str]], tuple[dict[str, "CleanLogs"], list[int]]]

@@ -16,38 +16,17 @@ import polars as pl
 
 from fsbench_kit import formats
 from fsbench_kit.formats import clean, fio_json, fio_terse
-from fsbench_kit.formats.text import Text
-from fsbench_kit.model.records import Diagnostic, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fsbench_kit.formats.clean import CleanLogs
-    from fsbench_kit.model.records import Record
 
 _DOCUMENT: Final = "\n{\n"
 _DOCUMENT_END: Final = "\n}\n"
 _TERSE_BEFORE: Final = re.compile(r"(?:(?<=\n)|\A)(?:[2-5];fio-[^\n]*\n)+\Z")
 _MOST_TERSE: Final = 2**16
 _HEADERS: Final = (": (g=", "\nfio-", "\nStarting ")
-
-
-class Reports(NamedTuple):
-    """Reports of texts.
-
-    Attributes
-    ----------
-    columns
-        Those that are columns, with the name of the format of each.
-    records
-        The others as records, by the indexes of the texts.
-    left
-        The indexes of the texts that are left over.
-    """
-
-    columns: list[tuple[str, CleanLogs]]
-    records: dict[int, list[Record]]
-    left: list[int]
 
 
 class _Pieces(NamedTuple):
@@ -64,29 +43,30 @@ def may_hold(data: bytes) -> bool:
     return _DOCUMENT.encode() in data
 
 
-def read(texts: Sequence[str]) -> Reports:
-    """Read those of some texts that are one run's reports, and nothing else."""
+def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
+    """Read those of some texts that are one run's reports, and nothing else.
+
+    Returns
+    -------
+    tuple
+        The reports, with the name of the format of each, and the indexes of the texts that are left over.
+    """
     cut = {at: found for at, chars in enumerate(texts) if (found := _cut(chars)) is not None}
     around = {at: found.around for at, found in cut.items() if found.around.strip()}
     normal, left = clean.read([around.get(at, "") for at in range(len(texts))])
-    documents, no_documents = fio_json.together(
-        {at: found.chars[found.document] for at, found in cut.items()}, cut
-    )
-    lost = {*range(len(texts))} - cut.keys() | {*left} & around.keys() | {*no_documents}
-    terse = {
-        at: _terse(found) for at, found in cut.items() if at not in lost and found.terse.stop > found.terse.start
-    }
-    lost |= {at for at, records in terse.items() if records is None}
+    documents = {at: found.chars[found.document] for at, found in cut.items()}
+    lines = {at: own for at, found in cut.items() if (own := found.chars[found.terse])}
+    json, no_json = fio_json.together(documents, documents)
+    terse, no_terse = fio_terse.together(lines, lines)
+    lost = {*range(len(texts))} - cut.keys() | {*left} & around.keys() | {*no_json, *no_terse}
     holes = {at: (found.chars, found.terse.start, found.document.stop) for at, found in cut.items()}
-    before = {at: (found.chars, 0, found.document.start) for at, found in cut.items()}
-    return Reports(
-        [
-            *((each, _in_text(logs, lost, holes)) for each, logs in normal.items()),
-            (formats.name(fio_json), _in_text(documents, lost, before)),
-        ],
-        {at: records for at, records in terse.items() if records is not None and at not in lost},
-        sorted(lost),
-    )
+    before_json = {at: (found.chars, 0, found.document.start) for at, found in cut.items()}
+    before_terse = {at: (found.chars, 0, found.terse.start) for at, found in cut.items()}
+    return [
+        *((each, _in_text(logs, lost, holes)) for each, logs in normal.items()),
+        (formats.name(fio_json), _in_text(json, lost, before_json)),
+        (formats.name(fio_terse), _in_text(terse, lost, before_terse)),
+    ], sorted(lost)
 
 
 def _cut(chars: str) -> _Pieces | None:
@@ -102,25 +82,6 @@ def _cut(chars: str) -> _Pieces | None:
     if has_header or ";fio-" in around or "fio " in around:
         return None
     return _Pieces(chars, slice(first, start), slice(start, end), around)
-
-
-def _terse(cut: _Pieces) -> list[Record] | None:
-    """Return what terse lines say, if they are nothing but runs."""
-    start, end = cut.terse.start, cut.terse.stop
-    text = Text(cut.chars[start:end], first_byte=start, first_line=1 + cut.chars.count("\n", 0, start))
-    records = list(fio_terse.parse(text))
-    position = start
-    for record in records:
-        if isinstance(record, Run):
-            if cut.chars[position : record.start].strip():
-                return None
-            position = record.end
-        elif isinstance(record, Diagnostic) and record.code == "UNREAD_FIGURE":
-            return None
-    if cut.chars[position:end].strip():
-        return None
-    own = formats.name(fio_terse)
-    return [replace(each, format=own) if isinstance(each, Run) else each for each in records]
 
 
 def _in_text(logs: CleanLogs, lost: Iterable[int], holes: dict[int, tuple[str, int, int]]) -> CleanLogs:

@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
 from fsbench_kit.data import batches
-from fsbench_kit.formats import FORMATS, fio_json
+from fsbench_kit.formats import FORMATS, fio_formats, fio_json, fio_terse
 from fsbench_kit.formats.fio_json import alike, kinds
 from tests.formats import bonnie_logs, iozone_logs, sysbench_logs
 
@@ -214,8 +214,8 @@ def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(
         time = re.sub(r'(?<="timestamp_ms" : )[^,]*', str(1795256190805 + 10_000 * index), zeros)
         (tmp_path / f"{index:02}.json").write_text(time)
     read = []
-    reader = kinds.Kind
-    monkeypatch.setattr(alike, "Kind", lambda *given: read.append(given) or reader(*given))
+    reader = kinds.DocumentKind
+    monkeypatch.setattr(alike, "DocumentKind", lambda *given: read.append(given) or reader(*given))
     assert fsb.read(tmp_path).runs.height == 20
     assert len(read) <= 2
 
@@ -231,16 +231,40 @@ def test_runs_in_three_formats_are_read_together(tmp_path: Path, monkeypatch: py
     for path in sorted(tmp_path.iterdir()):
         with path.open("rb") as opened:
             alone.append(fsb.read(opened))
-    decoded = []
-    parse = fio_json.parse
-    monkeypatch.setattr(fio_json, "parse", lambda text: decoded.append(text) or parse(text))
+    parsed = []
+    for log_format in (fio_json, fio_terse):
+        parse = log_format.parse
+        monkeypatch.setattr(log_format, "parse", lambda text, parse=parse: parsed.append(text) or parse(text))
     together = fsb.read(tmp_path, cache=False)
-    assert len(decoded) == 1  # that with a sentence in it
+    assert {Path(text.source).name for text in parsed} == {"6.txt"}  # with a sentence in it
     for name in OF_RUNS:
         each = pl.concat([data.frames[name] for data in alone])
         assert_frame_equal(together.frames[name].drop("run_id"), each.drop("run_id"))
     said = together.diagnostics.filter(pl.col("code") != "SAME_FIGURES")
     assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
+
+
+def test_lines_beside_documents_say_together_what_each_says_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a direction, a statistic or a bucket is empty, or a percentile is none that fio can print."""
+    rng = random.Random(4)
+    text = (DATA / "fio-3.33-normal-json-terse.txt").read_text()
+    (line,) = re.findall(r"^[3-5];fio-.*$", text, re.MULTILINE)[-1:]
+    for index in range(24):
+        fields = line.split(";")
+        for at in rng.sample(range(5, len(fields)), rng.choice((1, 2, 40))):
+            odd = rng.choice(("0", "0", "7", "123", "nan", "5.", "12345678901234567890"))
+            fields[at] = re.sub(r"(?<!=)\d[\d.]*(?=%?\Z)|(?<==)\d+", odd, fields[at])
+        changed = re.sub(r"(?<=pid=)\d+", str(1000 + index), text.replace(line, ";".join(fields)))
+        (tmp_path / f"{index:02}.txt").write_text(changed)
+    together = fsb.read(tmp_path, cache=False)
+    monkeypatch.setattr(fio_formats, "may_hold", lambda _: False)
+    alone = fsb.read(tmp_path, cache=False)
+    for name in OF_RUNS:
+        assert_frame_equal(together.frames[name], alone.frames[name])
+    assert sorted(map(repr, together.diagnostics.rows())) == sorted(map(repr, alone.diagnostics.rows()))
+    assert {"UNREAD_FIGURE", "FIGURES_DISAGREE"} <= set(alone.diagnostics["code"])
 
 
 def test_documents_that_differ_in_their_numbers_say_together_what_each_says_by_itself(tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.fio import beside
 from fsbench_kit.formats.fio_command import TOOL
+from fsbench_kit.formats.fio_json.alike import together
 from fsbench_kit.formats.fio_json.contents import Report
 from fsbench_kit.formats.fio_json.documents import MARKS, reports, runs
 from fsbench_kit.formats.fio_json.reader import records
-from fsbench_kit.formats.fio_json.together import together
 from fsbench_kit.formats.json_text import strictly
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from fsbench_kit.model.units import quantity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from fsbench_kit.formats.fio_columns import Gate
     from fsbench_kit.formats.loose_json import Document
 
 DIRECTIONS: Final = ("read", "write", "trim", "mixed")
@@ -26,9 +27,6 @@ def objects(value: object) -> list[Object]:
     """Return the objects of a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
-
-Gate = tuple[int, ...]
-"""Numbers of a document: what they tell of is there where any of them is not 0."""
 
 _REQUESTS: Final = ("io_bytes", "io_kbytes", "total_ios", "iops", "bw")
 

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsbench_kit.formats.fio_json.columns import Log, picker
-from fsbench_kit.formats.fio_json.reader import NO_FIGURES, Unread, key_of, unread_counts
+from fsbench_kit.formats import fio_columns
+from fsbench_kit.formats.fio_columns import Log, picker
+from fsbench_kit.formats.fio_json.reader import IDENTITY, NO_FIGURES, Unread, key_of, leftovers, unread_counts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterator, Sequence
 
+    from fsbench_kit.formats.findings import Finding
     from fsbench_kit.formats.fio_json.reader import Reader
     from fsbench_kit.formats.json_text import Cut
-    from fsbench_kit.model.records import Setting
-
-Numbers = Sequence[str]
-"""All numbers of a document as they are printed, also those in its strings."""
+    from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 
-class Kind:
+@dataclass(frozen=True, slots=True)
+class Printed(fio_columns.Printed):
+    """A text that may be a document; `chars` are its characters without its bins and the time.
+
+    Attributes
+    ----------
+    cut
+        What is left of it without its bins, and these.
+    """
+
+    cut: Cut
+
+
+class DocumentKind(fio_columns.Kind[Printed]):
     """Documents of one kind.
 
     Parameters
@@ -32,24 +44,23 @@ class Kind:
         Which numbers of the text are those of the document.
     names
         Which are the names of percentiles.
-    bins
-        Where its bins stood.
     first
-        Its numbers.
+        It itself.
     """
 
-    def __init__(
-        self, reader: Reader, places: list[int], names: list[int], bins: NDArray[np.intp], first: Numbers
-    ) -> None:
-        self.reader = reader
+    def __init__(self, reader: Reader, places: list[int], names: list[int], first: Printed) -> None:
+        self._reader = reader
         report, figures = reader.report, reader.figures
+        self.figures, self.facts, self.checked = figures, reader.facts(), reader.kind
+        self._identity = [(key, number) for key in IDENTITY if isinstance(number := report.content.get(key), int)]
+        bins = first.cut.places
         document = report.document
         self._numbers, self._names = picker(places), picker(names)
         starts = np.array(document.starts, np.intp)
         self._lines, self._bins_before = reader.text.lines(starts), np.searchsorted(bins, starts)
         self._bin_lines = reader.text.lines(bins).tolist()
         self._consulted = picker([places[number] for number in sorted(report.consulted)])
-        self._first = self._consulted(first)
+        self._first = self._consulted(first.numbers)
         self._conditions = [
             (picker([places[number] for number in numbers]), answer)
             for numbers, answer in report.conditions.items()
@@ -63,19 +74,21 @@ class Kind:
         self._of_settings = picker(sorted(reader.numbers_of_settings))
         self._settings: dict[Sequence[str], list[Setting]] = {}
 
-    def is_of(self, numbers: Numbers) -> bool:
+    def is_of(self, report: Printed) -> bool:
         """Whether a document that differs in its numbers alone is of this kind."""
+        numbers = report.numbers
         return self._consulted(numbers) == self._first and all(
             bool("".join(pick(numbers)).strip("0.")) == answer for pick, answer in self._conditions
         )
 
-    def log(self, numbers: Numbers, cut: Cut) -> Log:
-        """Return the report of a document."""
+    def log(self, report: Printed) -> Log:
+        """Return the numbers of a document."""
+        cut = report.cut
         return Log(
-            self.reader.figures,
-            self._numbers(numbers),
+            self.figures,
+            self._numbers(report.numbers),
             self._lines + cut.heights[self._bins_before],
-            self._names(numbers),
+            self._names(report.numbers),
             cut.bins,
             [
                 line + height + bins.step * np.arange(1, len(bins.names) + 1)
@@ -92,13 +105,25 @@ class Kind:
             or ". " in spaced
             or any(
                 numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
-                for samples, requests in self.reader.figures.sampled
+                for samples, requests in self._reader.figures.sampled
             )
         )
 
-    def unread(self, log: Log) -> list[list[Unread]]:
-        """Return the numbers of a log for which there is no place, by where they stand, and on which lines."""
-        found = [unread_counts(bins, lines) for bins, lines in zip(log.bins, log.bin_lines, strict=True)]
+    def identity(self, log: Log) -> list[str] | None:
+        """Return what is printed of one run alone: what it is and its value, in turns."""
+        return [word for key, number in self._identity for word in (key, log.numbers[number])] or None
+
+    def remarks(self, report: Printed) -> Iterator[Diagnostic]:
+        """Yield what is said of a document whatever its figures are."""
+        return (replace(each, start=0, end=report.end) for each in self._reader.remarks())
+
+    def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
+        """Hold columns of figures of several documents against each other."""
+        return self._reader.checks(measurements)
+
+    def leftovers(self, log: Log) -> Iterator[tuple[str, int, str]]:
+        """Return messages on numbers for which there is no place, with their lines and excerpts."""
+        found: list[list[Unread]] = list(map(unread_counts, log.bins, log.bin_lines))
         texts = self._unread(log.numbers)
         if "".join(texts).strip("0."):
             found += (
@@ -106,11 +131,11 @@ class Kind:
                 for (number, key), text in zip(self._keys.items(), texts, strict=True)
                 if text.strip("0.")
             )
-        return sorted(each for each in found if each)
+        return leftovers(sorted(each for each in found if each))
 
     def settings(self, log: Log) -> list[Setting]:
         """Return the settings of a log."""
         own = self._of_settings(log.numbers)
         if own not in self._settings:
-            self._settings[own] = self.reader.settings(self.reader.report.like(log.numbers))
+            self._settings[own] = self._reader.settings(self._reader.report.like(log.numbers))
         return self._settings[own]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit.formats.fio import LATENCIES, bin_value
+from fsbench_kit.formats.fio_columns import printed
 from fsbench_kit.formats.fio_json.contents import object_
-from fsbench_kit.formats.fio_json.figures import printed
 from fsbench_kit.formats.loose_json import MOST_DIGITS, Counts, is_number
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, count, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,13 +15,12 @@ from fsbench_kit.formats.builder import Place
 from fsbench_kit.formats.checks import cross_checks
 from fsbench_kit.formats.findings import diagnostics
 from fsbench_kit.formats.fio import beside, part_names_with_idle, report_time, series_so_far
+from fsbench_kit.formats.fio_columns import Log, Sheet
 from fsbench_kit.formats.fio_command import TOOL
-from fsbench_kit.formats.fio_json.columns import Log
 from fsbench_kit.formats.fio_json.contents import is_amount, object_, objects
 from fsbench_kit.formats.fio_json.figures import Figures
 from fsbench_kit.formats.fio_json.jobs import read_job
 from fsbench_kit.formats.fio_json.settings import settings, threads
-from fsbench_kit.formats.fio_json.sheet import Sheet
 from fsbench_kit.formats.fio_json.summary import read_disk, read_idleness
 from fsbench_kit.formats.fio_requests import over_requests
 from fsbench_kit.model.records import Measurements, Setting
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from fsbench_kit.formats.loose_json import Counts, Document, Object
     from fsbench_kit.formats.text import Text
     from fsbench_kit.formats.totals import Part
-    from fsbench_kit.model.records import Diagnostic, Measurement, Record
+    from fsbench_kit.model.records import Diagnostic, Measurement, Record, Status
 
 
 def records(runs: Sequence[tuple[Text, Sequence[Report]]]) -> list[list[Record]]:
@@ -170,13 +169,10 @@ class Reader:
         start = self.report.document.start
         return self.figures.diagnostic(code, message, self.text.line(start if position is None else position))
 
-    def facts(self) -> dict[str, Any]:
-        """Return what is known of the run but for its figures."""
-        document = self.report.document
-        return {
-            "tool_version": self.report.version,
-            "status": "failed" if self.failures else "ok" if document.is_whole else "partial",
-        }
+    def facts(self) -> tuple[str | None, Status]:
+        """Return fio's version, and how the run ended."""
+        is_whole = self.report.document.is_whole
+        return self.report.version, "failed" if self.failures else "ok" if is_whole else "partial"
 
     def remarks(self) -> Iterator[Diagnostic]:
         """Yield what is to be said whatever the figures are."""
@@ -250,6 +246,7 @@ class _Read:
         reader, builder = self.reader, self.reader.figures.run
         report = reader.report
         columns = self.columns()
+        version, status = reader.facts()
         runtimes = [row.value for row, _ in self._rows if row.what.metric == "runtime" and row.value is not None]
         if columns or reader.failures:
             run = builder.build(
@@ -259,7 +256,8 @@ class _Read:
                 ended_at=ended_at(report.text(report.content.get("time"))),
                 identity=tuple((key, text) for key in IDENTITY if (text := report.text(report.content.get(key)))),
                 duration=max(runtimes, default=None),
-                **reader.facts(),
+                tool_version=version,
+                status=status,
             )
             yield replace(run, measurements=columns, bins=self._sheet.bins_of(self._number))
             yield from builder.series

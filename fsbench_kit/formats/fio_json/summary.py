@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.formats.builder import Place
-from fsbench_kit.formats.fio_json.figures import printed
+from fsbench_kit.formats.fio_columns import printed
 
 if TYPE_CHECKING:
-    from fsbench_kit.formats.fio_json.figures import Figures, Print
+    from fsbench_kit.formats.fio_columns import Print
+    from fsbench_kit.formats.fio_json.figures import Figures
     from fsbench_kit.formats.loose_json import Object
     from fsbench_kit.model.units import Rounding
 

@@ -55,10 +55,11 @@ from fsbench_kit.formats.fio_command import TOOL
 from fsbench_kit.formats.fio_terse.lines import MARKS, lines
 from fsbench_kit.formats.fio_terse.reader import Reader
 from fsbench_kit.formats.fio_terse.reports import runs
+from fsbench_kit.formats.fio_terse.together import together
 from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Record
 
-__all__ = ["SIGN", "TOOL", "parse", "signatures"]
+__all__ = ["SIGN", "TOOL", "parse", "signatures", "together"]
 
 SIGN: Final = r"[3-5];\W*fio|2;[^\n]{1,100};\s*\d+;\s*\d+;"
 

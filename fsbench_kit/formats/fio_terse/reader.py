@@ -11,7 +11,7 @@ from typing import Any, Final
 from fsbench_kit.formats import totals
 from fsbench_kit.formats.builder import Bounds, Place, RunBuilder
 from fsbench_kit.formats.checks import cross_checks
-from fsbench_kit.formats.findings import diagnostics
+from fsbench_kit.formats.findings import Finding, diagnostics
 from fsbench_kit.formats.fio import (
     CPU,
     LATENCIES,
@@ -36,7 +36,7 @@ from fsbench_kit.formats.fio_terse.reports import Report
 from fsbench_kit.formats.lexer import Printed, Token
 from fsbench_kit.formats.text import Text
 from fsbench_kit.formats.totals import Part
-from fsbench_kit.model.records import Block, Diagnostic, Record, Run
+from fsbench_kit.model.records import Block, Diagnostic, Measurement, Record, Run, Status
 from fsbench_kit.model.units import Rounding
 from fsbench_kit.model.vocabulary import EITHER_LATENCY
 
@@ -55,25 +55,37 @@ class Reader:
         self.version = version
         # Since 3.0 latencies are taken in ns. Layout 2 does not name the version.
         is_old = (version or "").startswith(("1.", "2.")) and not (version or "").startswith("2.99")
-        self.clocks = (10**6, 10**9) if version is None else (10**6,) if is_old else (10**9,)
+        self.clocks: tuple[int, ...] = (10**6, 10**9) if version is None else (10**6,) if is_old else (10**9,)
         self.has_total_percentiles = _LAT_PERCENTILES.search(text.chars) is not None
 
     def records(self) -> Iterator[Record]:
         """Yield the run, its series and the diagnostics."""
+        self.read()
+        yield self._run()
+        yield from self._series()
+        yield from self.remarks()
+        yield from self.run.diagnostics
+        yield from diagnostics(self.checks(self.run.measurements))
+
+    def read(self) -> None:
+        """Read all figures and settings."""
         for line, part in zip(self.lines, self.parts, strict=True):
             self._read_line(line, part)
         self._read_disks(self.lines[0].disks)
-        yield self._run()
-        yield from self._series()
-        yield from self._remarks()
-        yield from self.run.diagnostics
-        yield from diagnostics(cross_checks(self.run.measurements))
-        wholes = totals.checks(self.run.measurements, self._groups(), has_all_parts=self._is_one_run())
-        yield from diagnostics(wholes)
+
+    def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
+        """Hold figures of this run, or columns of such of several runs, against each other."""
+        yield from cross_checks(measurements)
+        yield from totals.checks(measurements, self.groups(), has_all_parts=self.is_one_run())
+
+    @property
+    def status(self) -> Status:
+        """How the run ended."""
+        if any(line.error or count(line.errors) for line in self.lines):
+            return "failed"
+        return "ok" if all(line.is_whole for line in self.lines) else "partial"
 
     def _run(self) -> Run:
-        is_whole = all(line.is_whole for line in self.lines)
-        has_failed = any(line.error or count(line.errors) for line in self.lines)
         runtimes = [item.value for item in self.run.measurements if item.metric == "runtime" and item.value]
         return self.run.build(
             TOOL.name,
@@ -81,7 +93,7 @@ class Reader:
             self.lines[-1].end,
             tool_version=self.version,
             duration=max(runtimes, default=None),
-            status="failed" if has_failed else "ok" if is_whole else "partial",
+            status=self.status,
         )
 
     def _series(self) -> Iterator[Record]:
@@ -104,19 +116,20 @@ class Reader:
                     lines=[self.text.line(fields["bytes"].position) for fields in points],
                 )
 
-    def _groups(self) -> dict[Part, list[Part]]:
+    def groups(self) -> dict[Part, list[Part]]:
         """Return the jobs of each group."""
         groups: dict[Part, list[Part]] = {}
         for line, part in zip(self.lines, self.parts, strict=True):
             groups.setdefault(("group", str(line.group)), []).append(("job", part))
         return groups
 
-    def _is_one_run(self) -> bool:
+    def is_one_run(self) -> bool:
         """Whether the lines are surely of one run: they are the only ones of their groups, or name the disks."""
         disks = (field for disk in self.lines[0].disks for field in disk[1:])
-        return len(self.lines) == len({line.group for line in self.lines}) or is_work(disks)
+        return len(self.lines) == len({line.group for line in self.lines}) or self._is_work(disks)
 
-    def _remarks(self) -> Iterator[Diagnostic]:
+    def remarks(self) -> Iterator[Diagnostic]:
+        """Yield what is to be said whatever the figures are."""
         for line in self.lines:
             if not line.is_whole:
                 yield self._diagnostic(
@@ -129,7 +142,7 @@ class Reader:
             if count(line.errors):
                 message = f"{line.errors[0].text} requests of the job {line.name} failed."
                 yield self._diagnostic("RUN_FAILED", message, [line])
-        if len(self.reports) == 1 and not self._is_one_run():
+        if len(self.reports) == 1 and not self.is_one_run():
             message = "The lines can be of several jobs or of several runs; they are taken for jobs of one run."
             yield self._diagnostic("AMBIGUOUS_RUNS", message, self.lines)
 
@@ -137,6 +150,10 @@ class Reader:
         return Token("", self.text, lines[0].start, lines[-1].end).diagnostic(code, message)
 
     # How figures are kept
+
+    def _is_work(self, fields: Iterable[Printed]) -> bool:
+        """Whether there are figures, which depends on whether any of some fields is not a zero."""
+        return is_work(fields)
 
     def _add(self, place: Place, field: Printed | None, metric: str, statistic: str = "value", **how: Any) -> None:
         """Add a figure, if the line holds it; `how` is that of `RunBuilder.add`."""
@@ -164,7 +181,7 @@ class Reader:
         if line.description is not None:
             self._set("description", line.description, line)
         place = Place("all", scope="job", part=part)
-        told = [self._latency_of_percentiles(fields) for fields in line.directions.values()]
+        told = [self.latency_of_percentiles(fields) for fields in line.directions.values()]
         percentiles = next(filter(None, told), EITHER_LATENCY)
         for operation, fields in line.directions.items():
             self._read_direction(place._replace(operation=operation), fields, percentiles)
@@ -175,7 +192,7 @@ class Reader:
         self._read_shares(place, line)
 
     def _read_direction(self, place: Place, fields: dict[str, Printed], percentiles: str) -> None:
-        if is_work(fields[name] for name in RATES[:3] if name in fields):
+        if self._is_work(fields[name] for name in RATES[:3] if name in fields):
             # The oldest layout divides bytes by ms.
             unit = "KiB/s" if "iops" in fields else "kB/s"
             self._add(place, fields["bytes"], "bytes", unit="KiB", rounding="down")
@@ -193,9 +210,9 @@ class Reader:
     ) -> None:
         """Keep the statistics over requests or intervals, if there were any."""
         named = {word: fields[f"{kind}_{word}"] for word in INTERVAL_STATISTICS if f"{kind}_{word}" in fields}
-        if not is_work(named.values()):
+        if not self._is_work(named.values()):
             return
-        samples = count([fields[f"{kind}_samples"]]) if f"{kind}_samples" in fields else None
+        samples = fields.get(f"{kind}_samples")
         for word, field in named.items():
             rounding: Rounding = "down" if word in {"min", "max"} else "nearest"
             if word == "share":
@@ -214,22 +231,22 @@ class Reader:
 
     def _read_percentiles(self, place: Place, fields: dict[str, Printed], metric: str) -> None:
         kinds = [kind for kind in ("clat", "lat") if metric in {LATENCIES[kind], EITHER_LATENCY}]
-        if not is_work(fields[name] for kind in kinds for name in statistics(kind)):
+        if not self._is_work(fields[name] for kind in kinds for name in statistics(kind)):
             return  # over no samples
         for name in PERCENTILES:
-            if name not in fields:
-                continue
-            rank, value = fields[name].text.split("%=")
-            if float(rank) == 0:
-                continue
-            bounds = _percentile_bounds(value, self.clocks)
-            if bounds is None:
-                self._not_understood(fields[name], f"{fields[name].text} is no percentile that fio can print.")
-                continue
-            printed = Printed(value, fields[name].position)
-            self.run.add(place, metric, printed, f"p{float(rank):g}", unit="us", rounding="exact", bounds=bounds)
+            if name in fields and float(fields[name].text.partition("%")[0]):
+                self._read_percentile(place, fields[name], metric)
 
-    def _latency_of_percentiles(self, fields: dict[str, Printed]) -> str | None:
+    def _read_percentile(self, place: Place, field: Printed, metric: str) -> None:
+        rank, value = field.text.split("%=")
+        bounds = _percentile_bounds(value, self.clocks)
+        if bounds is None:
+            self._not_understood(field, f"{field.text} is no percentile that fio can print.")
+            return
+        printed = Printed(value, field.position)
+        self.run.add(place, metric, printed, f"p{float(rank):g}", unit="us", rounding="exact", bounds=bounds)
+
+    def latency_of_percentiles(self, fields: dict[str, Printed]) -> str | None:
         """Return which latency the percentiles are of, if it is certain.
 
         They are of the total one where ``lat_percentiles`` was on, which fio 2.x does not have.
@@ -250,20 +267,23 @@ class Reader:
 
     def _read_shares(self, place: Place, line: Line) -> None:
         depths = [depth_bounds("depth", label) for label in _DEPTH_LABELS]
-        self._add_shares(place, "depth", zip(depths, line.depths, strict=False))
+        self._add_shares(place, "depth", zip(depths, line.depths, strict=False), with_zeros=True)
         for labels, fields, per_second, first in (
             (_US_LABELS, line.us, 10**6, 0),  # the first bucket holds all below it
             (_MS_LABELS, line.ms, 10**3, 1),
         ):
             latencies = [latency_bounds(label, per_second, first=first) for label in labels]
-            held = [(bounds, field) for bounds, field in zip(latencies, fields, strict=False) if is_work([field])]
-            self._add_shares(place, "completion_latency", held)
+            buckets = zip(latencies, fields, strict=False)
+            self._add_shares(place, "completion_latency", buckets, with_zeros=False)
 
-    def _add_shares(self, place: Place, metric: str, buckets: Iterable[tuple[Bounds, Printed]]) -> None:
+    def _add_shares(
+        self, place: Place, metric: str, buckets: Iterable[tuple[Bounds, Printed]], *, with_zeros: bool
+    ) -> None:
         known = [
             (*bounds, amount.value, field.position)
             for bounds, field in buckets
-            if (amount := known_quantity(field.text.removesuffix("%"), "%")) is not None  # of no requests at all
+            if (with_zeros or is_work([field]))
+            and (amount := known_quantity(field.text.removesuffix("%"), "%")) is not None  # of no requests at all
         ]
         if known:
             lows, highs, shares, positions = zip(*known, strict=True)

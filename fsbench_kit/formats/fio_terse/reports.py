@@ -17,7 +17,7 @@ def runs(text: Text, lines: Iterable[Line]) -> Iterator[list[Report]]:
     """Yield the reports of each run: its result, and before it what it reported while it was going on."""
     run: list[Report] = []
     for stretch in _stretches(text, lines):
-        for report in _by_time(run, stretch):
+        for report in by_time(run, stretch):
             if run and not _continues(run, report):
                 yield run
                 run = []
@@ -31,7 +31,7 @@ def _stretches(text: Text, lines: Iterable[Line]) -> Iterator[list[Line]]:
     return split_where(lines, partial(_starts_report, text))
 
 
-def _by_time(run: list[Report], lines: list[Line]) -> list[Report]:
+def by_time(run: list[Report], lines: list[Line]) -> list[Report]:
     """Split lines into reports, if they are of different times."""
     if run:
         reports = split(lines, len(run[-1]))

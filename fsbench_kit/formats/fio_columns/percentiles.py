@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
-from fsbench_kit.formats.fio_json.columns import (
+from fsbench_kit.formats.fio_columns.columns import (
     ORDER,
     Bools,
     Floats,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.fio_json.columns import Log, Numbered, Told
-    from fsbench_kit.formats.fio_json.figures import Latencies
+    from fsbench_kit.formats.fio_columns.columns import Log, Numbered, Told
+    from fsbench_kit.formats.fio_columns.figures import Latencies
     from fsbench_kit.model.records import What
 
 _RANKS: Final = np.array([1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99])
@@ -93,7 +93,7 @@ def percentiles(logs: Sequence[Log], told: Told, places: Numbered, whats: Number
     each = [latencies for log in logs for latencies in log.figures.latencies]
     sizes = [len(log.figures.latencies) for log in logs]
     log = np.repeat(np.arange(len(logs)), sizes)
-    is_old = np.repeat(np.array([each.figures.report.is_old for each in logs], bool), sizes)
+    is_old = np.repeat(np.array([each.figures.is_old for each in logs], bool), sizes)
     requests = told.samples(logs, lambda shape: shape.requests)
     known = _Latencies(each, log, requests, is_old, told.is_there(logs, lambda shape: shape.latency_gates))
     printed = _printed(logs, np.cumsum([0, *sizes])[:-1], known)

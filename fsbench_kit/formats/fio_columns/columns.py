@@ -1,9 +1,4 @@
-"""Reads the figures of many reports at once, as columns.
-
-Which figures a report has, and at which of its numbers they stand, is known by
-`fsbench_kit.formats.fio_json.figures`; reports that are printed alike share that. Here all their numbers become
-values, each by the way in which it is printed. Percentiles and bins have a module of their own.
-"""
+"""Makes values of all numbers of many reports at once, each by the way in which it is printed."""
 
 from __future__ import annotations
 
@@ -15,15 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fsbench_kit.formats.fio import highest_share
 from fsbench_kit.formats.loose_json import MOST_DIGITS
 from fsbench_kit.model.units import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from fsbench_kit.formats.fio_json.contents import Gate
-    from fsbench_kit.formats.fio_json.figures import Figures, Print
+    from fsbench_kit.formats.fio_columns.figures import Figures, Gate, Print
     from fsbench_kit.formats.loose_json import Counts
 
 Floats = NDArray[np.float64]
@@ -249,7 +242,9 @@ def figures(logs: Sequence[Log], known: Told, places: Numbered, whats: Numbered)
     shares, of = means[::2], means[1::2]
     is_known = ~np.isnan(low[of])
     shares, of = shares[is_known], of[is_known]
-    high[shares] = highest_share(high[shares], low[of])
+    if len(shares):
+        made = logs[0].figures.shares(*(Amounts(value[some], low[some], high[some]) for some in (shares, of)))
+        low[shares], high[shares] = made.low, made.high
     log = np.repeat(np.arange(len(logs)), sizes)
     of_print = ints(whats.number(each.what) for each in prints)
     rows = Rows(
@@ -270,7 +265,15 @@ def figures(logs: Sequence[Log], known: Told, places: Numbered, whats: Numbered)
 # Numbers as columns
 
 
-def amounts(text: pl.Series, prints: Sequence[Print], which: Ints) -> tuple[Floats, Floats, Floats]:
+class Amounts(NamedTuple):
+    """Figures: their values, and the least and largest true values that print like this."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def amounts(text: pl.Series, prints: Sequence[Print], which: Ints) -> Amounts:
     """Return the values and bounds of numbers, of which each is printed in one of some ways; NaN where it is none.
 
     This is `fsbench_kit.model.units.amount` for columns. As there, a figure is the float that is nearest to the
@@ -305,7 +308,11 @@ def amounts(text: pl.Series, prints: Sequence[Print], which: Ints) -> tuple[Floa
     high = (2 * whole + above) * factor / (2 * divisor)
     for index in np.flatnonzero(~is_exact).tolist():
         value[index], low[index], high[index] = _amount(text[index], prints[which[index]])
-    return value, low, high
+    for rule in {each.rule for each in prints if each.rule is not None}:
+        ruled = np.flatnonzero(np.array([each.rule == rule for each in prints])[which])
+        low[ruled], high[ruled] = rule(digits[ruled].astype(np.int64))
+        value[ruled[np.isnan(low[ruled] + high[ruled])]] = np.nan
+    return Amounts(value, low, high)
 
 
 def _amount(text: str, how: Print) -> tuple[float | None, ...]:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from fsbench_kit.formats.fio_json import columns
-from fsbench_kit.formats.fio_json.columns import ORDER, Bools, Floats, Ints, Numbered, ints
-from fsbench_kit.formats.fio_json.figures import printed
-from fsbench_kit.formats.fio_json.percentiles import percentiles
+from fsbench_kit.formats.fio_columns import columns
+from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Numbered, ints
+from fsbench_kit.formats.fio_columns.figures import printed
+from fsbench_kit.formats.fio_columns.percentiles import percentiles
 from fsbench_kit.model.records import Bins, Distributions, Figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsbench_kit.formats.fio_json.columns import Log
-    from fsbench_kit.formats.fio_json.percentiles import Wrong
+    from fsbench_kit.formats.fio_columns.columns import Log
+    from fsbench_kit.formats.fio_columns.percentiles import Wrong
     from fsbench_kit.model.records import Measurement, Place, What
 
 _SHARE: Final = printed("", "group_share", unit="%")

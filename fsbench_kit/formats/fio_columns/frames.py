@@ -1,45 +1,124 @@
-"""Reads many documents together, of which some are alike: they differ in nothing but their numbers.
+"""Reads many reports together, of which some are alike: they differ in nothing but their numbers.
 
-What stands where is worked out for the first of these (see `alike` and `kinds`). All figures of all documents are
-then read as columns. Whatever is out of the ordinary in a document makes it one for
-`fsbench_kit.formats.fio_json.parse`.
+What stands where is worked out for the first of these (see `alike`). All figures of all reports are then read as
+columns. Whatever is out of the ordinary in a report makes it one for its format's `parse`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.formats.clean import CleanLogs
+from fsbench_kit.formats.fio_columns.sheet import Sheet
 from fsbench_kit.formats.fio_command import TOOL
-from fsbench_kit.formats.fio_json.alike import kind_of, printed
-from fsbench_kit.formats.fio_json.reader import IDENTITY, ended_at, leftovers
-from fsbench_kit.formats.fio_json.sheet import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator
+    from datetime import datetime
 
-    from fsbench_kit.formats.fio_json.alike import Printed
-    from fsbench_kit.formats.fio_json.kinds import Kind
-    from fsbench_kit.formats.fio_json.reader import Reader
+    from fsbench_kit.formats.findings import Finding
+    from fsbench_kit.formats.fio_columns.alike import Alike
+    from fsbench_kit.formats.fio_columns.columns import Log
+    from fsbench_kit.formats.fio_columns.figures import Figures
+    from fsbench_kit.model.records import Diagnostic, Measurement, Setting
+
+Numbers = Sequence[str]
+"""All numbers of a report as they are printed, also those in its strings."""
 
 
-def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs, list[int]]:
-    """Read those of some texts, by their indexes, that are nothing but a document as fio printed it.
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A text that may be a report, and nothing else.
 
-    Returns
-    -------
-    tuple
-        The documents, and the indexes of the texts that are left over.
+    Attributes
+    ----------
+    at
+        Its index among all texts.
+    end
+        Where it ends in its text.
+    ended_at
+        When it was printed, as far as it says.
+    chars
+        The text without what is no part of its layout.
+    numbers
+        All numbers, also those in its strings.
+    layout
+        What stands between their digits.
     """
-    given = list(which)
-    found = [(document, kind) for document in printed(texts, given) if (kind := kind_of(document)) is not None]
+
+    at: int
+    end: int
+    ended_at: datetime | None
+    chars: str
+    numbers: Numbers
+    layout: bytes
+
+
+P = TypeVar("P", bound=Printed)
+
+
+class Kind(ABC, Generic[P]):
+    """Reports that are alike but for their numbers.
+
+    Attributes
+    ----------
+    figures
+        Their figures.
+    facts
+        Version and status.
+    checked
+        What `checks` depend on, but for the figures themselves.
+    """
+
+    figures: Figures
+    facts: tuple[str | None, str]
+    checked: Hashable
+
+    @abstractmethod
+    def is_of(self, report: P) -> bool:
+        """Whether a report that differs in its numbers alone is of this kind."""
+
+    @abstractmethod
+    def log(self, report: P) -> Log:
+        """Return the numbers of a report."""
+
+    @abstractmethod
+    def is_odd(self, log: Log) -> bool:
+        """Whether anything in a report makes it one to be read alone."""
+
+    @abstractmethod
+    def settings(self, log: Log) -> list[Setting]:
+        """Return the settings of a report."""
+
+    @abstractmethod
+    def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
+        """Hold columns of figures of several reports against each other."""
+
+    @abstractmethod
+    def remarks(self, report: P) -> Iterable[Diagnostic]:
+        """Return what is said of a report whatever its figures are."""
+
+    def identity(self, _: Log) -> list[str] | None:
+        """Return what is printed of one run alone: what it is and its value, in turns."""
+        return None
+
+    def leftovers(self, _: Log) -> Iterable[tuple[str, int, str]]:
+        """Return messages on numbers for which there is no place, with their lines and excerpts."""
+        return ()
+
+
+def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[CleanLogs, list[int]]:
+    """Read those of some reports that are of a kind; return them, and the indexes of all other texts given."""
+    found = [(report, kind) for report in reports if (kind := kinds.kind_of(report)) is not None]
     collected = _Collected(found)
-    return collected.logs(), sorted({*given} - {document.at for document, _ in found} | {*collected.left})
+    return collected.logs(), sorted({*given} - {report.at for report, _ in found} | {*collected.left})
 
 
 _LARGEST: Final = 2**63 - 1
@@ -47,10 +126,10 @@ _LARGEST: Final = 2**63 - 1
 
 
 class _Collected:
-    """What was read of documents, each of its kind."""
+    """What was read of reports, each of its kind."""
 
-    def __init__(self, found: list[tuple[Printed, Kind]]) -> None:
-        logs = [kind.log(document.numbers, document.cut) for document, kind in found]
+    def __init__(self, found: list[tuple[Any, Kind[Any]]]) -> None:
+        logs = [kind.log(report) for report, kind in found]
         self._sheet = Sheet(logs)
         is_odd = self._sheet.is_odd() | np.array(
             [kind.is_odd(log) for (_, kind), log in zip(found, logs, strict=True)], bool
@@ -66,7 +145,7 @@ class _Collected:
             orient="row",
         )
         self._is_kept = ~is_odd
-        self._at = np.array([document.at for document, _ in found], np.int64)
+        self._at = np.array([report.at for report, _ in found], np.int64)
         self._kept = [(number, *found[number], logs[number]) for number in np.flatnonzero(self._is_kept).tolist()]
         self.left = self._at[is_odd].tolist()
 
@@ -87,18 +166,9 @@ class _Collected:
         durations = np.full(len(self._at), -1.0)
         np.maximum.at(durations, rows.log[are_runtimes], rows.value[are_runtimes])
         made = []
-        for number, document, kind, log in self._kept:
-            facts, content = kind.reader.facts(), kind.reader.report.content
-            identity = [
-                word
-                for key in IDENTITY
-                if isinstance(place := content.get(key), int)
-                for word in (key, log.numbers[place])
-            ]
+        for number, report, kind, log in self._kept:
             duration = durations[number] if durations[number] >= 0 else None
-            made.append(
-                (document.at, document.end, ended_at(document.time), duration, identity or None, *facts.values())
-            )
+            made.append((report.at, report.end, report.ended_at, duration, kind.identity(log), *kind.facts))
         names = ("log", "end", "ended_at", "duration", "identity", "tool_version", "status")
         own = pl.DataFrame(made, schema={name: _RUN[name] for name in names}, orient="row")
         same = {"tool": TOOL.name, "start": 0, "line": 1}
@@ -159,44 +229,43 @@ class _Collected:
 
     def _series(self) -> pl.DataFrame:
         points = [
-            (document.at, block.part, block.operation, block.metric, block.statistic, time, value)
-            for _, document, kind, _ in self._kept
-            for block in kind.reader.figures.run.series
+            (report.at, block.part, block.operation, block.metric, block.statistic, time, value)
+            for _, report, kind, _ in self._kept
+            for block in kind.figures.run.series
             for time, value in zip(block.times, block.values, strict=True)
         ]
         return pl.DataFrame(points, schema=_POINT, orient="row")
 
     def _diagnostics(self) -> pl.DataFrame:
-        """Return what is said, of all of a document but for what cross-checks find."""
+        """Return what is said, of all of a report but for what cross-checks find."""
         said: list[list[tuple[Any, ...]]] = [[] for _ in self._at]
-        spans = {number: (document.at, 0, document.end) for number, document, *_ in self._kept}
-        for number, _, kind, _ in self._kept:
-            remarks = kind.reader.remarks()
+        spans = {number: (report.at, 0, report.end) for number, report, *_ in self._kept}
+        for number, report, kind, _ in self._kept:
             said[number] += (
-                (*spans[number], each.code, each.message, each.line, each.excerpt) for each in remarks
+                (report.at, each.start, each.end, each.code, each.message, each.line, each.excerpt)
+                for each in kind.remarks(report)
             )
         for number, *wrong in self._sheet.wrong:
             if number in spans:
                 said[number].append((*spans[number], *wrong))
-        for numbers, reader in self._alike():
-            for finding in reader.checks(self._sheet.columns_of(np.array(numbers))):
+        for numbers, kind in self._alike():
+            for finding in kind.checks(self._sheet.columns_of(np.array(numbers))):
                 rows = np.flatnonzero(np.broadcast_to(finding.fails, len(numbers))).tolist()
                 for row, found in zip(rows, finding.of(rows), strict=True):
                     said[numbers[row]].append((self._at[numbers[row]], None, None, finding.code, *found))
         for number, _, kind, log in self._kept:
-            said[number] += ((*spans[number], "UNREAD_FIGURE", *lost) for lost in leftovers(kind.unread(log)))
+            said[number] += ((*spans[number], "UNREAD_FIGURE", *lost) for lost in kind.leftovers(log))
         return pl.DataFrame(list(chain.from_iterable(said)), schema=_DIAGNOSTIC, orient="row")
 
-    def _alike(self) -> Iterator[tuple[list[int], Reader]]:
-        """Yield the numbers of documents that have figures of the same, with the reader of one of them."""
-        of_readers: dict[Reader, list[int]] = defaultdict(list)
+    def _alike(self) -> Iterator[tuple[list[int], Kind[Any]]]:
+        """Yield the numbers of reports that have figures of the same, with the kind of one of them."""
+        of_kinds: dict[int, tuple[list[int], Kind[Any]]] = {}
         for number, _, kind, _ in self._kept:
-            of_readers[kind.reader].append(number)
-        alike: dict[Hashable, list[Reader]] = defaultdict(list)
-        for reader in of_readers:
-            alike[reader.kind].append(reader)
-        for readers in alike.values():
-            yield [number for reader in readers for number in of_readers[reader]], readers[0]
+            of_kinds.setdefault(id(kind), ([], kind))[0].append(number)
+        alike: dict[Hashable, tuple[list[int], Kind[Any]]] = {}
+        for numbers, kind in of_kinds.values():
+            alike.setdefault(kind.checked, ([], kind))[0].extend(numbers)
+        yield from alike.values()
 
 
 _RUN: Final[dict[str, Any]] = {

@@ -1,0 +1,262 @@
+"""Reads the lines of many runs together, of which some are alike: they differ in nothing but their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from fsbench_kit.formats import fio_columns
+from fsbench_kit.formats.builder import Bounds, Place
+from fsbench_kit.formats.clean import CleanLogs
+from fsbench_kit.formats.findings import Finding
+from fsbench_kit.formats.fio import Percentile
+from fsbench_kit.formats.fio_columns import (
+    NUMBER,
+    Alike,
+    Amounts,
+    Bucket,
+    Figures,
+    Learned,
+    Log,
+    Row,
+    numbers_of,
+    picker,
+    printed,
+)
+from fsbench_kit.formats.fio_terse.lines import Line, lines
+from fsbench_kit.formats.fio_terse.reader import Reader
+from fsbench_kit.formats.fio_terse.reports import Report, by_time, runs
+from fsbench_kit.formats.lexer import Printed
+from fsbench_kit.formats.text import Text
+from fsbench_kit.model.records import Diagnostic, Measurement, Setting
+
+
+def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs, list[int]]:
+    """Read those of some texts, by their indexes, that are nothing but the lines of one run.
+
+    Whatever is out of the ordinary in a text makes it one for `fsbench_kit.formats.fio_terse.parse`.
+
+    Returns
+    -------
+    tuple
+        The runs, and the indexes of the texts that are left over.
+    """
+    given = list(which)
+    reports = (
+        fio_columns.Printed(at, len(chars), None, chars, *numbers_of(chars))
+        for at in given
+        if (chars := texts[at].rstrip("\n")).startswith(_LAYOUTS) and chars.isascii()
+    )
+    return fio_columns.read(reports, _KINDS, given)
+
+
+_LAYOUTS: Final = ("2;", "3;", "4;", "5;")
+"""How a line begins."""
+
+
+class _Figures(Figures):
+    """The figures of the lines of one run."""
+
+    @staticmethod
+    def shares(share: Amounts, mean: Amounts) -> Amounts:
+        """Return shares of a group's bandwidth: fio cuts that to whole KiB/s before it divides by it."""
+        has_any = share.value > 0
+        group = mean.value / 1024 / np.where(has_any, share.value, 1)
+        return share._replace(low=np.where(has_any, share.low * group / (group + 1), share.low))
+
+
+class _Sketch(Reader):
+    """Notes which number of its lines each figure is.
+
+    Attributes
+    ----------
+    figures
+        The figures.
+    conditions
+        Numbers on which it depends which figures there are: whether any of them is not 0.
+    """
+
+    def __init__(self, text: Text, report: Report, numbers: Mapping[int, int]) -> None:
+        super().__init__(text, [report])
+        self.figures = _Figures(text)
+        self.conditions: dict[tuple[int, ...], bool] = {}
+        self._numbers = numbers
+        self.read()
+        self.is_one_run()
+
+    def _is_work(self, fields: Iterable[Printed]) -> bool:
+        known = list(fields)
+        answer = super()._is_work(known)
+        self.conditions[tuple(self._numbers[field.position] for field in known)] = answer
+        return answer
+
+    def _add(self, place: Place, field: Printed | None, metric: str, statistic: str = "value", **how: Any) -> None:
+        if field is not None:
+            samples = how.pop("samples", None)
+            of_samples = self._numbers[samples.position] if samples is not None else None
+            known = printed("", metric, statistic, **{"rounding": "nearest"} | how)
+            number, order = self._numbers[field.position], self.figures.next()
+            self.figures.rows.append(Row(place, known, number, of_samples, order))
+
+    def _read_group_share(self, place: Place, share: Printed, _: Printed) -> None:
+        self._add(place, share, "group_share", unit="%")
+        rows = self.figures.rows
+        rows[-1] = rows[-1]._replace(mean=len(rows))  # which comes next
+
+    def _read_percentile(self, place: Place, field: Printed, metric: str) -> None:
+        rank, value = field.text.split("%=")
+        (per_second,) = self.clocks
+        rule = Percentile(per_second // 10**6, per_second, is_cut=True)
+        at = Printed(value, field.position + len(rank) + 2)
+        self._add(place, at, metric, f"p{float(rank):g}", unit="us", rounding="exact", rule=rule)
+
+    def _add_shares(
+        self, place: Place, metric: str, buckets: Iterable[tuple[Bounds, Printed]], *, with_zeros: bool
+    ) -> None:
+        order = self.figures.next()
+        self.figures.buckets += (
+            Bucket(place, metric, *bounds, self._numbers[field.position], with_zeros, order)
+            for bounds, field in buckets
+        )
+
+
+class _Template(NamedTuple):
+    """A line, and which of the fields between its semicolons are those of its directions, and so on."""
+
+    line: Line
+    directions: dict[str, tuple[tuple[str, ...], slice]]
+    cpu: slice
+    disks: list[slice]
+
+    @classmethod
+    def of(cls, line: Line, chars: str) -> _Template:
+        def fields(some: Sequence[Printed]) -> slice:
+            first = chars.count(";", line.start, some[0].position) if some else 0
+            return slice(first, first + len(some))
+
+        directions = {name: (tuple(own), fields([*own.values()])) for name, own in line.directions.items()}
+        return cls(line, directions, fields(line.cpu), list(map(fields, line.disks)))
+
+    def like(self, chars: str, start: int) -> Line:
+        """Return a line that is printed alike."""
+        words = [Printed(text, start) for text in chars.split(";")]
+        return replace(
+            self.line,
+            start=start,
+            end=start + len(chars),
+            directions={
+                name: dict(zip(names, words[part], strict=True)) for name, (names, part) in self.directions.items()
+            },
+            cpu=words[self.cpu],
+            disks=[words[part] for part in self.disks],
+        )
+
+
+class _Kind(fio_columns.Kind[fio_columns.Printed]):
+    """Runs whose lines are alike but for their numbers."""
+
+    def __init__(self, reader: _Sketch, chars: str, starts: Sequence[int]) -> None:
+        self._reader, self.figures = reader, reader.figures
+        self.facts = reader.version, reader.status
+        groups = tuple((group, tuple(jobs)) for group, jobs in reader.groups().items())
+        rows = tuple((row.place, row.printed.what) for row in self.figures.rows)
+        self.checked = rows, groups, reader.is_one_run()
+        self._templates = [_Template.of(line, chars) for line in reader.lines]
+        self._answers = self._answered(reader.lines)
+        self._conditions = [(picker(numbers), answer) for numbers, answer in reader.conditions.items()]
+        self._lines = reader.text.lines(np.array(starts, np.intp))
+        self._runtimes = picker([row.number for row in self.figures.rows if row.printed.what.metric == "runtime"])
+        self._has_remarks = any(True for _ in reader.remarks())
+
+    def is_of(self, report: fio_columns.Printed) -> bool:
+        """Whether a run whose lines differ in their numbers alone is of this kind."""
+        return (
+            all(bool("".join(pick(report.numbers)).strip("0.")) == answer for pick, answer in self._conditions)
+            and self._answered(list(self._lines_of(report.chars))) == self._answers
+            and not _ODD.search(report.chars)
+        )
+
+    def _lines_of(self, chars: str) -> Iterator[Line]:
+        start = 0
+        for template, own in zip(self._templates, chars.split("\n"), strict=True):
+            yield template.like(own, start)
+            start += len(own) + 1
+
+    def _answered(self, some: list[Line]) -> object:
+        """Return what figures tell of which line is of what."""
+        return (
+            len(by_time([], some)),
+            [(line.disk_texts() == some[0].disk_texts(), line.has_worked()) for line in some],
+            [self._reader.latency_of_percentiles(fields) for line in some for fields in line.directions.values()],
+        )
+
+    def log(self, report: fio_columns.Printed) -> Log:
+        """Return the numbers of a run."""
+        return Log(self.figures, report.numbers, self._lines, (), (), ())
+
+    def is_odd(self, log: Log) -> bool:
+        """Whether nothing in a run took any time, so that its duration is unknown."""
+        return not any(text.strip("0") for text in self._runtimes(log.numbers))
+
+    def settings(self, _: Log) -> list[Setting]:
+        """Return the settings of a run."""
+        return self._reader.run.settings
+
+    def checks(self, measurements: Sequence[Measurement]) -> Iterator[Finding]:
+        """Hold columns of figures of several runs against each other."""
+        return self._reader.checks(measurements)
+
+    def remarks(self, report: fio_columns.Printed) -> Iterable[Diagnostic]:
+        """Return what is said of a run whatever its figures are."""
+        if not self._has_remarks:
+            return ()
+        return Reader(Text(report.chars), [list(self._lines_of(report.chars))]).remarks()
+
+
+_ODD: Final = re.compile(r"[^0-9]\.|\.[^0-9]|\.[0-9]{10}|[0-9]{18}")
+"""What a number looks like that fio cannot have printed."""
+
+
+def _at_start(line: Line) -> Line:
+    """Return a line as `_Template.like` does, which tells no places within it."""
+
+    def moved(fields: Iterable[Printed]) -> list[Printed]:
+        return [Printed(field.text, line.start) for field in fields]
+
+    directions = {name: dict(zip(own, moved(own.values()), strict=True)) for name, own in line.directions.items()}
+    return replace(line, directions=directions, cpu=moved(line.cpu), disks=list(map(moved, line.disks)))
+
+
+def _learned(first: fio_columns.Printed) -> Learned | None:
+    """Return the kind of some lines, and which of their numbers are no figures."""
+    chars, text = first.chars, Text(first.chars)
+    found = list(runs(text, lines(text)))
+    if len(found) != 1 or len(found[0]) != 1:
+        return None
+    report = found[0][0]
+    ends = [0, *(end for line in report for end in (line.start, line.end)), len(chars)]
+    between = {chars[start:end] for start, end in list(pairwise(ends))[2:-1:2]}
+    is_all = ends[1] == 0 and ends[-2] == len(chars) and between <= {"\n"}
+    if not is_all or any(line.is_mended or not line.is_whole for line in report) or _ODD.search(chars):
+        return None
+    starts = [match.start() for match in NUMBER.finditer(chars)]
+    numbers = {start: number for number, start in enumerate(starts)}
+    try:
+        reader = _Sketch(text, report, numbers)
+        read = {row.number for row in reader.figures.rows} | {bucket.number for bucket in reader.figures.buckets}
+        read |= {row.samples for row in reader.figures.rows if row.samples is not None}
+        read |= {number for condition in reader.conditions for number in condition}
+        read |= {numbers[field.position] for line in report for disk in line.disks for field in disk[1:]}
+    except (KeyError, ValueError):  # a sign or "nan" in the place of a number, or a version that is not known
+        return None
+    kind = _Kind(reader, chars, starts)
+    is_alike = list(kind._lines_of(chars)) == [_at_start(line) for line in report]
+    return Learned(kind, sorted({*numbers.values()} - read)) if is_alike else None
+
+
+_KINDS: Final = Alike(_learned)
