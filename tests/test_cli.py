@@ -133,7 +133,10 @@ def test_what_differs_in_more_than_the_factor_is_not_set_side_by_side(published:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--baseline", "ext5"], "'ext5' is not a filesystem of these runs\nChoose one of: ext4, xfs."),
+        (
+            ["--baseline", "ext5"],
+            "'ext5' is not a filesystem of these runs\nDid you mean ext4? The choices are: ext4, xfs.",
+        ),
         (["--factor", "moon"], "no moon is known of these runs"),
         (["--factor", "tool_version"], "these runs have no two levels of tool_version"),
         (["--metric", "speed"], "'speed' is not a metric"),

@@ -125,7 +125,7 @@ def test_given_parameters_are_completed_with_defaults(project: Path, write: Writ
 def test_an_unknown_name_is_an_error_that_knows_what_was_meant(project: Path, write: WriteNotebook) -> None:
     with pytest.raises(RequestError) as caught:
         check_parameters(project / write("a.ipynb", PARAMETERS), {"confidense": 0.9})
-    assert "Did you mean confidence? There are: data, confidence, runs," in str(caught.value)
+    assert "Did you mean confidence? The choices are: data, confidence, runs," in str(caught.value)
 
 
 def test_where_a_list_is_meant_a_single_item_is_a_list_of_one(project: Path, write: WriteNotebook) -> None:
@@ -517,7 +517,7 @@ def test_plain_papermill_ends_with_a_sentence_where_a_parameter_is_wrong(tmp_pat
     assert result.returncode == 1
     _, said, hint = result.stderr.rpartition("Exception encountered at")[2].strip().splitlines()
     assert said == "this notebook has no parameter 'basline'"
-    assert hint.startswith("Did you mean baseline? There are: data, names, factor, baseline,")
+    assert hint.startswith("Did you mean baseline? The choices are: data, names, factor, baseline,")
 
 
 @pytest.mark.slow

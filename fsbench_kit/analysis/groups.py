@@ -14,7 +14,7 @@ from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
-from fsbench_kit.model.suggestions import did_you_mean
+from fsbench_kit.model.suggestions import did_you_mean, known_instead
 from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def groups_of(
     if baseline is not None and baseline not in names:
         raise RequestError(
             f"{baseline!r} is not a {factor} of these runs",
-            hint=f"Choose one of: {', '.join(names)}. {did_you_mean(baseline, names)}".strip(),
+            hint=known_instead(baseline, names),
         )
     pairs = _pairs(table, names, baseline, with_what)
     order = table["place"].explode().to_numpy()

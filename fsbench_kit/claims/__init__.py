@@ -13,7 +13,6 @@ Claims are written by hand in a study's ``study.toml``; see ``docs/claims.md``. 
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +26,7 @@ from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.reading import read
 from fsbench_kit.data.study import read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.model.toml_lines import lines_of_keys
 from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
 
@@ -194,7 +194,7 @@ def _check_keys(claim: ClaimFacts) -> None:
             hint='For example where = { operation = ["write", "read"] }.',
         )
     if claim.metric is not None and claim.metric not in METRICS:
-        raise RequestError(f"there is no metric {claim.metric!r}", hint=_meant(claim.metric, METRICS))
+        raise RequestError(f"there is no metric {claim.metric!r}", hint=known_instead(claim.metric, METRICS))
     relation.stated(claim)
 
 
@@ -212,7 +212,8 @@ def _check_values(claim: ClaimFacts, cells: pl.DataFrame, filesystems: Iterable[
         for one in value if isinstance(value, list) else [value]:
             if one not in known:
                 raise RequestError(
-                    f"no figure of this study has {column} {one!r}", hint=_meant(str(one), map(str, sorted(known)))
+                    f"no figure of this study has {column} {one!r}",
+                    hint=known_instead(str(one), map(str, sorted(known))),
                 )
 
 
@@ -226,12 +227,6 @@ def _lack(claim: ClaimFacts, cells: pl.DataFrame) -> str | None:
             if one not in known:
                 return f"these runs have no figure with {column} {one!r}"
     return None
-
-
-def _meant(word: str, known: Iterable[str]) -> str:
-    names = list(known)
-    close = difflib.get_close_matches(word, names, n=1)
-    return f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(names)}."
 
 
 def _mistake(study: StudyDescription, claim: ClaimFacts, folder: Path, error: RequestError) -> InputError:

@@ -30,7 +30,7 @@ def known_instead(word: str, known: Iterable[str]) -> str:
     Examples
     --------
     >>> known_instead("confidnce", ["data", "confidence"])
-    'Did you mean confidence? There are: data, confidence.'
+    'Did you mean confidence? The choices are: data, confidence.'
     """
     names = list(known)
-    return f"{did_you_mean(word, names)} There are: {', '.join(names) or 'none'}.".strip()
+    return f"{did_you_mean(word, names)} The choices are: {', '.join(names) or 'none'}.".strip()

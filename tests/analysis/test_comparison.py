@@ -557,12 +557,15 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"baseline": "ext5"}, "'ext5' is not a filesystem of these runs\nChoose one of: ext4, xfs."),
+        (
+            {"baseline": "ext5"},
+            "'ext5' is not a filesystem of these runs\nDid you mean ext4? The choices are: ext4, xfs.",
+        ),
         ({"factor": "direct"}, "no direct is known of these runs"),
         ({"metrics": ["speed"]}, "'speed' is not a metric"),
         ({"metrics": ["bytes"]}, "neither more nor less of it is better"),
         ({"where": {"tools": ["fio"]}}, "'tools' does not name cells"),
-        ({"where": {"tool": ["dd"]}}, "no figure has tool 'dd'\nThere are: fio."),
+        ({"where": {"tool": ["dd"]}}, "no figure has tool 'dd'\nThe choices are: fio."),
         ({"where": {"tool": []}}, "no run that counts has a filesystem and all of what was chosen"),
     ],
 )

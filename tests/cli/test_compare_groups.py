@@ -145,7 +145,7 @@ def test_groups_that_did_other_work_are_told_by_what_to_compare(logs: Logs, tmp_
         (["old", "none"], "No such file or directory"),
         (["old", "new", "--labels", "a"], "1 labels were given for 2 paths"),
         (["old", "new", "--labels", "a,b", "--factor", "host"], "cannot be combined"),
-        (["old", "new", "--baseline", "x"], "Choose one of: new, old."),
+        (["old", "new", "--baseline", "x"], "The choices are: new, old."),
     ],
 )
 def test_groups_that_cannot_be(logs: Logs, tmp_path: Path, arguments: list[str], sentence: str) -> None:

@@ -66,10 +66,10 @@ WRONG = {
     "read logs --jobs 0": "greater than or equal to 1",
     # words
     f"{PATHS} --factor filesytem": "Did you mean filesystem?",
-    f"{PATHS} --baseline ext5": "Choose one of: ext4, xfs. Did you mean ext4?",
+    f"{PATHS} --baseline ext5": "Did you mean ext4? The choices are: ext4, xfs.",
     f"{PATHS} --metric file_rat": "Did you mean file_rate?",
     f"{PATHS} --where operatoin=read": "Did you mean operation?",
-    f"{PATHS} --where operation=wirte": "There are: write",
+    f"{PATHS} --where operation=wirte": "Did you mean write?",
     f"{PATHS} --where operation": "is not KEY=VALUE",
     f"{PATHS} --rows colour": "names no part of a comparison",
     f"{PATHS} --rows operation --columns operation": "cannot stand in rows and in columns",

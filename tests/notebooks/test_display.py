@@ -90,7 +90,7 @@ def test_a_notebook_gets_a_list_where_papermill_gave_a_string(set_up_with: SetUp
 def test_a_notebook_refuses_a_parameter_that_it_does_not_have(set_up_with: SetUp) -> None:
     with pytest.raises(RequestError, match="this notebook has no parameter 'basline'") as caught:
         set_up_with({"data": ["raw_results/recorded"], "basline": "xfs"})
-    assert "Did you mean baseline? There are: data, names, factor, baseline, all_pairs," in str(caught.value)
+    assert "Did you mean baseline? The choices are: data, names, factor, baseline, all_pairs," in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [{"confidence": "abc"}, {"confidence": None}, {"title": 12}, {"where": "read"}])
