@@ -36,7 +36,7 @@ def _of_few(lines: bytes) -> list[Column] | None:
     number = separators.find(b"\n") + 1
     cells = plain[:-1].replace(b"\n", b",")
     is_regular = separators == (b"," * (number - 1) + b"\n") * (len(separators) // number)
-    if not is_regular or cells.startswith(b",") or cells.endswith(b",") or b",," in cells:
+    if not is_regular or not cells or cells.startswith(b",") or cells.endswith(b",") or b",," in cells:
         return None
     numbers = np.fromstring(cells, np.int64, sep=",")
     return None if numbers.max() == _TOO_LARGE else list(numbers.reshape(-1, number).T)
