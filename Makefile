@@ -11,7 +11,7 @@ LOCK := $(UV) pip compile --quiet --universal --generate-hashes --no-annotate --
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 FAST := not slow and not root and not browser and not cluster
 
-.PHONY: report replicate test check types style test-slow docs reference robustness coverage same bench fuzz lock clean
+.PHONY: report replicate test check types style test-slow dist test-dist test-oldest test-newest docs reference robustness coverage same bench fuzz lock clean
 
 report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
@@ -38,6 +38,21 @@ style: $(READY)
 # A file's tests run one after the other: they share what took minutes to make, or launch where only one may.
 test-slow: $(READY)  ## The tests that take their time, or need root or a browser
 	.venv/bin/pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder -m "not ($(FAST))"
+
+dist: $(READY)  ## The distributions, and the list of the packages that they were tested with (SBOM), in dist/
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) .venv/bin/python -m hatchling build
+	.venv/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-file dist/sbom.json requirements.lock
+
+test-dist: $(READY)  ## The distributions, in empty environments of the oldest and the newest Python
+	.venv/bin/pytest tests/test_wheel.py
+
+test-oldest: RESOLUTION := lowest-direct
+test-newest: RESOLUTION := highest
+test-oldest test-newest: $(READY)  ## The fast tests with the oldest or newest packages that pyproject.toml allows
+	$(UV) pip install --quiet --resolution $(RESOLUTION) --upgrade --group dev --editable '.[all]'
+	rm $(READY)  # the next target goes back to what is pinned
+	.venv/bin/pytest -n $(WORKERS) --dist worksteal -m "$(FAST)"
 
 docs: reference  ## The manual as a site that opens without a network: docs/_site/index.html
 	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_site
@@ -82,4 +97,4 @@ $(READY): pyproject.toml requirements.lock | $(UV)
 	python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --target .tools uv
 
 clean:
-	rm -rf .venv .tools reports raw_results/runs docs/_site docs/_charts
+	rm -rf .venv .tools dist reports raw_results/runs docs/_site docs/_charts

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 import zipfile
 from collections.abc import Callable
@@ -40,12 +41,41 @@ def _works(python: str) -> bool:
         return False
 
 
+def _build(source: Path, folder: Path, *kinds: str) -> list[Path]:
+    """Build distributions of some kinds, and return their files."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    command += [word for kind in kinds for word in ("-t", kind)]
+    environment = os.environ | {"SOURCE_DATE_EPOCH": "1700000000"}
+    subprocess.run(command, cwd=source, env=environment, check=True, capture_output=True)
+    return sorted(folder.iterdir())
+
+
 @pytest.fixture(scope="module")
-def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=root, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+def distributions(root: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return _build(root, tmp_path_factory.mktemp("dist"), "sdist", "wheel")
+
+
+@pytest.fixture(scope="module")
+def wheel(distributions: list[Path]) -> Path:
+    return next(path for path in distributions if path.suffix == ".whl")
+
+
+def test_a_build_can_be_repeated_and_the_sdist_has_all_that_it_takes(
+    distributions: list[Path], wheel: Path, root: Path, tmp_path: Path
+) -> None:
+    again = _build(root, tmp_path / "again", "sdist", "wheel")
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in distributions]
+    (sdist,) = set(distributions) - {wheel}
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    source = tmp_path / sdist.name.removesuffix(".tar.gz")
+    (from_sdist,) = _build(source, tmp_path / "from-sdist", "wheel")
+    assert (from_sdist.name, _contents(from_sdist)) == (wheel.name, _contents(wheel))
+
+
+def _contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.fixture(scope="module")
