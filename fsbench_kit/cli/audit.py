@@ -10,12 +10,12 @@ from pathlib import Path
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path
-from fsbench_kit.cli.options import Paths
-from fsbench_kit.cli.saving import To, check_endings, saved
+from fsbench_kit.cli.options import Masked, Paths
+from fsbench_kit.cli.saving import To, check_endings, masked, saved
 from fsbench_kit.model.errors import RequestError
 
 
-def audit_command(paths: Paths, to: To = None) -> None:
+def audit_command(paths: Paths, to: To = None, *, mask: Masked = False) -> None:
     """Check what articles claim against the figures that they print.
 
     A page without a study.toml gets one, with stubs for its claims: beside the page if no other file is there,
@@ -39,6 +39,7 @@ def audit_command(paths: Paths, to: To = None) -> None:
         return
     of_pages = dict(zip(map(str, pages), studies, strict=True))
     claims = fsb.audit(*(of_pages.get(str(Path(path))) or found_path(path) for path in paths))
+    claims = masked(claims, mask=mask)
     shown = [tables.audit_table(rows) for _, rows in claims.group_by("study", maintain_order=True)]
     for table in shown:
         out.print(table)

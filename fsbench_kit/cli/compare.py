@@ -17,6 +17,7 @@ from fsbench_kit.cli.options import (
     Baseline,
     Confidence,
     Jobs,
+    Masked,
     Names,
     assumed,
     conditions,
@@ -25,7 +26,7 @@ from fsbench_kit.cli.options import (
     words,
 )
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_unusable
-from fsbench_kit.cli.saving import check_endings, saved
+from fsbench_kit.cli.saving import check_endings, masked, saved
 from fsbench_kit.model.errors import RequestError
 
 
@@ -93,6 +94,7 @@ def compare_command(
     ] = False,
     assume: Assume = None,
     jobs: Jobs = None,
+    mask: Masked = False,
     tolerance: Annotated[
         float | None,
         of_factor("How much worse a figure may be and still pass the gate: 5% or 1.05; by default the margin."),
@@ -131,6 +133,7 @@ def compare_command(
         comparison = fsb.compare(dataset, factor, baseline, margin=margin, **which)
     except RequestError as error:
         raise RequestError(error.what, hint=_hint(error, dataset, factor, paths)) from None
+    comparison = masked(comparison, dataset, mask=mask)
     if said is not None:
         out.print(Text(said))
     if comparison.is_empty():
@@ -142,10 +145,12 @@ def compare_command(
         shown = [tables.comparison_table(each) for _, each in listed.group_by("study", maintain_order=True)]
     over_cells = fsb.geometric_mean(dataset, factor, baseline, **which)
     over_cells = over_cells.join(listed, on=["metric", "statistic"], how="semi", maintain_order="left")
+    over_cells = masked(over_cells, dataset, mask=mask)
     if (overall := tables.overall_table(over_cells)).groups[0].rows:
         shown.append(overall)
     if over is not None:
-        shown.append(tables.summary_table(fsb.summarise(dataset, over, factor, baseline, metrics=metric)))
+        summary = fsb.summarise(dataset, over, factor, baseline, metrics=metric)
+        shown.append(tables.summary_table(masked(summary, dataset, mask=mask)))
     for table in shown:
         out.print(table)
     if twins := comparison.height - listed.height:

@@ -35,6 +35,12 @@ Assume = Annotated[
 ]
 
 
+Masked = Annotated[
+    bool,
+    typer.Option("--mask", help="Mask the names of homes, users and hosts in what is written, for others to see."),
+]
+
+
 Baseline = Annotated[str | None, typer.Option(help="The level that all others are compared with.")]
 
 

@@ -10,7 +10,7 @@ import typer
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path, inputs, read
-from fsbench_kit.cli.options import Assume, Jobs, Names, Paths, assumed
+from fsbench_kit.cli.options import Assume, Jobs, Masked, Names, Paths, assumed
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_diagnostics
 from fsbench_kit.model.errors import InputError, RequestError
 
@@ -40,11 +40,12 @@ def read_command(
     ] = False,
     assume: Assume = None,
     jobs: Jobs = None,
+    mask: Masked = False,
 ) -> None:
     """Read logs, show what is in them, and write them as a table on request.
 
     fsbench read results/
-    fsbench read results/ --to figures.csv --wide
+    fsbench read results/ --to figures.csv --wide --mask
     fsbench read --explain odd-log.txt
     """
     if wide and to is None:
@@ -54,12 +55,14 @@ def read_command(
             raise RequestError("--explain writes no table", hint="Give either --explain or --to.")
         _explain(paths)
         return
-    if to is not None and (to.is_dir() or not to.suffix) and not wide and assume is None and "-" not in paths:
+    if to is not None and (to.is_dir() or not to.suffix) and not (wide or mask or assume or "-" in paths):
         _ingest(paths, to, names)
         return
     from fsbench_kit import tables
 
     dataset = read(paths, names, jobs, assumed(assume))
+    if mask:
+        dataset = dataset.masked()
     if to is not None:
         dataset.write(to, wide=wide)
     print_diagnostics(dataset)

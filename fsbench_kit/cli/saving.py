@@ -12,6 +12,7 @@ from fsbench_kit.cli.console import err
 if TYPE_CHECKING:
     import polars as pl
 
+    from fsbench_kit import Dataset
     from fsbench_kit.tables import Table
 
 To = Annotated[
@@ -32,6 +33,18 @@ def check_endings(targets: list[Path] | None, *also: str) -> None:
 
         for target in targets:
             check_ending(target, [*WRITERS, *also])
+
+
+def masked(frame: pl.DataFrame, dataset: Dataset | None = None, *, mask: bool) -> pl.DataFrame:
+    """Mask homes, users and hosts in a frame if asked to, those included that the runs it was made of name."""
+    if not mask:
+        return frame
+    from fsbench_kit.data.masking import Mask
+
+    names = Mask()
+    if dataset is not None:
+        names.learn_runs(dataset.runs, dataset.settings)
+    return names.frames({"": frame})[""]
 
 
 def saved(targets: list[Path] | None, frame: pl.DataFrame, *tables: Table) -> None:

@@ -152,6 +152,23 @@ class Dataset:
         )
         return compared
 
+    def masked(self) -> Dataset:
+        """Mask the names of homes, users and hosts, for data that others are to see.
+
+        Masked are those of this machine, those of hosts that runs and settings name, and those in paths below
+        ``/home`` and lines of ``uname -a``. Each is the same word everywhere, so that hosts stay apart.
+
+        Examples
+        --------
+        >>> import fsbench_kit as fsb
+        >>> data = fsb.read("raw_results/recorded/latency-loop-2026")
+        >>> data.masked().runs["host"].unique().to_list()
+        ['host']
+        """
+        mask = import_module("fsbench_kit.data.masking").Mask()
+        mask.learn_runs(self.runs, self.settings)
+        return Dataset(**mask.frames(self.frames))
+
     def flat(self) -> pl.DataFrame:
         """Return one row for each measurement, joined with its run's columns.
 

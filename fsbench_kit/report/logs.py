@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from fsbench_kit.report.masking import Mask
+    from fsbench_kit.data.masking import Mask
 
 FOLDER: Final = "logs"
 LARGEST: Final = 64 * 2**20

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.data.masking import Mask
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks import Job, load, run_all
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
-from fsbench_kit.report.masking import Mask
 from fsbench_kit.report.page import facets, findings, render_page, title_and_question
 from fsbench_kit.report.spec import ReportSpec, read_spec
 

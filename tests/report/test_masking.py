@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
+from fsbench_kit.data.masking import Mask
 from fsbench_kit.report import NotebookSpec, ReportSpec, report
 from fsbench_kit.report.logs import copy_logs
-from fsbench_kit.report.masking import Mask
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,14 +14,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 _HOME: Final = re.compile(r"/(?:home|Users)/(?P<user>[A-Za-z0-9_][\w.-]*)|/root(?=/)")
 _UNAME: Final = re.compile(r"\bLinux (?P<host>[A-Za-z0-9][\w.-]*) \d+\.\d+[\w.+-]* #")
 _NOBODY: Final = frozenset({"root", "user", "localhost", "host"})
 """Names that tell nothing."""
+_WORDS: Final = frozenset(
+    {"run_id", "sha256", "tool", "filesystem", "operation", "metric", "statistic", "unit", "key"}
+)
+"""Columns of a dataset that hold words of the kit, which may be the name of a host, too."""
+_LIST: Final = pl.List(pl.String)
 
 
 @dataclass
@@ -45,6 +52,11 @@ class Mask:
             if path.name == "run.json":
                 with suppress(OSError, ValueError, LookupError, TypeError):
                     self.hosts.append(str(json.loads(path.read_bytes())["host"]))
+
+    def learn_runs(self, runs: pl.DataFrame, settings: pl.DataFrame) -> None:
+        """Learn the hosts of a dataset's runs."""
+        self.hosts += runs["host"].drop_nulls().unique(maintain_order=True).to_list()
+        self.hosts += settings.filter(key="host")["value"].unique(maintain_order=True).to_list()
 
     def __call__(self, text: str) -> str:
         """Mask a text.
@@ -70,6 +82,22 @@ class Mask:
             return {self(key): self.over(inner) for key, inner in value.items()}
         return [self.over(inner) for inner in value] if isinstance(value, list) else value
 
+    def frames(self, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+        """Mask the texts in frames; what one of them tells is masked in all."""
+        texts = {text for frame in frames.values() for column in _free(frame) for text in _texts(frame[column])}
+        for text in texts:
+            self(text)  # whose names are known from here on
+        changed = {text: masked for text in texts if (masked := self(text)) != text}
+        return {
+            name: frame.with_columns(
+                column.list.eval(pl.element().replace(changed))
+                if frame.schema[column.meta.output_name()] == _LIST
+                else column.replace(changed)
+                for column in map(pl.col, _free(frame))
+            )
+            for name, frame in frames.items()
+        }
+
     def rewrite(self, file: Path) -> None:
         """Mask a file of JSON, such as a notebook, where it is."""
         if file.is_file():
@@ -79,6 +107,15 @@ class Mask:
     def content(self, content: bytes) -> bytes:
         """Mask the content of a file; what is no text in it stays as it is."""
         return self(content.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+
+
+def _free(frame: pl.DataFrame) -> list[str]:
+    """Return the columns that may hold any text."""
+    return [name for name, kind in frame.schema.items() if kind in (pl.String, _LIST) and name not in _WORDS]
+
+
+def _texts(column: pl.Series) -> Iterator[str]:
+    yield from (column.explode() if column.dtype == _LIST else column).drop_nulls().unique()
 
 
 def _user() -> str:

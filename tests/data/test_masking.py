@@ -1,0 +1,41 @@
+"""Data for others to see name neither homes, users nor hosts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import fsbench_kit as fsb
+from tests.data.test_launched import _launched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def test_masked_data_name_no_home_user_or_host(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    for number, host in enumerate(("lab-7.example.org", "ext4"), 1):
+        _launched(
+            tmp_path / f"00{number}",
+            smallfiles_log(rate=1000.0 * number),
+            host=host,
+            settings={"directory": "/home/ada/disk", "os": f"Debian on {host}"},
+            conditions=[{"code": "MACHINE_LOADED", "message": f"ada@{host} was busy in /home/ada."}],
+        )
+    data = fsb.read(tmp_path)
+    masked = data.masked()
+    texts = [
+        text
+        for frame in masked.frames.values()
+        for name, kind in frame.schema.items()
+        if kind == pl.String and name not in {"filesystem", "run_id"}
+        for text in frame[name].drop_nulls().unique()
+    ]
+    assert [text for text in texts if "lab-7" in text or "ada" in text or "ext4" in text] == []
+    assert masked.runs["filesystem"].to_list() == ["ext4", "ext4"]  # a word, which happens to be a host's name
+    assert masked.runs["host"].n_unique() == 2
+    directory = masked.settings.filter(key="directory")["value"].unique().to_list()
+    assert directory == ["~/disk"]
+    assert masked.measurements.drop("run_id").equals(data.measurements.drop("run_id"))
+    assert len(masked.frames) == 6
