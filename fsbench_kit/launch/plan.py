@@ -407,7 +407,8 @@ def _toml(values: Mapping[str, Any], name: str = "", header: str = "") -> Iterat
     if header:
         yield f"\n{header}\n"
     for key, value in values.items():
-        if not isinstance(value, dict) and not _is_tables(value):
+        # An empty list is what a key that takes a list has without being said.
+        if not isinstance(value, dict) and not _is_tables(value) and value != []:
             # JSON's text, numbers, truth and lists of these are TOML's
             yield f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
     for key, value in values.items():

@@ -271,6 +271,7 @@ def test_short_plan_says_what_it_leaves_open_when_it_is_written_down(write: Call
     written = tomllib.loads(plan_text(plan))
     assert (written["title"], written["repeats"], written["seed"]) == ("short", 10, 1)
     assert (written["target"][0]["name"], written["workload"][0]["name"]) == ("xfs", "smallfiles")
+    assert "[]" not in plan_text(plan)  # what nobody has said or decided
 
 
 def test_names_that_are_left_out_must_differ_too(write: Callable[[str], Path]) -> None:
