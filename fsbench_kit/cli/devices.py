@@ -10,13 +10,18 @@ from fsbench_kit.model.errors import needs_extra
 def devices_command() -> None:
     """List the block devices: what each holds, who uses it, and what to write to launch on it.
 
+    What a killed launch has changed of the kernel's settings is set back first.
+
     fsbench devices
     """
     with needs_extra("launch", "fsbench devices"):
         from fsbench_kit.launch.disks import disks
+        from fsbench_kit.launch.scratch import sweep_machine
         from fsbench_kit.launch.tools import check_system
 
     check_system()
+    for sentence in sweep_machine():
+        typer.echo(sentence)
     found = list(disks())
     for disk in found:
         typer.echo(str(disk))

@@ -12,7 +12,7 @@ from fsbench_kit.launch.environment import devices_under
 from fsbench_kit.launch.targets.images import attached_below
 from fsbench_kit.launch.targets.steps import scratch_name
 from fsbench_kit.launch.tools import DMSETUP, EXPORTFS, MDADM, ZPOOL, asked, has_md
-from fsbench_kit.launch.tuning.kernel import restore
+from fsbench_kit.launch.tuning.kernel import Restored, restore
 from fsbench_kit.launch.tuning.memory import remove_groups
 from fsbench_kit.launch.zfs import implementation
 
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
 _EXPORTED: Final = Path("/var/lib/nfs/etab")
 
 
-def clean_up(scratch: Path) -> None:
+def clean_up(scratch: Path) -> Restored:
     """Remove what was made for a launch whose processes are gone, and is not a file.
 
     Parameters
     ----------
     scratch
         Its scratch folder. What was made has its name, or is attached to images in it.
+
+    Returns
+    -------
+    Restored
+        The settings of the kernel that it had changed.
     """
     name = scratch_name(scratch)
-    restore(scratch)
+    restored = restore(scratch)
     remove_groups(name)
     # zfs-fuse and its pools end with the launch's processes.
     if implementation() == "kernel module" and ZPOOL.path is not None:
@@ -50,6 +55,7 @@ def clean_up(scratch: Path) -> None:
     if EXPORTFS.path is not None:
         for folder in exported_below(scratch):
             asked("exportfs", "-u", f"localhost:{folder}")
+    return restored
 
 
 def mapped_on(scratch: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Cleans up after a launch that was killed, at once: what it has changed of the machine should not wait.
 
 A shell waits for the end of a pipe that the launch's process holds, and which the kernel closes when that process
-ends, however it ends. Then it does what the next launch there would do.
+ends, however it ends. Then it does what the next launch on the machine would do.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
         If it cannot be locked.
     """
     digest = hashlib.sha256(what.encode()).hexdigest()[:16]
-    path = _directory() / f"fsbench-{digest}.lock"
+    path = shared_directory() / f"fsbench-{digest}.lock"
     holder = path.with_suffix(
         ".json"
     )  # not the lock itself: some versions of filelock empty that when they try it
@@ -98,7 +98,7 @@ def locked(what: str, owner: Owner) -> Iterator[None]:
         lock.release()
 
 
-def _directory() -> Path:
+def shared_directory() -> Path:
     """Return the first directory in which any user may make files, but not remove those of others."""
     if stated := os.environ.get(LOCKS):
         return Path(stated)

@@ -28,7 +28,7 @@ from fsbench_kit.launch.locks import BusyError, Owner, device_names, locked
 from fsbench_kit.launch.plan import Plan
 from fsbench_kit.launch.processes import MARK
 from fsbench_kit.launch.resolve import resolve_plan
-from fsbench_kit.launch.scratch import scratch
+from fsbench_kit.launch.scratch import scratch, sweep_machine
 from fsbench_kit.launch.session import Session
 from fsbench_kit.launch.stopping import caution
 from fsbench_kit.launch.study import LaunchedStudy, made_on_devices
@@ -111,6 +111,8 @@ def _tell(event: Event) -> None:
 
 def _launch(request: Request) -> str | None:
     """Do the launch, and return why it ended before its plan was done, if it did."""
+    for sentence in sweep_machine():
+        _tell(Note(sentence))
     asked, folders = request.plan, request.folders
     runs = folders.results
     try:

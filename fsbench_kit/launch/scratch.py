@@ -1,8 +1,8 @@
 """Folders for what must not outlive a launch: images, targets, runs that are not finished.
 
 A scratch folder holds a lock for as long as its launch lives; the kernel gives the lock free when the process
-ends, however it ends. So a scratch folder whose lock is free was left behind, and is removed by the next launch
-there.
+ends, however it ends. So a scratch folder whose lock is free was left behind. Whoever launches next on the machine
+finds it, since a note in the directory for locks says where it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from filelock import FileLock, Timeout
 from fsbench_kit.launch.cleanup import clean_up
 from fsbench_kit.launch.environment import mounts
 from fsbench_kit.launch.files import publish
+from fsbench_kit.launch.locks import shared_directory
 from fsbench_kit.launch.processes import end_marked
+from fsbench_kit.launch.tuning.kernel import LEFT, Restored
 from fsbench_kit.model.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = ".fsbench-scratch-"
 _UNLOCKED: Final = ".fsbench-unborn-"
+_NOTE: Final = "fsbench-scratch-"
 _LOCKING: Final = 60.0  # seconds, of which it needs some thousandths
 _LOCK: Final = "launch.lock"
 _OWNER: Final = "launch.json"  # not in the lock itself: some versions of filelock empty that when they try it
@@ -62,9 +65,42 @@ def scratch(place: Path, *, mark: str) -> Iterator[Path]:
             folder = publish(folder, folder.with_name(folder.name.replace(_UNLOCKED, _PREFIX)))
             sweep(place)
             _sweep_unlocked(place)
-            yield folder
+            with _noted(folder):
+                yield folder
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def _noted(folder: Path) -> Iterator[None]:
+    """Note where a scratch folder is for as long as it is there."""
+    note = shared_directory() / f"{_NOTE}{folder.name.removeprefix(_PREFIX)}"
+    note.symlink_to(folder)
+    try:
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+
+
+def sweep_machine() -> Iterator[str]:
+    """Remove what launches of this user have left that are gone, wherever it is; say what became of settings."""
+    notes: list[Path] = []
+    with suppress(LaunchError):  # where no directory is shared, nothing is noted
+        notes = sorted(shared_directory().glob(f"{_NOTE}*"))
+    for note in notes:
+        with suppress(OSError):  # its launch has just ended
+            if not note.is_symlink() or note.lstat().st_uid != os.geteuid():
+                continue  # anybody may write there
+            folder = note.readlink()
+            restored = _sweep(folder, patience=0) if _is_scratch(folder) else Restored([], [])
+            if restored is None:
+                continue
+            note.unlink()
+            if restored.back:
+                files = ", ".join(restored.back)
+                yield f"A launch was killed. Settings of the kernel that it had changed are set back: {files}."
+            if restored.left:
+                yield f"A launch was killed, and {LEFT}: {', '.join(restored.left)}."
 
 
 def sweep(place: Path, *, patient: bool = False) -> None:
@@ -81,20 +117,30 @@ def sweep(place: Path, *, patient: bool = False) -> None:
 
 def _scratch_folders(place: Path) -> Iterator[Path]:
     """Yield the folders that are this user's and look like scratch folders."""
-    for folder in sorted(place.glob(f"{_PREFIX}*")):
-        marked = (folder / _LOCK).is_file() and (folder / _OWNER).is_file()
-        if marked and not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
-            yield folder
+    yield from filter(_is_scratch, sorted(place.glob(f"{_PREFIX}*")))
 
 
-def _sweep(folder: Path, *, patience: float) -> None:
-    """End the processes of a launch that was killed, and remove its scratch folder; leave one that is alive."""
+def _is_scratch(folder: Path) -> bool:
+    marked = (folder / _LOCK).is_file() and (folder / _OWNER).is_file()
+    return marked and not folder.is_symlink() and folder.stat().st_uid == os.geteuid()
+
+
+def _sweep(folder: Path, *, patience: float) -> Restored | None:
+    """End the processes of a launch that was killed, and remove its scratch folder; leave one that is alive.
+
+    Returns
+    -------
+    Restored, optional
+        The settings of the kernel that it had changed; ``None`` where it is alive.
+    """
     with suppress(Timeout), FileLock(folder / _LOCK, timeout=patience):
         if (mark := _mark(folder)) is not None:
             end_marked(mark)
-        clean_up(folder)
+        restored = clean_up(folder)
         if not any(mount.point.is_relative_to(folder) for mount in mounts()):
             shutil.rmtree(folder, ignore_errors=True)
+        return restored
+    return None
 
 
 def _mark(folder: Path) -> str | None:

@@ -6,16 +6,16 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from fsbench_kit.cli.devices import devices_command
+from fsbench_kit.launch import tools
 from fsbench_kit.launch.processes import MARK
-from fsbench_kit.launch.scratch import scratch
+from fsbench_kit.launch.scratch import scratch, sweep_machine
+from fsbench_kit.launch.tuning.kernel import changed
 from fsbench_kit.model.errors import LaunchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOLD = """
 import sys
@@ -72,6 +72,30 @@ def test_what_a_killed_launch_left_is_swept(tmp_path: Path) -> None:
     assert (left / "image").exists()
     with scratch(tmp_path, mark="mine"):
         assert not left.exists()
+
+
+@pytest.mark.root
+@pytest.mark.skipif(not tools.is_administrator(), reason="only root can set settings of the kernel")
+def test_settings_that_a_killed_launch_has_changed_are_set_back_by_whatever_is_run_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setting = Path("/proc/sys/vm/dirty_expire_centisecs")
+    before = setting.read_text(encoding="ascii")
+    with hold(tmp_path) as first:
+        (left,) = tmp_path.iterdir()
+        assert list(sweep_machine()) == []  # it is alive
+        with changed({"dirty_expire_centisecs": 779}, [], left):
+            journal = (left / "tuning.json").read_bytes()
+        first.kill()
+        first.communicate()
+    (left / "tuning.json").write_bytes(journal)
+    setting.write_text("779\n", encoding="ascii")
+    devices_command()
+    assert setting.read_text(encoding="ascii") == before
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said == f"A launch was killed. Settings of the kernel that it had changed are set back: {setting}."
+    assert list(tmp_path.iterdir()) == []
+    assert list(sweep_machine()) == []
 
 
 def test_processes_of_a_killed_launch_are_ended(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fsbench_kit.model.errors import LaunchError
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _JOURNAL: Final = "tuning.json"
+
+LEFT: Final = "settings of the kernel could not be set back"
 
 
 class TuningError(Exception):
@@ -140,8 +142,8 @@ def changed(values: Mapping[str, str | int], devices: Sequence[Path], scratch: P
             _set(key, values[key], devices, scratch)
         yield
     finally:
-        if left := restore(scratch):
-            raise LaunchError("settings of the kernel could not be set back", hint="\n".join(left))
+        if left := restore(scratch).left:
+            raise LaunchError(LEFT, hint="\n".join(left))
 
 
 def _set(key: str, value: str | int, devices: Sequence[Path], scratch: Path) -> None:
@@ -182,16 +184,17 @@ def _journal(scratch: Path) -> list[dict[str, Any]]:
     return journal if isinstance(journal, list) else []
 
 
-def restore(scratch: Path) -> list[str]:
-    """Set back what the journal in a scratch folder names, and remove it.
+class Restored(NamedTuple):
+    """The files of settings that were set back, and a line for each that could not be."""
 
-    Returns
-    -------
-    list of str
-        What could not be set back.
-    """
+    back: list[str]
+    left: list[str]
+
+
+def restore(scratch: Path) -> Restored:
+    """Set back what the journal in a scratch folder names, and remove it."""
     journal = _journal(scratch)
-    left = []
+    back, left = [], []
     for entry in journal:
         path, text = Path(entry["path"]), entry["text"]
         # A loop device that was given to others since then is theirs. And what holds in its other unit reads 0.
@@ -200,10 +203,11 @@ def restore(scratch: Path) -> list[str]:
         try:
             if _chosen(path) not in (text, None):
                 path.write_text(text, encoding="ascii")
+                back.append(str(path))
         except OSError as error:
             left.append(f"{path} was {text}: {error.strerror}")
     (scratch / _JOURNAL).unlink(missing_ok=True)
-    return left
+    return Restored(back, left)
 
 
 def _sequence(path: Path) -> str | None:
