@@ -320,13 +320,15 @@ def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str
     return pl.lit(texts.is_in(wanted, nulls_equal=True))
 
 
-def operations(dataset: Dataset, factor: str) -> pl.DataFrame:
+def operations(dataset: Dataset, factor: str, *, whole: bool = False) -> pl.DataFrame:
     """Return what each operation of each run is a cell of, for what is known of it besides single figures.
 
     Parameters
     ----------
     dataset, factor
         As in `cells`.
+    whole
+        Whether each run is one, with all of its operations.
 
     Returns
     -------
@@ -335,7 +337,7 @@ def operations(dataset: Dataset, factor: str) -> pl.DataFrame:
         figure's own, and ``differ``: whether the run's jobs are of different sizes. Such a size is null.
     """
     own = [name for name in CELL if name not in {"scope", "part", "operation", "metric", "statistic"}]
-    key = ("run_id", "operation", "level")
+    key = ("run_id", "level") if whole else ("run_id", "operation", "level")
     facts = [name for name in dataset.runs.columns if name not in {"run_id", "line", *own}]
     differ = pl.any_horizontal(pl.col(name).drop_nulls().n_unique() > 1 for name in ("block_size", "file_size"))
     alike = (

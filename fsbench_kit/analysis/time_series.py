@@ -13,7 +13,7 @@ import polars as pl
 
 from fsbench_kit.analysis import settings
 from fsbench_kit.data.dataset import UNMEASURED
-from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.model.vocabulary import METRICS, OF_MACHINE
 from fsbench_kit.stats import levels, steady_state, within_run
 from fsbench_kit.stats.changes import SHORTEST
 from fsbench_kit.stats.series import BATCHES, MIN_FIGURES
@@ -95,7 +95,8 @@ def time_series(dataset: Dataset, factor: str = "filesystem", *, metric: str | N
         A column of the runs or the key of a setting; what ``level`` holds.
     metric
         By default, the first of `PREFERRED` that a run has. What was taken over all of the run up to then, as in
-        fio's ``--status-interval``, is left out: it comes to rest whatever the run does.
+        fio's ``--status-interval``, is left out: it comes to rest whatever the run does. One of
+        `fsbench_kit.model.vocabulary.OF_MACHINE` is what a launch has sampled during the run.
 
     Returns
     -------
@@ -104,10 +105,12 @@ def time_series(dataset: Dataset, factor: str = "filesystem", *, metric: str | N
     """
     wanted = [metric] if metric is not None else list(PREFERRED)
     rank = pl.col("metric").replace_strict(wanted, range(len(wanted)), return_dtype=pl.Int64)
+    of_machine = metric in OF_MACHINE
+    cells = settings.operations(dataset, factor, whole=of_machine).filter(~UNMEASURED, status="ok")
     known = (
         dataset.series.filter(pl.col("metric").is_in(wanted), ~pl.col("statistic").str.starts_with("cumulative_"))
         .filter(rank == rank.min().over("run_id", "operation"))
-        .join(settings.operations(dataset, factor).filter(~UNMEASURED, status="ok"), on=["run_id", "operation"])
+        .join(cells, on=["run_id"] if of_machine else ["run_id", "operation"])
         .sort("study", "order", "started_at", "source", nulls_last=True, maintain_order=True)
     )
     parts: dict[str, list[dict[str, Any]]] = {name: [] for name in TimeSeries.__slots__}

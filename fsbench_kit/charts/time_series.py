@@ -25,7 +25,7 @@ from fsbench_kit.charts.style import (
     unit_axis,
 )
 from fsbench_kit.model.units import humanise
-from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.model.vocabulary import METRICS, OF_MACHINE
 from fsbench_kit.tables import cell_label, metric_text, one_line, varying
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
 def _named(runs: pl.DataFrame) -> pl.DataFrame:
     """Give each series the head of its panel, and a sentence."""
     cells = runs.with_columns(scope=pl.lit("all"))
-    names = [name for name in varying(cells) if name != "part"]
+    # Devices are told apart by their names; those of jobs say nothing that others do not.
+    names = [name for name in varying(cells) if name != "part" or set(cells["metric"]) <= OF_MACHINE.keys()]
     metrics = cells.select(pl.struct("metric", "statistic").n_unique()).item()
     heads, sentences = [], []
     for number, row in enumerate(cells.rows(named=True), 1):

@@ -6,12 +6,12 @@ several places becomes one, each gets its id, and checks over the columns of all
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, settings_of
+from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import Found, Remark, merged, same_runs
 from fsbench_kit.model.records import Diagnostic
@@ -107,7 +107,7 @@ _FACTS: Final = pl.Schema(
 
 def _found(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
     """Return the runs in logs, and what is said in these, both in the order of the logs."""
-    columns = Columns.gathered(list(_parts(logs)))
+    columns = _with_series_beside(Columns.gathered(list(_parts(logs))), logs)
     severities = SCHEMAS["diagnostics"]["severity"]
     said = columns.diagnostics.with_columns(
         pl.Series("source", [log.source for log in logs], dtype=pl.String).gather(columns.diagnostics[FILE]),
@@ -120,6 +120,15 @@ def _found(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
 
 
 _SEVERITIES: Final = {code: severity for code, (severity, _) in DIAGNOSTICS.items()}
+
+
+def _with_series_beside(columns: Columns, logs: Sequence[Log]) -> Columns:
+    """Give the first run of each log the series of what was measured beside it."""
+    if not any(log.beside for log in logs):
+        return columns
+    is_first = columns.runs[FILE].is_first_distinct()
+    beside = [logs[log].beside if first else () for log, first in zip(columns.runs[FILE], is_first, strict=True)]
+    return replace(columns, series=pl.concat([columns.series, series_of(beside)]).sort(RUN, maintain_order=True))
 
 
 def _parts(logs: Sequence[Log]) -> Iterator[Part]:

@@ -119,7 +119,7 @@ class Columns:
         return cls(
             runs=_runs_frame(runs),
             **{name: frame for name, (frame, _) in made.items()},
-            series=_series_of([blocks for _, _, blocks, _ in runs]),
+            series=series_of([blocks for _, _, blocks, _ in runs]),
             too_large=pl.DataFrame(
                 sorted(too_large, key=attrgetter(RUN)),
                 schema=BELONGING["too_large"],
@@ -454,7 +454,7 @@ def _columns_of(run: int, bins: Sequence[Bin], too_large: list[TooLarge]) -> Seq
     return Distributions.of(held).columns
 
 
-def _series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
+def series_of(of_runs: Iterable[Sequence[Block]]) -> pl.DataFrame:
     """Return the series of some runs as a frame, in which `RUN` stands for the ``run_id``."""
     groups = list(of_runs)
     blocks = list(chain.from_iterable(groups))

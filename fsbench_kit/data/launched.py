@@ -15,8 +15,9 @@ from fsbench_kit.data.files import RUN_FILE, opened
 from fsbench_kit.data.log import Log, is_fio_log, log_with
 from fsbench_kit.data.study import problems
 from fsbench_kit.data.study_facts import study_origin, target_settings
+from fsbench_kit.formats.machine_samples import SAMPLES, series
 from fsbench_kit.model.errors import InputError
-from fsbench_kit.model.records import Diagnostic, Setting
+from fsbench_kit.model.records import Block, Diagnostic, Setting
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, RUN_SCHEMA
 
 
@@ -91,6 +92,9 @@ def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], fact
         )
         yield log_with(folder / RUN_FILE, "NEWER_RECORD", message)
     said = [condition.diagnostic for condition in facts.conditions]
+    beside, problems = _samples(folder, facts)
+    if problems:
+        yield Log(source=str(folder / SAMPLES), records=problems)
     for name, log in zip(names, logs, strict=True):
         if (changed := _changed(folder / name, facts.sha256.get(name))) is not None:
             yield Log(source=str(folder / name), records=[changed])
@@ -105,7 +109,10 @@ def with_run_facts(logs: Sequence[Log], folder: Path, names: Sequence[str], fact
                 *target_settings(facts.settings, "environment"),
                 Setting(key="command", value=_command(facts.argv), origin="command"),
             ),
+            beside=beside if log.has_runs else (),
         )
+        if log.has_runs:
+            beside = ()
         if said:
             yield Log(source=log.source, records=said)
             said = []
@@ -120,6 +127,20 @@ _OF_RUNS: Final = {
 def _command(argv: Sequence[str]) -> str:
     """Write a command line without the folders of programs, which tell of a person's machine and not of a run."""
     return " ".join(Path(word).name if word.startswith("/") else word for word in argv)
+
+
+def _samples(folder: Path, facts: RunFacts) -> tuple[tuple[Block, ...], list[Diagnostic]]:
+    """Return the series of what the launch has sampled of the machine, and what is to be said of them."""
+    if SAMPLES not in facts.sha256:
+        return (), []  # of a launch that took none
+    path = folder / SAMPLES
+    try:
+        with opened(path) as file:
+            found = list(series(file.read()))
+    except OSError as error:
+        return (), [Diagnostic(code="UNREADABLE", message=f"The file cannot be read: {error.strerror or error}.")]
+    problems = [each for each in (_changed(path, facts.sha256[SAMPLES]), *found) if isinstance(each, Diagnostic)]
+    return tuple(each for each in found if isinstance(each, Block)), problems
 
 
 def _changed(path: Path, recorded: str | None) -> Diagnostic | None:

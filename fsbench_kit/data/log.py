@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fsbench_kit.data.fio_logs import log_file
 from fsbench_kit.formats.fio_log import LogFile
-from fsbench_kit.model.records import Diagnostic, Record, Setting
+from fsbench_kit.model.records import Block, Diagnostic, Record, Setting
 
 if TYPE_CHECKING:
     from fsbench_kit.data.columns import Part
@@ -36,6 +36,8 @@ class Log:
         Settings that hold for every run of the file, from the study or the launch.
     filesystem_settings
         Settings that hold for the runs on one filesystem.
+    beside
+        Series of what was measured beside the first of its runs.
     tool_version, filesystem, ...
         Facts that stand in for what the log itself does not say.
     """
@@ -63,6 +65,7 @@ class Log:
     exit_code: int | None = None
     averaged_over: int | None = None
     settings: tuple[Setting, ...] = ()
+    beside: tuple[Block, ...] = ()
     filesystem_settings: Mapping[str, tuple[Setting, ...]] = field(default_factory=dict)
 
     @property

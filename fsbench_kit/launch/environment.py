@@ -80,19 +80,19 @@ class Device:
     @property
     def scheduler(self) -> str | None:
         """The I/O scheduler in use."""
-        chosen = re.search(r"\[(\S+)\]", _read(self.disk / "queue" / "scheduler") or "")
+        chosen = re.search(r"\[(\S+)\]", said(self.disk / "queue" / "scheduler") or "")
         return chosen[1] if chosen else None
 
     @property
     def read_ahead(self) -> str | None:
         """The bytes that the kernel reads ahead."""
-        kib = _read(self.disk / "queue" / "read_ahead_kb")
+        kib = said(self.disk / "queue" / "read_ahead_kb")
         return str(int(kib) * 1024) if kib else None
 
     @property
     def bypasses_cache(self) -> bool:
         """Whether a loop device reads and writes its file past the page cache."""
-        return _read(self.folder / "loop" / "dio") == "1"
+        return said(self.folder / "loop" / "dio") == "1"
 
     @property
     def is_lowest(self) -> bool:
@@ -102,7 +102,7 @@ class Device:
     @property
     def size(self) -> int | None:
         """Its size in bytes."""
-        sectors = _read(self.folder / "size")
+        sectors = said(self.folder / "size")
         return int(sectors) * _SECTOR if sectors else None
 
     def counters(self) -> dict[str, int]:
@@ -157,10 +157,18 @@ def size_under(path: Path) -> int | None:
     return devices[0].size if devices else None
 
 
+def said(path: Path) -> str | None:
+    """Return what a file of the kernel says; ``None`` where it says nothing."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
 def machine_settings() -> dict[str, str]:
     """Return what is known of the machine, by the words of `fsbench_kit.model.vocabulary.SETTINGS`."""
     model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
-    governors = {_read(path) for path in Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")}
+    governors = {said(path) for path in Path("/sys/devices/system/cpu").glob("cpu*/cpufreq/scaling_governor")}
     known = {
         "host": platform.node(),
         "os": _operating_system(),
@@ -192,14 +200,14 @@ def storage_settings(directory: Path, members: Sequence[Path] = ()) -> dict[str,
         "device": " on ".join(f"{number} x {what}" if number > 1 else what for what, number in described.items()),
         "scheduler": ", ".join(device.scheduler or "unknown" for device in devices),
         "read_ahead": ", ".join(device.read_ahead or "unknown" for device in devices),
-        "nr_requests": ", ".join(_read(device.disk / "queue/nr_requests") or "unknown" for device in devices),
+        "nr_requests": ", ".join(said(device.disk / "queue/nr_requests") or "unknown" for device in devices),
         "mount_options": mount_of(directory).options,
     }
     return {key: value for key, value in known.items() if value}
 
 
 def machine_state(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
-    """Return what changes from run to run: load, memory, free space, what devices have done so far.
+    """Return what changes from run to run: load, memory, free space, temperatures, what devices have done so far.
 
     The parameters are those of `storage_settings`.
     """
@@ -215,50 +223,26 @@ def machine_state(directory: Path, members: Sequence[Path] = ()) -> dict[str, An
         "asked": _asked(),
         "fetched": _fetched(),
         "pressure": _pressure(),
+        "temperatures": _temperatures(),
     }
-
-
-def machine_facts(directory: Path, members: Sequence[Path] = ()) -> dict[str, Any]:
-    """Return what else decides how fast a machine is, as the kernel words it, and stays as it is during a launch.
-
-    The parameters are those of `storage_settings`.
-    """
-    cpus = Path("/sys/devices/system/cpu")
-    information = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    microcode = re.search(r"^microcode\s*: (.+)$", information, re.MULTILINE)
-    group = Path("/sys/fs/cgroup", (_read(Path("/proc/self/cgroup")) or "").rpartition(":")[2].lstrip("/"))
-    known = {
-        "kernel_command_line": _read(Path("/proc/cmdline")),
-        "mitigations": {path.name: _read(path) for path in sorted((cpus / "vulnerabilities").glob("*"))},
-        "microcode": microcode[1] if microcode else None,
-        "smt": _read(cpus / "smt/control"),
-        "numa_nodes": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or None,
-        "virtual": bool(re.search(r"^flags\s*:.*\bhypervisor\b", information, re.MULTILINE)),
-        "cgroup": {name: _read(group / name) for name in ("memory.max", "memory.high", "cpu.max", "io.max")},
-        "devices": {
-            device.name: {
-                "write_cache": _read(device.disk / "queue/write_cache"),
-                "rotational": _read(device.disk / "queue/rotational"),
-                "firmware": _read(device.disk / "device/firmware_rev"),
-            }
-            for device in devices_under(*(members or [directory]))
-        },
-    }
-    return _told(known)
-
-
-def _told(known: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a machine does not tell."""
-    whole = {key: _told(value) if isinstance(value, dict) else value for key, value in known.items()}
-    return {key: value for key, value in whole.items() if value not in (None, "", {})}
 
 
 def _pressure() -> dict[str, dict[str, int]]:
     """Return the microseconds for which tasks have waited so far: some of them, and all (the kernel's PSI)."""
     found: dict[str, dict[str, int]] = {}
     for path in Path("/proc/pressure").glob("*"):
-        lines = re.findall(r"^(some|full) .*total=(\d+)$", _read(path) or "", re.MULTILINE)
+        lines = re.findall(r"^(some|full) .*total=(\d+)$", said(path) or "", re.MULTILINE)
         found[path.name] = {kind: int(total) for kind, total in lines}
+    return found
+
+
+def _temperatures() -> dict[str, float]:
+    """Return what sensors say, in degrees Celsius."""
+    found: dict[str, float] = {}
+    for chip, sensors in psutil.sensors_temperatures().items():
+        for number, sensor in enumerate(sensors, 1):
+            name = f"{chip} {sensor.label or number}"
+            found[f"{name} {number}" if name in found else name] = sensor.current
     return found
 
 
@@ -309,7 +293,7 @@ def _fetched() -> int | None:
 
 def _io() -> dict[str, int]:
     """Return the kernel's counts of this process and those it has waited for; empty where it does not count."""
-    lines = (_read(Path("/proc/self/io")) or "").splitlines()
+    lines = (said(Path("/proc/self/io")) or "").splitlines()
     return {name: int(count) for name, count in (line.split(": ") for line in lines)}
 
 
@@ -384,7 +368,7 @@ def _devices_below(device: Device) -> Iterator[Device]:
 
 def _device(link: Path) -> Device:
     folder = link.resolve()
-    backing = _read(folder / "loop" / "backing_file")
+    backing = said(folder / "loop" / "backing_file")
     return Device(folder.name, folder, Path(backing) if backing else None)
 
 
@@ -392,7 +376,7 @@ def _description(device: Device) -> str:
     if device.backing_file is not None:
         cache = "past the page cache" if device.bypasses_cache else "through the page cache"
         return f"loop image ({cache}) on {mount_of(device.backing_file).filesystem}"
-    model = _read(device.disk / "device" / "model")
+    model = said(device.disk / "device" / "model")
     return f"{device.name} ({model})" if model else device.name
 
 
@@ -415,10 +399,3 @@ def _numbers(text: str) -> tuple[int, int]:
 def _unescaped(text: str) -> str:
     r"""Undo the kernel's writing of white space and back-slashes as ``\040``."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return None

@@ -1,47 +1,84 @@
-"""What the kernel says of a run's devices while it goes on."""
+"""What the kernel says in its log while a run goes on."""
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fsbench_kit.launch.environment import Device
 
 _LOG: Final = Path("/dev/kmsg")
+_NUMBER: Final = os.makedev(1, 11)
+"""That of the kernel's log. Containers may have something else in its place."""
 _RECORD: Final = 8192  # bytes: the kernel gives one record at a time, and none is longer
 _ERROR: Final = 3  # of syslog's levels; what is more serious has a smaller number
+_BLOCK_DEVICES: Final = Path("/sys/class/block")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelErrors:
+    """The errors in the kernel's log.
+
+    Attributes
+    ----------
+    own
+        Those that name a device of the run, or what it is attached to.
+    others
+        Those that name no block device.
+    """
+
+    own: list[str]
+    others: list[str]
 
 
 class KernelLog:
     """The kernel's log from now on. Where it cannot be read, nothing is known."""
 
     def __init__(self) -> None:
+        self._descriptor: int | None = None
         try:
-            self._descriptor: int | None = os.open(_LOG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            os.lseek(self._descriptor, 0, os.SEEK_END)
+            if _LOG.stat().st_rdev == _NUMBER:
+                self._descriptor = os.open(_LOG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+                os.lseek(self._descriptor, 0, os.SEEK_END)
         except OSError:
-            self._descriptor = None
+            return
 
-    def errors(self, devices: Collection[str]) -> list[str]:
-        """Return the errors that name one of some devices since the log was opened, and close it."""
+    def errors(self, devices: Sequence[Device]) -> KernelErrors | None:
+        """Return the errors since the log was opened, and close it; ``None`` where it cannot be read.
+
+        Errors of other block devices are somebody else's.
+        """
         if self._descriptor is None:
-            return []
-        found = []
-        names = re.compile(rf"\b({'|'.join(map(re.escape, devices)) or '(?!)'})\b")
-        try:
-            while True:
-                head, _, text = os.read(self._descriptor, _RECORD).decode(errors="replace").partition(";")
-                line = text.partition("\n")[0]
-                if int(head.partition(",")[0]) & 7 <= _ERROR and names.search(line):
-                    found.append(line)
-        except (BlockingIOError, ValueError):
-            pass  # that was all
-        except OSError:
-            found.append("the kernel's log has overflowed")
-        finally:
-            os.close(self._descriptor)
-            self._descriptor = None
-        return found
+            return None
+        own = {part for device in devices for part in device.folder.parts if re.search(r"\d", part)}
+        own |= {part for device in devices for part in (device.name, device.disk.name)}
+        others = {folder.name for folder in _BLOCK_DEVICES.iterdir()} if _BLOCK_DEVICES.is_dir() else set()
+        names, other_names = _names(own), _names(others - own)
+        lines = list(dict.fromkeys(self._lines(self._descriptor)))
+        os.close(self._descriptor)
+        self._descriptor = None
+        found = [line for line in lines if names.search(line)]
+        return KernelErrors(found, [line for line in lines if line not in found and not other_names.search(line)])
+
+    def _lines(self, descriptor: int) -> Iterator[str]:
+        while True:
+            try:
+                head, _, text = os.read(descriptor, _RECORD).decode(errors="replace").partition(";")
+            except BlockingIOError:
+                return  # that was all
+            except BrokenPipeError:
+                yield "the kernel's log has overflowed, and what it said before is lost"
+                continue
+            if int(head.partition(",")[0]) & 7 <= _ERROR:
+                yield text.partition("\n")[0]
+
+
+def _names(names: Iterable[str]) -> re.Pattern[str]:
+    """Find one of some names as a word."""
+    return re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, names)) or '(?!)'})(?![\w-])")

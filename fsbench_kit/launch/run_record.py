@@ -17,6 +17,7 @@ from fsbench_kit.model.vocabulary import RUN_SCHEMA
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fsbench_kit.launch.kernel_log import KernelErrors
     from fsbench_kit.launch.reading import Reading
     from fsbench_kit.launch.schedule import PlannedRun
     from fsbench_kit.launch.targets import Step
@@ -53,7 +54,7 @@ class RunRecord:
     free_at_first
         The free space before the first run on this target.
     kernel_errors
-        What the kernel said against the run's devices meanwhile.
+        What the kernel reported meanwhile; ``None`` where its log cannot be read.
     tuned
         What the machine was tuned to for it.
     out_of_memory
@@ -73,7 +74,7 @@ class RunRecord:
     reading: Reading | None = None
     problem: str | None = None
     free_at_first: int | None = None
-    kernel_errors: list[str] = field(default_factory=list)
+    kernel_errors: KernelErrors | None = None
     tuned: Applied | None = None
     out_of_memory: bool = False
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -112,8 +113,8 @@ class RunRecord:
             return self.execution.failure
         if self.problem is not None:
             return self.problem
-        if self.kernel_errors:
-            return f"the kernel reports errors: {'; '.join(dict.fromkeys(self.kernel_errors))}"
+        if self.kernel_errors and self.kernel_errors.own:
+            return f"the kernel reports errors: {'; '.join(self.kernel_errors.own)}"
         if self.logs != list(self.planned.workload.logs):
             return f"{self.planned.workload.tool} left no log"
         return None
@@ -136,12 +137,17 @@ class RunRecord:
             return []
         run = Surroundings(
             before=self.before,
-            after=self.after,
+            after=self._after,
             memory=int(self.settings.get("memory_limit", self.settings["memory"])),
             data=self.planned.workload.space,
             free_at_first=self.free_at_first,
         )
         return list(conditions(run))
+
+    @property
+    def _after(self) -> dict[str, Any]:
+        """The state of the machine after the run, and what the kernel reported during it."""
+        return self.after | ({"kernel_errors": asdict(self.kernel_errors)} if self.kernel_errors else {})
 
     @property
     def _moved(self) -> dict[str, str]:
@@ -182,7 +188,7 @@ class RunRecord:
             "conditions": [{"code": code, "message": message} for code, message in self.conditions],
             "environment": {
                 "before": self.before,
-                "after": self.after | ({"failure": self.failure} if self.failure else {}),
+                "after": self._after | ({"failure": self.failure} if self.failure else {}),
             },
             "provision": [asdict(step) for step in self.steps],
             "preparation": [_told(command) for command in self.preparation],

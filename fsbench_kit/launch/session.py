@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 from fsbench_kit.launch import environment
 from fsbench_kit.launch.events import Note, RunEnded, RunStarted
 from fsbench_kit.launch.execution import STDERR, STDOUT, execute, rest
+from fsbench_kit.launch.facts import machine_facts
 from fsbench_kit.launch.kernel_log import KernelLog
 from fsbench_kit.launch.provision import Provision
 from fsbench_kit.launch.reading import Reader
 from fsbench_kit.launch.run_record import CLEANUP, PREPARATION, RECORD, RunRecord, versions
+from fsbench_kit.launch.sampling import sampled
 from fsbench_kit.launch.stopping_monitor import StoppingMonitor
 from fsbench_kit.launch.targets import StepError
 from fsbench_kit.launch.targets.steps import scratch_name
@@ -312,7 +314,7 @@ class Session:
                     record.settings["provision"] = target.text
                 mount = "" if target.node else environment.mount_of(target.directory).line.replace(scratch, "")
                 record.before["mount"] = mount
-                record.before["machine"] = environment.machine_facts(target.directory, target.members)
+                record.before["machine"] = machine_facts(_devices(target))
                 record.before["asked_mount_options"] = planned.target.asked_mount_options
                 if target.node:
                     del record.settings["mount_options"]  # of where the results go
@@ -378,10 +380,17 @@ class Session:
             # The files that a workload prepares take the same space each time.
             of = record.planned.target.name, record.planned.workload.name
             record.free_at_first = self._free_at_first.setdefault(of, free)
+            devices = _devices(target)
             log = KernelLog()
-            record.execution = run(work.measured, STDOUT, STDERR)
-            record.after |= environment.machine_state(target.directory, target.members)
-            record.kernel_errors = log.errors(record.after["devices"])
+            try:
+                with sampled(devices, record.folder) as sampler:
+                    record.execution = run(work.measured, STDOUT, STDERR)
+                record.after |= environment.machine_state(target.directory, target.members)
+                record.after["sampling"] = sampler.cost
+                if record.after["asked"] is not None:  # by the run's programs, and not by what watches them
+                    record.after["asked"]["read_bytes"] -= sampler.read_bytes
+            finally:
+                record.kernel_errors = log.errors(devices)
             record.out_of_memory = record.tuned is not None and record.tuned.is_out_of_memory
         for argv in work.after:
             record.cleanup.append(run(argv, CLEANUP, CLEANUP))
@@ -389,6 +398,10 @@ class Session:
             record.cleanup.append(run(argv, CLEANUP, CLEANUP, record.folder / TARGET))
             if (why := record.cleanup[-1].failure) is not None:
                 record.problem = record.problem or f"a command after the run failed: {why}"
+
+
+def _devices(target: Ready) -> tuple[environment.Device, ...]:
+    return environment.devices_under(*(target.members or [target.directory]))
 
 
 @contextmanager

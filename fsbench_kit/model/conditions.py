@@ -162,6 +162,12 @@ def _mount_option_not_shown(run: Surroundings) -> Iterator[str]:
         )
 
 
+@_condition("KERNEL_ERRORS", "warning", "The kernel's log has errors from during the run.")
+def _kernel_errors(run: Surroundings) -> Iterator[str]:
+    if said := run.after.get("kernel_errors", {}).get("others"):
+        yield f"The kernel's log has errors from during the run: {'; '.join(said)}."
+
+
 REACHED: Final = 0.9
 """The share of the bytes that a run asked for which has to reach the device, unless caches had a part in it."""
 

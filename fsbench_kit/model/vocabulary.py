@@ -39,6 +39,22 @@ class Metric:
 
 EITHER_LATENCY: Final = "completion_or_total_latency"
 
+OF_MACHINE: Final[dict[str, Metric]] = {
+    "disk_utilisation": Metric("1", None, "Share of the time in which a block device had work."),
+    "device_bandwidth": Metric("B/s", None, "Bytes that a block device moved per second."),
+    "device_iops": Metric("1/s", None, "Requests that a block device completed per second."),
+    "cpu_busy": Metric("1", None, "Share of all processors' time in which they worked."),
+    "cpu_iowait": Metric("1", None, "Share of all processors' time in which they were idle and I/O was awaited."),
+    "cpu_steal": Metric("1", None, "Share of all processors' time that the host of a virtual machine took."),
+    "memory_available": Metric("B", None, "Memory that programs could have had."),
+    "memory_cached": Metric("B", None, "Memory in the page cache."),
+    "memory_dirty": Metric("B", None, "Data in memory that waited to be written."),
+    "memory_writeback": Metric("B", None, "Data in memory that were being written."),
+    "pressure_some": Metric("1", None, "Share of the time in which some task waited for a resource (PSI)."),
+    "pressure_full": Metric("1", None, "Share of the time in which all tasks waited for a resource (PSI)."),
+}
+"""What the machine did during a run. Over time, it is of the whole run, and of none of its operations."""
+
 METRICS: Final[dict[str, Metric]] = {
     # what a filesystem delivers
     "bandwidth": Metric("B/s", "higher", "Bytes moved per second."),
@@ -101,7 +117,7 @@ METRICS: Final[dict[str, Metric]] = {
     "disk_merges": Metric("1", None, "Requests merged by the scheduler of a block device."),
     "disk_ticks": Metric("s", None, "Time of requests in a block device, summed."),
     "disk_queue_time": Metric("s", None, "Time of requests in a block device's queue, summed."),
-    "disk_utilisation": Metric("1", None, "Share of the time in which a block device had work."),
+    **OF_MACHINE,
 }
 
 SCOPES: Final = ("all", "group", "job", "client", "thread", "disk")

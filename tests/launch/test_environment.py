@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fsbench_kit.launch import capabilities, environment, tools
+from fsbench_kit.launch import capabilities, environment, facts, tools
+from fsbench_kit.launch.facts import machine_facts
 from fsbench_kit.launch.targets.filesystems import FILESYSTEMS
 from fsbench_kit.model.vocabulary import SETTINGS
 
@@ -50,6 +52,53 @@ def test_settings_are_words_of_the_vocabulary(tmp_path: Path) -> None:
     assert settings["kernel"] == platform.release()
     meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
     assert int(settings["memory"]) == int(meminfo.split()[1]) * 1024
+
+
+def test_what_a_disk_says_of_its_health_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = tmp_path / "sys" / "nvme7n1"
+    (disk / "device").mkdir(parents=True)
+    (disk / "queue").mkdir()
+    for name, text in {
+        "device/state": "live",
+        "device/rev": "2B2QEXE7",
+        "queue/write_cache": "write back",
+    }.items():
+        (disk / name).write_text(f"{text}\n", encoding="ascii")
+    answer = {
+        "smartctl": {"version": [7, 3], "exit_status": 0},
+        "smart_status": {"passed": True},
+        "serial_number": "S3CR3T",
+        "temperature": {"current": 41},
+        "nvme_smart_health_information_log": {"percentage_used": 3, "media_errors": 1},
+        "ata_smart_attributes": {"table": [{"name": "Reallocated_Sector_Ct", "raw": {"value": 8, "string": "8"}}]},
+    }
+    program = tmp_path / "smartctl"
+    program.write_text(f"#!/bin/sh\n[ \"$5\" = /dev/nvme7n1 ] && echo '{json.dumps(answer)}'\n", encoding="ascii")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    found = machine_facts([environment.Device("nvme7n1", disk, None)])["devices"]["nvme7n1"]
+    assert (found["write_cache"], found["firmware"]) == ("write back", "2B2QEXE7")
+    assert found["health"] == {
+        "state": "live",
+        "smart_status": {"passed": True},
+        "temperature": {"current": 41},
+        "nvme_smart_health_information_log": {"percentage_used": 3, "media_errors": 1},
+        "ata_smart_attributes": {"Reallocated_Sector_Ct": "8"},
+    }
+    program.write_text("#!/bin/sh\necho segmentation fault; exit 139\n", encoding="ascii")
+    found = machine_facts([environment.Device("nvme7n1", disk, None)])["devices"]["nvme7n1"]
+    assert found["health"] == {"state": "live", "problem": "smartctl gave no answer that can be read"}
+
+
+def test_limits_of_control_groups_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "above" / "own"
+    own.mkdir(parents=True)
+    for folder, limit in ((own, "max"), (own.parent, "1073741824"), (tmp_path, "9223372036854771712")):
+        (folder / "memory.max").write_text(f"{limit}\n", encoding="ascii")
+    (own / "cpu.max").write_text("50000 100000\n", encoding="ascii")
+    (own.parent / "cpu.max").write_text("max 100000\n", encoding="ascii")
+    monkeypatch.setattr(facts, "groups", lambda _: iter([own, own.parent, tmp_path]))
+    assert machine_facts([])["cgroup"] == {"memory.max": ["1073741824"], "cpu.max": ["50000 100000"]}
 
 
 @pytest.mark.parametrize(

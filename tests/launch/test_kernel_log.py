@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsbench_kit.launch import launch, tools
+from fsbench_kit.launch.environment import Device
 from fsbench_kit.launch.kernel_log import KernelLog
 
 if TYPE_CHECKING:
@@ -22,12 +23,49 @@ needs_root = pytest.mark.skipif(not tools.is_administrator(), reason="needs root
 
 @pytest.mark.root
 @needs_root
-def test_only_errors_of_the_devices_at_hand_count() -> None:
+def test_errors_of_a_partition_are_also_those_of_its_disk_and_what_that_is_attached_to(tmp_path: Path) -> None:
+    partition = tmp_path / "ata7fsb" / "block" / "fsbtest0" / "fsbtest0p1"
+    partition.mkdir(parents=True)
+    (partition / "partition").write_text("1\n", encoding="ascii")
     log = KernelLog()
-    for line in ("<3>fsbench test (fsbtest0): I/O error", "<6>fsbtest0: hello", "<3>fsbtest00: I/O error"):
+    own = [
+        "I/O error, dev fsbtest0, sector 8",
+        "fsbench test (fsbtest0p1): I/O error",
+        "ata7fsb.00: failed command: READ DMA",
+    ]
+    other = "fsbtest00: I/O error"
+    for line in (*(f"<3>{text}" for text in own), f"<2>{other}", "<3>loop7: I/O error", "<6>fsbtest0: hello"):
         KMSG.write_text(line, encoding="ascii")
-    assert log.errors(["fsbtest0", "fsbtest1"]) == ["fsbench test (fsbtest0): I/O error"]
-    assert KernelLog().errors(["fsbtest0"]) == []
+    found = log.errors([Device("fsbtest0p1", partition, None)])
+    assert found is not None
+    assert (found.own, other in found.others, "loop7: I/O error" in found.others) == (own, True, False)
+    later = KernelLog().errors([])
+    assert later is not None
+    assert later.own == []
+
+
+@pytest.mark.slow
+@pytest.mark.root
+@pytest.mark.skipif(tools.isolation_problem() is not None, reason="needs mounts of its own")
+def test_real_error_of_the_device_fails_a_run_whose_program_saw_none(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    """The image loses its end in the middle of the run, and what was in memory can no longer be written."""
+    script = (
+        "dd if=/dev/urandom of=file bs=1M count=30; device=$(findmnt -no SOURCE -T .)\n"
+        "truncate --size 1M $(losetup --noheadings --output BACK-FILE $device); losetup --set-capacity $device\n"
+        "sync file; exit 0"
+    )
+    image = {"kind": "loop", "filesystem": "ext4", "size": "64M"}
+    work = {"tool": "command", "command": ["sh", "-c", script]}
+    result = launch(make_plan(target=[image], workload=[work], repeats=1), root=tmp_path)
+    (run,) = result.runs
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    own = record["environment"]["after"]["kernel_errors"]["own"]
+    assert own
+    assert all("loop" in line for line in own)
+    assert "the kernel reports errors: " in result.failures[run]
+    assert (run / "samples.csv").is_file()
 
 
 @pytest.mark.slow

@@ -73,14 +73,14 @@ def limited(limit: int, name: str) -> Iterator[Group]:
 
 def remove_groups(name: str) -> None:
     """Remove the groups of a launch that was killed, which have its name."""
-    for parent in _parents():
+    for parent in groups():
         for folder in parent.glob(f"{name}*"):
             _remove(folder)
 
 
 def _make(name: str) -> Path:
     why = "the kernel has no limits of memory here (no control group with a memory controller)"
-    for parent in _parents():
+    for parent in groups():
         folder = parent / name
         try:
             folder.mkdir(exist_ok=True)
@@ -93,8 +93,8 @@ def _make(name: str) -> Path:
     raise TuningError(why)
 
 
-def _parents() -> Iterator[Path]:
-    """Yield the groups in which one may be made: this process's own first, then those above it."""
+def groups(controller: str = "memory") -> Iterator[Path]:
+    """Yield the groups of a controller that hold this process: its own first, then those above it."""
     own = {}
     for line in _read(_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)
@@ -103,8 +103,8 @@ def _parents() -> Iterator[Path]:
         words = mount.options.split(",")
         if mount.filesystem == "cgroup2":
             path = own.get("", "")
-        elif mount.filesystem == "cgroup" and "memory" in words:
-            path = next((path for names, path in own.items() if "memory" in names.split(",")), "")
+        elif mount.filesystem == "cgroup" and controller in words:
+            path = next((path for names, path in own.items() if controller in names.split(",")), "")
         else:
             continue
         folder = mount.point / path

@@ -1,0 +1,122 @@
+"""What decides how fast a machine is besides its settings, as the kernel words it, and the health of its disks.
+
+What a machine does not tell is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.launch.environment import said
+from fsbench_kit.launch.tools import asked, find_program
+from fsbench_kit.launch.tuning.memory import groups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fsbench_kit.launch.environment import Device
+
+_CPUS: Final = Path("/sys/devices/system/cpu")
+_FREQUENCY: Final = {
+    "driver": "cpu0/cpufreq/scaling_driver",
+    "minimum": "cpu0/cpufreq/scaling_min_freq",
+    "maximum": "cpu0/cpufreq/scaling_max_freq",
+    "preference": "cpu0/cpufreq/energy_performance_preference",
+    "boost": "cpufreq/boost",
+    "no_turbo": "intel_pstate/no_turbo",
+}
+_HUGE_PAGES: Final = {
+    "reserved": "/proc/sys/vm/nr_hugepages",
+    "defragmentation": "/sys/kernel/mm/transparent_hugepage/defrag",
+    "shared_memory": "/sys/kernel/mm/transparent_hugepage/shmem_enabled",
+}
+_LIMITS: Final = {
+    "memory": ("memory.max", "memory.high", "memory.limit_in_bytes"),
+    "cpu": ("cpu.max", "cpu.cfs_quota_us"),
+    "cpuset": ("cpuset.cpus", "cpuset.mems"),
+    "blkio": (
+        "io.max",
+        *(f"blkio.throttle.{way}_{what}_device" for way in ("read", "write") for what in ("bps", "iops")),
+    ),
+}
+"""Controller -> its limits, in the second and in the first version of control groups."""
+_NO_LIMIT: Final = re.compile(r"|max( \d+)?|-1|9223372036854\d+")
+_FIRMWARE: Final = ("firmware_rev", "fwrev", "rev")
+_HEALTH: Final = ("device/state", "device/ioerr_cnt", "device/life_time", "device/pre_eol_info", "md/degraded")
+_SMARTCTL: Final = ("smartctl", "--json", "--nocheck=standby", "--health", "--attributes")
+_OF_SMARTCTL: Final = ("smart_status", "temperature", "power_on_time", "nvme_smart_health_information_log")
+_TIMEOUT: Final = 20.0  # seconds
+
+
+def machine_facts(devices: Sequence[Device]) -> dict[str, Any]:
+    """Return what is known of the machine, and of the block devices of a run."""
+    information = said(Path("/proc/cpuinfo")) or ""
+    microcode = re.search(r"^microcode\s*: (.+)$", information, re.MULTILINE)
+    flags = re.search(r"^flags\s*:(.*)$", information, re.MULTILINE)  # which processors of other kinds do not tell
+    known = {
+        "kernel_command_line": said(Path("/proc/cmdline")),
+        "mitigations": {path.name: said(path) for path in sorted((_CPUS / "vulnerabilities").glob("*"))},
+        "microcode": microcode[1] if microcode else None,
+        "smt": said(_CPUS / "smt/control"),
+        "frequency": {name: said(_CPUS / file) for name, file in _FREQUENCY.items()},
+        "numa": {
+            "nodes": said(Path("/sys/devices/system/node/online")),
+            "balancing": said(Path("/proc/sys/kernel/numa_balancing")),
+        },
+        "virtualisation": {
+            "hypervisor": "hypervisor" in flags[1].split() if flags else None,
+            "type": said(Path("/sys/hypervisor/type")),
+            "vendor": said(Path("/sys/class/dmi/id/sys_vendor")),
+            "product": said(Path("/sys/class/dmi/id/product_name")),
+        },
+        "cgroup": dict(_limits()),
+        "huge_pages": {name: said(Path(file)) for name, file in _HUGE_PAGES.items()},
+        "devices": {device.name: _facts(device) for device in devices},
+    }
+    return _told(known)
+
+
+def _told(known: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a machine does not tell."""
+    whole = {key: _told(value) if isinstance(value, dict) else value for key, value in known.items()}
+    return {key: value for key, value in whole.items() if value not in (None, "", {})}
+
+
+def _limits() -> Iterator[tuple[str, list[str]]]:
+    """Yield the limits of this process's control groups, its own first, then those of the groups above."""
+    for controller, names in _LIMITS.items():
+        for name in names:
+            texts = [said(group / name) or "" for group in groups(controller)]
+            if limits := [text for text in texts if not _NO_LIMIT.fullmatch(text)]:
+                yield name, limits
+
+
+def _facts(device: Device) -> dict[str, Any]:
+    disk = device.disk
+    return {
+        "write_cache": said(disk / "queue/write_cache"),
+        "rotational": said(disk / "queue/rotational"),
+        "firmware": next(filter(None, (said(disk / "device" / name) for name in _FIRMWARE)), None),
+        "numa_node": said(disk / "device/numa_node"),
+        "health": {name.partition("/")[2]: said(disk / name) for name in _HEALTH} | _smart(disk),
+    }
+
+
+def _smart(disk: Path) -> dict[str, Any]:
+    """Return what a disk says of its own health, where smartctl is installed and reaches it."""
+    if not (disk / "device").exists() or find_program(_SMARTCTL[0]) is None:
+        return {}
+    try:
+        told = json.loads(asked(*_SMARTCTL, f"/dev/{disk.name}", timeout=_TIMEOUT).stdout)
+        known = {name: told[name] for name in _OF_SMARTCTL if name in told}
+        attributes = {
+            row["name"]: row["raw"]["string"] for row in told.get("ata_smart_attributes", {}).get("table", ())
+        }
+        problems = [message["string"] for message in told["smartctl"].get("messages", ())]
+    except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError, AttributeError):
+        return {"problem": "smartctl gave no answer that can be read"}
+    return {**known, "ata_smart_attributes": attributes, "problem": "; ".join(problems)}
