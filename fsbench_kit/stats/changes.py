@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from fsbench_kit.stats.values import figures
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
 
     from fsbench_kit.stats.result import Floats, Ints
 
@@ -19,11 +22,6 @@ SHORTEST: Final = 5
 
 PENALTY: Final = 4.0
 """How many times ln n a change has to lessen the squared deviations, in units of the long-run variance."""
-
-FAR: Final = 3.0
-"""How many standard deviations of neighbours' differences a figure may lie off its surroundings.
-
-What lies further is set there, so that a single stall is no level."""
 
 MOST_ALIKE: Final = 0.95
 """The lag-1 correlation that is allowed for, at most."""
@@ -84,30 +82,45 @@ def levels(series: ArrayLike) -> Levels:
     >>> cut.starts.tolist(), cut.means.round().tolist()
     ([0, 18], [100.0, 50.0])
     """
-    from scipy.ndimage import median_filter  # noqa: PLC0415  # takes its time to import, and few need it
-
     sample = figures(series, "series", at_least=2 * SHORTEST)
     if sample.values.ndim != 1 or not sample.present.all():
         raise ValueError("levels are of one series without gaps")
     values = sample.values
-    neighbours, noise = _noise(values)
-    typical = median_filter(values, size=2 * SHORTEST - 1, mode="nearest")
-    without_dips = np.clip(values, typical - FAR * neighbours, typical + FAR * neighbours)
-    starts = np.array([0] if noise == 0 else _cut(without_dips, PENALTY * np.log(values.size) * noise))
+    noise = _noise(values)
+    penalty = PENALTY * np.log(values.size) * noise
+    starts = np.array([0] if noise == 0 else _cut(_without_dips(values, penalty), penalty))
     return Levels(starts, np.add.reduceat(values, starts) / np.diff([*starts, values.size]))
 
 
-def _noise(values: Floats) -> tuple[float, float]:
-    """Return how far neighbours are apart, and the long-run variance, as of an AR(1) series.
+def _without_dips(values: Floats, penalty: float) -> Floats:
+    """Return a series in which figures count as those around them where they are too few to be a stretch.
+
+    Such lie so far off the median about them that all but one of the shortest stretch, if they lay there, would
+    make it worth a change.
+    """
+    far = np.abs(values - _about(values, np.median)) > np.sqrt(SHORTEST * penalty) / (SHORTEST - 1)
+    others = _about(~far, np.sum)
+    means = _about(np.where(far, 0.0, values), np.sum) / np.maximum(others, 1)
+    return np.where(far & (others > 0), means, values)
+
+
+def _about(values: NDArray[Any], of: Callable[..., NDArray[Any]]) -> NDArray[Any]:
+    """Return something of the figures about each: so many that a stretch of the shortest is the most of them."""
+    windows = sliding_window_view(values, 2 * SHORTEST - 1)
+    return np.pad(of(windows, axis=-1), SHORTEST - 1, mode="edge")
+
+
+def _noise(values: Floats) -> float:
+    """Return the long-run variance, as of an AR(1) series.
 
     Differences of figures one and two places apart have variances of 2 s^2 (1 - r) and 2 s^2 (1 - r^2), and only
     the few that are taken across a change of level see it; the long-run variance is s^2 (1 + r) / (1 - r).
     """
     one, two = (_variance_of_differences(values, lag) for lag in (1, 2))
     if one == 0:
-        return 0.0, 0.0
+        return 0.0
     r = min(max(two / one - 1, 0.0), MOST_ALIKE)
-    return float(np.sqrt(one)), one / 2 * (1 + r) / (1 - r) ** 2
+    return one / 2 * (1 + r) / (1 - r) ** 2
 
 
 def _variance_of_differences(values: Floats, lag: int) -> float:

@@ -33,13 +33,16 @@ def test_a_level_has_five_figures_at_least(figures: int, starts: list[int]) -> N
     assert levels(series).starts.tolist() == starts
 
 
-@pytest.mark.parametrize(("seed", "starts"), [(8, [0]), (28, [0, 30, 35])])
-def test_a_stall_counts_as_three_standard_deviations_however_deep(seed: int, starts: list[int]) -> None:
-    # Of 60 figures three of that depth are just below what two changes are worth, or just above.
-    for depth in (50, 5000):
-        series = np.random.default_rng(seed).normal(size=60)
-        series[30:33] -= depth
-        assert levels(series).starts.tolist() == starts
+@pytest.mark.parametrize("depth", [50, 5000])
+def test_fewer_than_five_figures_are_no_level_however_deep_and_wherever_they_are(depth: float) -> None:
+    for seed in range(8):
+        noise = np.random.default_rng(seed).normal(size=60)
+        assert levels(noise).starts.tolist() == [0]
+        for figures in (1, 2, 3, 4):
+            for first in (0, 1, 30, 60 - figures):
+                series = noise.copy()
+                series[first : first + figures] -= depth
+                assert levels(series).starts.tolist() == [0], (seed, figures, first)
 
 
 @pytest.mark.parametrize(("step", "starts"), [(15, [0]), (25, [0, 30])])
@@ -64,7 +67,7 @@ def test_the_cut_is_the_best_of_all_cuts() -> None:
     rng = np.random.default_rng(4)
     for _ in range(20):
         series = rng.normal(size=24) + 6 * (np.arange(24) >= 9) - 7 * (np.arange(24) >= 17)
-        penalty = 4 * np.log(24) * _noise(series)[1]
+        penalty = 4 * np.log(24) * _noise(series)
 
         def cost(cuts: list[int], series: np.ndarray = series, penalty: float = penalty) -> float:
             return sum(((part - part.mean()) ** 2).sum() for part in np.split(series, cuts)) + penalty * len(cuts)
