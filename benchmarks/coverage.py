@@ -590,7 +590,7 @@ OF_WHOLE: Final[dict[str, Sample]] = {
     "stall 10 %": stalling,
 }
 FEW_TO_TEN: Final = (2, 3, 5, 10)
-FAMILY: Final = (20, 500)
+FAMILY: Final = (8, 20, 500)
 
 
 def whole(a: Floats, b: Floats, **facts: Any) -> pl.DataFrame:
@@ -749,10 +749,15 @@ def level_changes(rng: Rng, repetitions: int) -> Table:
     few = min(repetitions, 400)
     shares = []
     for r in (0.0, 0.3, 0.6, 0.9):
-        for name, step in (("one level", 0.0), ("a step of twice the noise", 2.0)):
+        for name, step, figures in (
+            ("one level", 0.0, 0),
+            ("a dip of four figures by ten times the noise", -10.0, 4),
+            ("a step of twice the noise", 2.0, max(sizes)),
+        ):
             cut = []
             for n in sizes:
-                series = alike(rng, (few, n), r, 1.0) + step * (np.arange(n) >= n // 3)
+                series = alike(rng, (few, n), r, 1.0)
+                series[:, n // 3 : n // 3 + figures] += step
                 cut.append(np.mean([stats.levels(x).starts.size > 1 for x in series]))
             shares.append((f"lag-1 correlation {r}, {name}", *map(_percent, cut)))
     error = _percent(np.sqrt(0.05 * 0.95 / few))

@@ -147,10 +147,11 @@ def compare(
     -----
     A verdict is ``equivalent`` where the data show that the ratio lies within the margin, also where it is not 1;
     else ``better`` or ``worse`` where they show that it is not 1; else ``inconclusive``. Groups of two runs, or
-    two rounds, have an interval and no verdict of their own. Where a metric and statistic has ten rows or more,
-    three to five runs show no more than they would with the spread of all these rows, and no difference that
-    chance makes of runs in modes: it is reckoned with how often two runs of one group lie half as far apart as the
-    groups do. More runs are held to the spread of all where a quarter of these rows have runs in modes.
+    two rounds, have an interval and no verdict of their own. Where a metric and statistic has several rows, three
+    to five runs show no difference that chance makes of runs in modes: it is reckoned with how often two runs of
+    one group lie half as far apart, in the other rows, as the groups do. From ten rows on they show no more than
+    they would with the spread of all these rows; more runs are held to that where a quarter of the rows have runs
+    in modes.
 
     Every interval reaches as far beyond its method's as the rounding of the figures allows, and is rounding alone
     where all runs of each group print alike. Of figures of which only a bound is known there is a bound of the

@@ -1,10 +1,11 @@
 """Tests of ratios: whether each is 1, and whether it lies beyond the margin.
 
 The spread of few runs is hardly known, and that of runs with modes less so: where all runs of each group happen
-to be of one mode, they look like no spread at all, and like a difference. In hundreds of rows that happens. So p
-is no smaller than what all rows of a kind give, where these are many: by their spread, for three to five runs,
-and for any number of runs where many groups of the kind have modes; and by how often two runs of one group lie
-half as far apart as the groups do, for three to five runs: that often chance alone would set the groups apart.
+to be of one mode, they look like no spread at all, and like a difference. Among several rows that happens. So p is
+no smaller than what all rows of a kind give, where these are many: by their spread, for three to five runs, and
+for any number of runs where many groups of the kind have modes. And for three to five runs it is no smaller than
+what the other rows of the kind give by how often two runs of one group lie half as far apart as the groups do:
+that often chance alone would set the groups apart.
 """
 
 from __future__ import annotations
@@ -50,12 +51,13 @@ def test(groups: Groups, found: Estimates, modes: Bools, options: Options) -> No
     limit = checked_log(options.margin)
     p = np.full((2, tested.size), np.nan)
     p[:, tested] = _p(found, np.flatnonzero(tested), limit)
-    own = p[0].copy()
+    own, level = p[0].copy(), 1 - options.confidence
     for rows in _kinds(groups, found, ratios):
         if rows.size >= _MANY_ROWS:
             _hold_to_all(p, found, rows, limit, with_modes=modes[rows].mean() > _MANY_WITH_MODES)
-    held = np.flatnonzero((own <= 1 - options.confidence) & (p[0] > 1 - options.confidence))
-    found.remarks.note(held, _HELD)
+        p[0, rows] = np.maximum(p[0, rows], _by_unlike_modes(found, rows))
+        alone, of_many = ((own[rows] <= at) & (p[0, rows] > at) for at in (level, level / rows.size))
+        found.remarks.note(rows[(alone | of_many) & (p[1, rows] > level / rows.size)], _HELD)
     p[1, np.isnan(found.numbers["ratio"])] = np.nan
     found.put(np.flatnonzero(tested), p=p[0, tested], p_equivalent=p[1, tested])
 
@@ -82,10 +84,9 @@ def _kinds(groups: Groups, found: Estimates, rows: Ints) -> list[Ints]:
 
 
 def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_modes: bool) -> None:
-    """Let p of rows of few runs, or of runs with modes, be no smaller than what all rows of their kind give."""
+    """Let p of rows of few runs, or of runs with modes, be no smaller than the spread of their kind gives."""
     units, per_unit, degrees = (found.numbers[name][rows] for name in ("units", "per_unit", "degrees"))
-    few = (units >= FEWEST_UNITS) & (units <= MOST_FEW)
-    unsure = few | (with_modes & (units >= FEWEST_UNITS))
+    unsure = (units >= FEWEST_UNITS) & ((units <= MOST_FEW) | with_modes)
     if not unsure.any():
         return
     variance = np.average(found.numbers["standard_error"][rows] ** 2 / per_unit, weights=degrees)
@@ -93,24 +94,28 @@ def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_
     p[:, held] = np.maximum(
         p[:, held], _p(found, held, limit, standard_error=error, df=np.full(held.size, degrees.sum()))
     )
-    if few.any():
-        by_modes = _by_unlike_modes(found, rows)[few]
-        p[0, rows[few]] = np.maximum(p[0, rows[few]], by_modes)
 
 
 def _by_unlike_modes(found: Estimates, rows: Ints) -> Floats:
-    """Return the chance that groups are of unlike modes, by how often runs of one group lie half as far apart."""
-    distances = np.concatenate([np.empty(0), *(apart[np.isin(of, rows)].ravel() for of, apart in found.scatter)])
-    known = np.sort(distances[~np.isnan(distances)])
-    if not known.size:  # of hosts, launches and strata
-        return np.zeros(rows.size)
-    reach = np.abs(found.numbers["estimate"][rows]) / 2
-    beyond = known.size - np.searchsorted(known, reach)
-    apart = (beyond + 1) / (known.size + 1)  # what was not seen can happen
+    """Return the chance that groups are of unlike modes, by how often runs of other rows lie half as far apart.
+
+    It is 0 for more than a few runs, and for a row that is the only one of its kind: with two modes that are as
+    frequent as each other, the worst case, groups of three runs are of unlike modes in 3 % of rows.
+    """
     units, degrees, pairs = (found.numbers[name][rows] for name in ("units", "degrees", "n_pairs"))
-    of_rounds = np.isfinite(pairs).all()
-    return (
-        stats.unlike_rounds_p(apart, units)
-        if of_rounds
-        else stats.unlike_modes_p(apart, units, degrees + 2 - units)
+    few = (units >= FEWEST_UNITS) & (units <= MOST_FEW)
+    apart = np.full((rows.size, max((each.shape[1] for _, each in found.scatter), default=0)), np.nan)
+    for of, each in found.scatter:
+        here = np.isin(of, rows)
+        apart[np.searchsorted(rows, of[here]), : each.shape[1]] = each[here]
+    known = np.sort(apart[~np.isnan(apart)])
+    others = known.size - (~np.isnan(apart)).sum(axis=-1)
+    reach = np.abs(found.numbers["estimate"][rows]) / 2
+    beyond = known.size - np.searchsorted(known, reach) - (apart >= reach[:, None]).sum(axis=-1)
+    share = (beyond + 1) / (others + 1)  # what was not seen can happen
+    p = (
+        stats.unlike_rounds_p(share, units)
+        if np.isfinite(pairs).all()
+        else stats.unlike_modes_p(share, units, degrees + 2 - units)
     )
+    return np.where(few & (others > 0), p, 0.0)
