@@ -46,6 +46,11 @@ class Cell:
         For people.
     of_rows, than_rows
         The measurements, as `fsbench_kit.analysis.settings.cells` returns them; none where none is printed.
+    groups
+        The measurements of both groups before those of several operations, sizes, ... were taken together; of a
+        single group they stand twice.
+    runs
+        All runs of both groups.
     """
 
     name: str
@@ -53,6 +58,8 @@ class Cell:
     than_rows: pl.DataFrame = field(repr=False)
     of: Figure
     than: Figure
+    groups: tuple[pl.DataFrame, pl.DataFrame] = field(repr=False)
+    runs: frozenset[str] = field(repr=False)
 
     @property
     def is_within_runs(self) -> bool:
@@ -75,15 +82,18 @@ def single_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
     """Yield the cells of a claim about figures by themselves."""
     for where in each(claim.where, claim.over):
         for of in each(claim.of, claim.groups):
-            chosen = {**where, **of}
-            rows = _pooled(only(figures, chosen), {**_lists(where), **_lists(of)}, claim)
+            single, lists = only(figures, {**where, **of}), {**_lists(where), **_lists(of)}
+            rows = _pooled(single, lists, claim)
             if rows.is_empty():
-                yield Cell(
-                    cell_name(where) or cell_name(of), rows, rows, _figure(rows, _group_name(claim, of)), _NONE
-                )
+                figure = _figure(rows, _group_name(claim, of))
+                name = cell_name(where) or cell_name(of)
+                yield Cell(name, rows, rows, figure, _NONE, (rows, rows), frozenset())
             for _, group in rows.group_by(_key(rows, ()), maintain_order=True):
                 name = cell_name(where, group.row(0, named=True))
-                yield Cell(name, group, group.clear(), _figure(group, _group_name(claim, of)), _NONE)
+                figure = _figure(group, _group_name(claim, of))
+                each_one = single if _lists(where) and not _lists(of) else group
+                runs = frozenset((single if lists else group)["run_id"])
+                yield Cell(name, group, group.clear(), figure, _NONE, (each_one, each_one), runs)
 
 
 def paired_cells(claim: ClaimFacts, figures: pl.DataFrame) -> Iterator[Cell]:
@@ -102,10 +112,11 @@ def others(figures: pl.DataFrame, of: Mapping[str, object]) -> list[Choice]:
 
 
 def _pairs(claim: ClaimFacts, figures: pl.DataFrame, where: Choice, of: Choice, than: Choice) -> Iterator[Cell]:
-    cell = only(figures, where)
-    of_rows, than_rows = (
-        _pooled(only(cell, group), {**_lists(where), **_lists(group)}, claim) for group in (of, than)
-    )
+    single = [only(only(figures, where), group) for group in (of, than)]
+    lists = [{**_lists(where), **_lists(group)} for group in (of, than)]
+    of_rows, than_rows = (_pooled(*group, claim) for group in zip(single, lists, strict=True))
+    # What a claim takes together as one group is one by its words: that it is mixed sets nothing apart.
+    apart = bool(_lists(where)) and lists[0] == lists[1] == _lists(where)
     differ = {*of, *than}
     key = _key(figures, differ)
     by_key = dict(than_rows.group_by(key, maintain_order=True))
@@ -123,10 +134,13 @@ def _pairs(claim: ClaimFacts, figures: pl.DataFrame, where: Choice, of: Choice, 
             rival,
             _figure(rows, _group_name(claim, of)),
             _figure(rival, _group_name(claim, than)),
+            (single[0], single[1]) if apart else (rows, rival),
+            frozenset(run for side in (single if any(lists) else (rows, rival)) for run in side["run_id"]),
         )
     if not found:
         name = cell_name(where) or f"{cell_name(of)} against {cell_name(than)}"
-        yield Cell(name, figures.clear(), figures.clear(), _NONE, _NONE)
+        none = figures.clear()
+        yield Cell(name, none, none, _NONE, _NONE, (none, none), frozenset())
 
 
 def _key(figures: pl.DataFrame, differ: set[str] | tuple[()]) -> list[str]:

@@ -53,7 +53,9 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
     """Return the columns of an audit for one claim, but for its study."""
     relation = RELATIONS[str(claim.relation)]
     evidence = _evidence(claim, findings, known.cells)
-    confounders, besides = _confounders(findings, known)
+    confounders, besides = between([pair for finding in findings for pair in finding.groups], known.evidence)
+    if not relation.compares:  # what there is to say of a single figure sets nothing apart
+        confounders, besides = [], [*confounders, *besides]
     taints = tainted(known.dataset, frozenset[str]().union(*(finding.runs for finding in findings)))
     direction, size = _direction(claim, findings), _size(claim, findings)
     verdict = _verdict(claim, findings, evidence, confounders=confounders, taints=taints)
@@ -150,18 +152,6 @@ def _evidence(claim: ClaimFacts, findings: Sequence[Finding], cells: pl.DataFram
     fewest = [min(row["n_baseline"], row["n_candidate"]) for finding in known for row in finding.comparisons]
     fewest += [len(runs) for pair in pairs for runs in pair]
     return "replicated" if min(fewest) > 1 else "single figures"
-
-
-def _confounders(findings: Sequence[Finding], known: Known) -> tuple[list[str], list[str]]:
-    """Name what besides the factor sets the groups apart, and what else is odd about them."""
-    runs = known.cells.unique("run_id", maintain_order=True)
-    pairs = {
-        (finding.of.runs, finding.than.runs): None
-        for finding in findings
-        if finding.of and finding.than and finding.of.runs != finding.than.runs
-    }
-    groups = [[runs.filter(pl.col("run_id").is_in(list(group))) for group in pair] for pair in pairs]
-    return between(groups, known.evidence)
 
 
 _CROSS_CHECKS: Final = ("FIGURES_DISAGREE", "SECOND_PRINTING_DIFFERS", "WRONG_FIGURE", "DUPLICATE_FIGURE")

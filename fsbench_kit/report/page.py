@@ -44,13 +44,6 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
     """
     drawing = chart_script() if any(_charts(notebook)) else ""
     folding = script("page/fold.js")
-    exporter = HTMLExporter(  # type: ignore[no-untyped-call]
-        template_name="page",
-        extra_template_basedirs=[str(TEMPLATES)],
-        exclude_anchor_links=True,
-        # What a cell printed line by line is one text.
-        config=Config(CoalesceStreamsPreprocessor={"enabled": True}),
-    )
     page = {
         "title": title,
         "policy": policy(folding, drawing, evaluates=bool(drawing)),
@@ -60,8 +53,20 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
     }
     _drop_title(notebook)
     _draw_figures(notebook)
-    html, _ = exporter.from_notebook_node(notebook, resources={"page": page})
+    html, _ = _exporter().from_notebook_node(notebook, resources={"page": page})
     return str(html)
+
+
+@cache
+def _exporter() -> HTMLExporter:
+    """Return what turns notebooks into HTML; its templates are compiled once."""
+    return HTMLExporter(  # type: ignore[no-untyped-call]
+        template_name="page",
+        extra_template_basedirs=[str(TEMPLATES)],
+        exclude_anchor_links=True,
+        # What a cell printed line by line is one text.
+        config=Config(CoalesceStreamsPreprocessor={"enabled": True}),
+    )
 
 
 @cache

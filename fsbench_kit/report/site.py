@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.data.masking import Mask
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks import Job, load, run_all
+from fsbench_kit.notebooks.progress import Ended
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
 from fsbench_kit.report.page import facets, findings, render_page, title_and_question
@@ -69,14 +71,24 @@ def report(
     wanted = spec if isinstance(spec, ReportSpec) else read_spec(root / spec)
     site = root / out
     jobs = [Job(notebook=n.file, out=site, **n.model_dump(exclude={"file", "title"})) for n in wanted.notebook]
-    manifests = run_all(jobs, root=root, executor=executor, fresh=fresh, progress=progress)
     mask = Mask() if publish else None
+    ended: dict[str, Manifest] = {}
+    left = deque(zip(wanted.notebook, jobs, strict=True))
     entries: list[Entry] = []
     logs: list[Log] = []
-    for notebook, job in zip(wanted.notebook, jobs, strict=True):
-        entry, copied = _publish(notebook, job, manifests[job.name], root, mask)
-        entries.append(entry)
-        logs += copied
+
+    def follow(event: Event) -> None:
+        """Write pages in their order, as soon as may be: while this process writes one, others run notebooks."""
+        progress(event)
+        if isinstance(event, Ended):
+            ended[event.manifest.name] = event.manifest
+        while left and left[0][1].name in ended:
+            notebook, job = left.popleft()
+            entry, copied = _publish(notebook, job, ended[job.name], root, mask)
+            entries.append(entry)
+            logs.extend(copied)
+
+    manifests = run_all(jobs, root=root, executor=executor, fresh=fresh, progress=follow)
     sweep(site, logs)
     (site / "index.html").write_text(render_index(wanted, entries), encoding="utf-8")
     return manifests

@@ -372,6 +372,43 @@ def test_a_run_that_failed_shows_nothing(published: Path, tmp_path: Path) -> Non
     assert found["xfs-189k"]["verdict"] == "figures agree"
 
 
+CLAIM = """
+[[claim]]
+id = "{id}"
+says = "such"
+{claim}
+"""
+OF_LATENCY = 'metric = "{}"\nstatistic = "mean"\nwhere = {{ operation = "read", block_size = 131072 }}\n'
+ZFS_LESS = 'relation = "less"\nof = { filesystem = "zfs" }\nthan = { filesystem = "ext4" }\n'
+
+
+def test_confounders_are_those_of_the_figures_that_a_claim_is_about(published: Path, tmp_path: Path) -> None:
+    added = {
+        "completion": OF_LATENCY.format("completion_latency") + ZFS_LESS,
+        "total": OF_LATENCY.format("latency") + ZFS_LESS,
+        "best": OF_LATENCY.format("completion_latency")
+        + 'relation = "rank"\nof = { filesystem = "zfs" }\nsize = "1"\n',
+        "single": OF_LATENCY.format("completion_latency")
+        + 'relation = "at_most"\nof = { filesystem = "zfs" }\nsize = "1 s"\n',
+    }
+    folder = tmp_path / "raid1-hdd-2020"
+    copytree(published / folder.name, folder)
+    with (folder / "study.toml").open("a", encoding="utf-8") as study:
+        study.writelines(CLAIM.format(id=name, claim=claim) for name, claim in added.items())
+    found = {row["claim"]: row for row in fsb.audit(folder).iter_rows(named=True)}
+    blocked = {name: _blocked(found[name]["confounders"]) for name in added}
+    assert blocked == {"completion": ["ext4", "zfs"], "total": [], "best": ["ext4", "xfs", "zfs"], "single": []}
+    assert _blocked(found["single"]["footnotes"]) == ["zfs"]
+    disks = (
+        "disks differs: ata-HGST_HTE541010A9E680_J540001MJGTEXC ata-HGST_HTE541010A9E680_J5400013JZ6NAC against"
+    )
+    assert all(disks in " ".join(found[name]["confounders"]) for name in ("completion", "total", "best"))
+
+
+def _blocked(sentences: list[str]) -> list[str]:
+    return sorted(text.partition(":")[0] for text in sentences if "spent in its submission" in text)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "direction", "size"),
     [

@@ -8,10 +8,12 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import fsbench_kit as fsb
+from benchmarks.designs import two_filesystems
 from fsbench_kit import tables
 from fsbench_kit.launch import launch, read_plan
 from fsbench_kit.launch.replicate import (
@@ -417,6 +419,15 @@ def test_what_may_be_said_of_two_ratios(
     assert found.select("published_ratio", "ratio", "direction", "size").rows() == [
         (ratio, ours["ratio"][0], direction, size)
     ]
+
+
+@pytest.mark.parametrize("rounds", [True, False])
+@pytest.mark.parametrize("n", [3, 8])
+def test_one_more_pair_of_runs_lies_inside_as_often_as_said(n: int, rounds: bool) -> None:
+    rng = np.random.default_rng(6)
+    theirs, ours = (rng.lognormal(5, 0.2, (2, 2000, runs)) * [[[1.0]], [[1.7]]] for runs in (1, n))
+    found = side_by_side(two_filesystems(*theirs), two_filesystems(*ours, rounds=rounds))
+    assert (found["size"] == "inside").mean() == pytest.approx(0.95, abs=0.02)  # four errors
 
 
 def test_effects_of_single_runs_are_run_again_and_cannot_be_judged(sysbench: Dataset) -> None:

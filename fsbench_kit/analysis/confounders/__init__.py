@@ -30,11 +30,11 @@ CONFOUNDERS: Final[tuple[Confounder, ...]] = tuple(
 """All of them, in the order in which they are told."""
 
 
-def check(design: Design, *, footnotes: bool = True) -> Remarks:
-    """Ask all confounders about a design."""
+def check(design: Design, *, footnotes: bool = True, of_one: bool = False) -> Remarks:
+    """Ask all confounders about a design; or only those that lie in one group by itself."""
     remarks = Remarks()
     for entry in CONFOUNDERS:
-        if entry.kind == "footnote" and not footnotes:
+        if (entry.kind == "footnote" and not footnotes) or (of_one and not entry.of_one):
             continue
         found = entry.find(design)
         if found.is_empty():
@@ -52,6 +52,7 @@ def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tupl
     ----------
     pairs
         The measurements of the baseline and of the candidate, as rows of `fsbench_kit.analysis.settings.cells`.
+        Nothing sets measurements of the same runs apart, but what holds of one group holds of them.
     evidence
         What is known of their runs.
 
@@ -60,4 +61,15 @@ def between(pairs: Sequence[Sequence[pl.DataFrame]], evidence: Evidence) -> tupl
     reasons, footnotes
         The sentences about all pairs, each once.
     """
-    return check(Design(paired(pairs), evidence)).sentences() if pairs else ([], [])
+    found: tuple[list[str], list[str]] = [], []
+    for of_one in (False, True):
+        chosen = [pair for pair in pairs if _of_same_runs(*pair) == of_one]
+        if chosen:
+            said = check(Design(paired(chosen), evidence), of_one=of_one).sentences()
+            for known, new in zip(found, said, strict=True):
+                known += [sentence for sentence in new if sentence not in known]
+    return found
+
+
+def _of_same_runs(a: pl.DataFrame, b: pl.DataFrame) -> bool:
+    return set(a["run_id"]) == set(b["run_id"])

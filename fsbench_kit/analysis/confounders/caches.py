@@ -40,6 +40,7 @@ _WITH_SYNC: Final = pl.col("metric") == "elapsed_with_sync"
     "verdict withheld",
     "The data are less than twice the memory, and nothing shows that the page cache was bypassed, or that the "
     "work reached the disks.",
+    of_one=True,
 )
 def _cached(design: Design) -> pl.DataFrame:
     """Find data under twice the memory, without direct I/O, without a sync in their time, and not on the disks."""
@@ -108,6 +109,7 @@ def _reached(dataset: Dataset) -> pl.DataFrame:
     "CACHE_UNKNOWN",
     "footnote",
     "Nothing says that a group used direct I/O, nor how large the memory was: the page cache cannot be excluded.",
+    of_one=True,
 )
 def _cache_unknown(design: Design) -> pl.DataFrame:
     """Find operations on data of which neither direct I/O, nor the memory, nor what the disks moved is known."""
@@ -140,6 +142,7 @@ def _cache_facts(dataset: Dataset) -> pl.DataFrame:
     "PAST_DIRECT",
     "footnote",
     "iozone sends these requests through the page cache, although direct I/O was requested.",
+    of_one=True,
 )
 def _past_direct(design: Design) -> pl.DataFrame:
     if design.of_groups("tool", "operation").filter(_PAST_DIRECT).is_empty():
@@ -151,6 +154,7 @@ def _past_direct(design: Design) -> pl.DataFrame:
     "UNSYNCED",
     "verdict withheld",
     "In one group the sync never reaches the filesystem, so its time says nothing about the disk.",
+    of_one=True,
 )
 def _unsynced(design: Design) -> pl.DataFrame:
     runs = design.of(_not_told_of_sync)["run_id"]

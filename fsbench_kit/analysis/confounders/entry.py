@@ -30,20 +30,23 @@ class Confounder(Reason):
     ----------
     find
         Finds it: returns ``row`` or ``pair``, and ``text`` where a sentence says more than the meaning.
+    of_one
+        Whether it lies in one group by itself, and holds whatever that is compared with.
     """
 
     find: Find
+    of_one: bool
 
 
 ENTERED: Final[list[Confounder]] = []
 """All that a function finds."""
 
 
-def confounder(code: str, kind: Kind, meaning: str) -> Callable[[Find], Find]:
+def confounder(code: str, kind: Kind, meaning: str, *, of_one: bool = False) -> Callable[[Find], Find]:
     """Enter a function as what finds a confounder."""
 
     def enter(find: Find) -> Find:
-        ENTERED.append(Confounder(code=code, kind=kind, meaning=meaning, find=find))
+        ENTERED.append(Confounder(code=code, kind=kind, meaning=meaning, find=find, of_one=of_one))
         return find
 
     return enter

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fsbench_kit.data.dataset import Dataset
 
 
-@confounder("IDLE_THREAD", "footnote", "A thread did nothing.")
+@confounder("IDLE_THREAD", "footnote", "A thread did nothing.", of_one=True)
 def _idle(design: Design) -> pl.DataFrame:
     if design.of(_idle_threads).is_empty():
         return NOTHING

@@ -72,6 +72,7 @@ _ASYNCHRONOUS: Final = ("libaio", "io_uring", "posixaio", "solarisaio", "windows
     "BLOCKING_SUBMIT",
     "verdict withheld",
     "Requests of an asynchronous engine waited in submission, which the completion latency leaves out.",
+    of_one=True,
 )
 def _blocking_submit(design: Design) -> pl.DataFrame:
     """Name the groups in which most of a request's time is its submission, which the metric leaves out."""

@@ -12,7 +12,7 @@ from fsbench_kit.claims.words import metric_of, shown, value_text
 from fsbench_kit.model.vocabulary import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -65,6 +65,8 @@ class Finding:
         A footnote, such as a mistake that would explain the claim.
     runs
         All runs that it rests on.
+    groups
+        The measurements of each two groups that it compares, and of a figure by itself those of its group twice.
     """
 
     cell: str
@@ -78,6 +80,7 @@ class Finding:
     setting: str = ""
     remark: str = ""
     runs: frozenset[str] = field(default=frozenset())
+    groups: Sequence[tuple[pl.DataFrame, pl.DataFrame]] = field(default=(), repr=False)
 
     @property
     def is_known(self) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fsbench_kit.claims.figures import figures_of, single_cells
@@ -25,7 +26,7 @@ class _OfOne(OfFigures):
         counts = self.stated(claim)
         for cell in single_cells(claim, figures_of(known.cells, claim)):
             if cell.of.runs and counts is not None:
-                yield self.finding(cell, counts)
+                yield replace(self.finding(cell, counts), runs=cell.runs, groups=(cell.groups,))
             else:
                 yield Finding(cell=cell.name)
 
@@ -39,7 +40,7 @@ class Value(_OfOne, name="value"):
 
     def finding(self, cell: Cell, counts: Stated) -> Finding:
         size = size_found(cell.of, counts, "prints")
-        return Finding(cell=cell.name, size=size, of=cell.of, computed=cell.of, runs=cell.of.runs)
+        return Finding(cell=cell.name, size=size, of=cell.of, computed=cell.of)
 
 
 class AtMost(_OfOne, name="at_most"):
@@ -52,7 +53,7 @@ class AtMost(_OfOne, name="at_most"):
 
     def finding(self, cell: Cell, counts: Stated) -> Finding:
         direction = within_limit(cell.of, counts)
-        return Finding(cell=cell.name, direction=direction, of=cell.of, computed=cell.of, runs=cell.of.runs)
+        return Finding(cell=cell.name, direction=direction, of=cell.of, computed=cell.of)
 
 
 class AtLeast(AtMost, name="at_least"):

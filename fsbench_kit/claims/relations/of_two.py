@@ -40,7 +40,8 @@ class _OfTwo(OfFigures):
                 yield Finding(cell=cell.name)
                 continue
             found = self.finding(claim, cell, row)
-            yield replace(found, comparisons=() if row is None else (row,), runs=cell.of.runs | cell.than.runs)
+            compared = () if row is None else (row,)
+            yield replace(found, comparisons=compared, runs=cell.runs, groups=(cell.groups,))
 
     def finding(self, claim: ClaimFacts, cell: Cell, row: Mapping[str, Any] | None) -> Finding:
         """Check one pair of groups, given what the comparison says of them, if there is one."""

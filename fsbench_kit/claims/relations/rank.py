@@ -46,7 +46,7 @@ class Rank(OfFigures, name="rank"):
             direction: Direction = (
                 "undecided" if places and least < most else "as said" if places else "the contrary"
             )
-            runs = frozenset[str]().union(*(cell.of.runs | cell.than.runs for cell, _ in rivals))
+            runs = frozenset[str]().union(*(cell.runs for cell, _ in rivals))
             yield Finding(
                 cell=name,
                 direction=direction,
@@ -54,6 +54,7 @@ class Rank(OfFigures, name="rank"):
                 computed=Figure(least, least, most, "", runs),
                 comparisons=tuple(row for _, row in rivals if row is not None),
                 runs=runs,
+                groups=[cell.groups for cell, _ in rivals],
             )
 
     def computed_text(self, claim: ClaimFacts, finding: Finding) -> str:
