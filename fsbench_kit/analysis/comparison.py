@@ -138,10 +138,11 @@ def compare(
         runs are of one level. ``ratio`` is candidate over baseline. ``value_*`` are geometric means over runs, in
         the metric's base unit. ``averaged_over_*`` is how many runs each figure of a group is the mean of, where
         it is of several. ``rounding_*`` are the ratios that the prints allow, or the bounds that are known.
-        ``over`` is what the interval is over: runs, rounds or hosts; ``n_pairs`` how many rounds or hosts, in
-        ``n_for`` of which the candidate is better, and in ``n_against`` the baseline. Rows of one ``effect`` are
-        one question in several metrics, which one of them is tested for: ``p_adjusted`` is Holm's correction over
-        the ``tested`` effects of a study and a tool, and ``error`` the chance of any false difference in the call.
+        ``over`` is what the interval is over: runs, rounds, launches, boots or hosts; ``n_pairs`` how many rounds
+        or hosts, in ``n_for`` of which the candidate is better, and in ``n_against`` the baseline. Rows of one
+        ``effect`` are one question in several metrics, which one of them is tested for: ``p_adjusted`` is Holm's
+        correction over the ``tested`` effects of a study and a tool, and ``error`` the chance of any false
+        difference in the call.
 
     Notes
     -----
@@ -171,7 +172,7 @@ def compare(
     five hosts or launches, or more         t over hosts, or launches          signed ranks from 6 of them on
     two to four of them                     t within each: for these           t over them: for hosts like these
     settings both groups have, unevenly     t within each value                none
-    launches of one group each, several     Welch's t on their means           none
+    launches (boots) of one group each      Welch's t on their means           none
     two or three of each, in many cells     as above                           moderated t
     ======================================  =================================  =================================
 

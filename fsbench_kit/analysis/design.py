@@ -85,9 +85,9 @@ class Design:
 
     @cached_property
     def members(self) -> pl.DataFrame:
-        """The runs of each set: columns ``set``, ``level``, ``run_id``, ``host``, ``launch``, ``round``."""
+        """The runs of each set: columns ``set``, ``level``, ``run_id`` and what their units may be."""
         places, sizes = self.groups.places(self._of_set)
-        columns = ("level", "run_id", "host", "launch", "round")
+        columns = ("level", "run_id", "host", "launch", "boot", "round")
         runs = self.groups.measurements.select(columns)[places]
         numbers = pl.Series("set", np.repeat(np.arange(sizes.size), sizes))
         return runs.insert_column(0, numbers).unique(["set", "run_id"], maintain_order=True)

@@ -160,7 +160,7 @@ def _logs(groups: Groups) -> pl.DataFrame:
 
     The runs of a round are one matrix together, and have the name of one run.
     """
-    columns = (*_PART, "run_id", "host", "launch", "round", "state", "value")
+    columns = (*_PART, "run_id", "host", "launch", "boot", "round", "state", "value")
     every = np.arange(groups.pairs.height)
     sides = [groups.runs_of(side, every, *columns).with_columns(side=number) for number, side in enumerate(SIDES)]
     measured = (pl.col("state") == "measured") & (pl.col("value") > 0)
@@ -173,7 +173,10 @@ def _logs(groups: Groups) -> pl.DataFrame:
             run_id=pl.coalesce(of_round, "run_id"),
         )
         .group_by("row", "side", "cell", "run_id", "host", "launch", "round", maintain_order=True)
-        .agg(pl.when(pl.col("log").is_not_null().all()).then(pl.col("log").mean()).alias("log"))
+        .agg(
+            pl.col("boot").first(),
+            pl.when(pl.col("log").is_not_null().all()).then(pl.col("log").mean()).alias("log"),
+        )
     )
 
 
@@ -184,7 +187,7 @@ def _cells(logs: pl.DataFrame) -> pl.DataFrame:
         *(side.len().alias(f"n_{number}") for number, side in enumerate(sides)),
         common=(pl.col("side").n_unique() == len(SIDES)) & pl.col("log").is_not_null().all(),
         ratio=sides[1].mean() - sides[0].mean(),
-        units=pl.struct("side", "run_id", "host", "launch", "round", "log"),
+        units=pl.struct("side", "run_id", "host", "launch", "boot", "round", "log"),
     )
 
 
@@ -194,7 +197,7 @@ def _units(cells: pl.DataFrame, without: pl.Series) -> pl.DataFrame:
     return (
         units.select(pair="row", cell="cell", units="units")
         .unnest("units")
-        .group_by("pair", "side", "run_id", "host", "launch", "round", maintain_order=True)
+        .group_by("pair", "side", "run_id", "host", "launch", "boot", "round", maintain_order=True)
         .agg("log")
         .sort("pair", "launch", "round", "run_id")
     )

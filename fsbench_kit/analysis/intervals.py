@@ -97,10 +97,12 @@ _BLOCKS: Final = {"rounds": "block", "units": "unit"}
 _OVER: Final = (
     pl.when(pl.col("method").is_in(["rounds", "strata of rounds"]))
     .then(pl.lit("rounds"))
-    .when(pl.col("method") == "means")
-    .then(pl.lit("launches"))
-    .when(pl.col("method") == "units")
-    .then(pl.when(pl.col("unit").str.starts_with("launch ")).then(pl.lit("launches")).otherwise(pl.lit("hosts")))
+    .when(pl.col("method").is_in(["means", "units"]))
+    .then(
+        pl.col("unit")
+        .str.extract("^(boot|launch|host) ")
+        .replace({"boot": "boots", "launch": "launches", "host": "hosts"})
+    )
     .otherwise(pl.lit("runs"))
 )
 """What an interval is over."""

@@ -139,6 +139,7 @@ _KEYS: Final = (
     "total_size",
     "files",
     "stopping_rule",
+    "boot",
 )
 
 LAUNCH: Final = pl.concat_str(
@@ -166,8 +167,8 @@ def cells(dataset: Dataset, factor: str, where: Where | None = None) -> pl.DataF
     Returns
     -------
     pl.DataFrame
-        The columns of `CELL` and of ``runs``, those of the measurement, ``launch``, and ``level``, which is never
-        null. Where the sync after a task that writes has its own time, both together are the metric
+        The columns of `CELL` and of ``runs``, those of the measurement, ``launch``, ``boot``, and ``level``, which
+        is never null. Where the sync after a task that writes has its own time, both together are the metric
         ``elapsed_with_sync``. A size that the figure does not carry is that of the run's settings; it is null
         where otherwise equal figures have either none or this one. A part's name is null where its run has no
         other part: it is a label then, and sets nothing apart. So is the factor itself, where it is one of `CELL`,

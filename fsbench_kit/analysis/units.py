@@ -1,9 +1,10 @@
-"""What the unit of inference is: hosts, the launches on a host, the rounds of a launch, or runs.
+"""What the unit of inference is: hosts, the boots and launches on a host, the rounds of a launch, or runs.
 
 A unit that both groups have compares them free of what it has of its own. Five or more hosts or launches tell by
 their spread what a further one would give: the interval is a t over them, for units like these. Two to four are
 strata: the groups are compared within each, for these units. Below them, rounds are pairs or blocks where that
-keeps most of the runs; else the runs of both groups are independent.
+keeps most of the runs; else the runs of both groups are independent. Where no launch has both groups, what a boot
+(or else a launch) has of its own is in all of its runs: it is the unit then, and counts once.
 """
 
 from __future__ import annotations
@@ -60,21 +61,26 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     members
-        Columns ``pair``, ``side``, ``run_id``, ``host``, ``launch`` and ``round``.
+        Columns ``pair``, ``side``, ``run_id``, ``host``, ``launch``, ``boot`` and ``round``.
 
     Returns
     -------
     pl.DataFrame
         The same with ``hosts`` and ``launches``, how many of them ran both groups; ``unit``, null where there is
-        only one; ``alone``, whether the run's launch takes no part; and ``all``, the pair's runs before.
+        only one; ``alone``, whether the run's launch takes no part; and ``all``, the pair's runs before. ``boot``
+        is null where not every boot is known, or one of them ran both groups.
     """
     shared = {by: _BOTH.over("pair", by).alias("shared") for by in ("host", "launch")}
     of_host = members.with_columns(shared["host"], all=pl.len().over("pair"))
     hosts = _shared("host")  # an unknown one is one, too
     kept = of_host.with_columns(hosts=hosts).filter(pl.col("shared") | (pl.col("hosts") == 0))
-    of_launch = kept.with_columns(shared["launch"]).with_columns(
+    of_launch = kept.with_columns(
+        shared["launch"], apart=pl.col("boot").is_not_null() & ~_BOTH.over("pair", "boot")
+    )
+    of_launch = of_launch.with_columns(
         launches=_shared("launch"),
         most=pl.col("shared").mean().over("pair"),
+        boot=pl.when(pl.col("apart").all().over("pair")).then("boot"),
     )
     one_host, whole = pl.col("hosts") < 2, pl.col("most") >= _KEPT
     within = (pl.col("launches") > 0) & (one_host | (whole & (pl.col("hosts") < MANY)))
@@ -84,7 +90,7 @@ def in_units(members: pl.DataFrame) -> pl.DataFrame:
         .then(pl.format("launch {}", "launch"))
         .when(~one_host)
         .then(pl.format("host {}", pl.col("host").fill_null("not known"))),
-    ).drop("shared", "most")
+    ).drop("shared", "most", "apart")
 
 
 def _shared(by: str) -> pl.Expr:
@@ -108,18 +114,23 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     runs = runs.with_columns(
         unit=pl.concat_str("unit", "stratum", separator=", ", ignore_nulls=True).replace("", None),
         paired=pl.col("round").is_not_null() & _BOTH.over("pair", "launch", "round"),
+        mean=pl.coalesce(pl.format("boot {}", "boot"), pl.format("launch {}", "launch")),
     ).with_columns(block=pl.when("paired").then(pl.struct("launch", "round").rank("dense")))
-    by_pair = runs.group_by("pair", maintain_order=True).agg(
-        *(pl.col(name).first() for name in ("all", "hosts", "launches")),
-        in_units=pl.col("unit").has_nulls().not_(),
-        by_setting=pl.col("stratum").has_nulls().not_(),
-        few=pl.when(pl.col("hosts").first() > 1).then("hosts").otherwise("launches").first() < MANY,
-        runs=pl.len(),
-        paired=pl.col("paired").sum(),
-        in_rounds=(pl.col("paired").mean() >= _KEPT) & (_rounds() > 1),
-        freedom=pl.len() > pl.struct("side", "unit").n_unique(),
-        freedom_of_rounds=_rounds() > pl.col("unit").n_unique(),
-        fewest=pl.min_horizontal(*(pl.col("launch").filter(pl.col("side") == side).n_unique() for side in (0, 1))),
+    by_pair = (
+        runs.group_by("pair", maintain_order=True)
+        .agg(
+            *(pl.col(name).first() for name in ("all", "hosts", "launches", "boot")),
+            in_units=pl.col("unit").has_nulls().not_(),
+            by_setting=pl.col("stratum").has_nulls().not_(),
+            few=pl.when(pl.col("hosts").first() > 1).then("hosts").otherwise("launches").first() < MANY,
+            runs=pl.len(),
+            paired=pl.col("paired").sum(),
+            in_rounds=(pl.col("paired").mean() >= _KEPT) & (_rounds() > 1),
+            freedom=pl.len() > pl.struct("side", "unit").n_unique(),
+            freedom_of_rounds=_rounds() > pl.col("unit").n_unique(),
+            **{name: pl.col("mean").filter(pl.col("side") == side).n_unique() for side, name in enumerate(_MEANS)},
+        )
+        .with_columns(fewest=pl.min_horizontal(_MEANS))
     )
     few, in_units = pl.col("in_units") & pl.col("few"), pl.col("in_units")
     decided = by_pair.with_columns(
@@ -144,10 +155,13 @@ def plan(units: pl.DataFrame, strata: pl.DataFrame) -> Plan:
     ).filter(
         ~pl.col("method").is_in(_OF_ROUNDS) | pl.col("paired"), (pl.col("method") != "runs") | ~pl.col("all_runs")
     )
-    unit = pl.when(pl.col("method") == "means").then("launch").otherwise("unit")
+    unit = pl.when(pl.col("method") == "means").then("mean").otherwise("unit")
     notes = pl.concat(_notes(units, decided)).sort("pair", maintain_order=True)
     return Plan(used.select("pair", "side", "run_id", "method", unit.alias("unit"), "block"), notes)
 
+
+_MEANS: Final = ("means_baseline", "means_candidate")
+"""How many boots, or else launches, each group has."""
 
 _OF_ROUNDS: Final = ("rounds", "strata of rounds")
 
@@ -191,8 +205,13 @@ def _notes(units: pl.DataFrame, decided: pl.DataFrame) -> Iterator[pl.DataFrame]
         ),
         (
             decided,
-            method == "means",
+            (method == "means") & pl.col("boot").is_null(),
             pl.lit("No launch ran enough of both groups, so the launch is the unit, and each counts once."),
+        ),
+        (
+            decided,
+            (method == "means") & pl.col("boot").is_not_null(),
+            pl.format("No boot of a machine ran both groups, so the boot is the unit: {} against {}.", *_MEANS),
         ),
         (
             decided,

@@ -173,6 +173,7 @@ def machine_settings() -> dict[str, str]:
         "host": platform.node(),
         "os": _operating_system(),
         "kernel": platform.release(),
+        "boot": said(Path("/proc/sys/kernel/random/boot_id")),
         "cpu": model[1] if model else None,
         "cpus": str(os.cpu_count()),
         "memory": str(psutil.virtual_memory().total),

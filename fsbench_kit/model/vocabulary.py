@@ -296,6 +296,9 @@ SETTINGS: Final[dict[str, SettingWord]] = {
     "mkfs_options": SettingWord("target", "Options with which the filesystem was made."),
     "provision": SettingWord("target", "The commands that made and mounted the filesystem."),
     # labels
+    "boot": SettingWord(
+        "label", "The start of the machine that the run was made after, by the kernel's name for it."
+    ),
     "group": SettingWord("label", "The group in which the run was set beside others, by the group's label."),
     "job_name": SettingWord("label", "Name of a job."),
     "description": SettingWord("label", "What a job says of itself."),

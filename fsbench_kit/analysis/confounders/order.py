@@ -63,6 +63,29 @@ _RARE: Final = 0.01
 """How likely it may be in a random order that runs alternate as little as they do."""
 
 
+@confounder(
+    "ONE_BOOT",
+    "verdict withheld",
+    "A group was run in one boot of a machine, which ran nothing of the other group: what a boot has of its own "
+    "cannot be told from effect.",
+)
+def _in_one_boot(design: Design) -> pl.DataFrame:
+    """Find pairs of groups that no boot ran both of, and only one boot ran one of."""
+    a, b = (pl.col("boot").filter(pl.col("side") == side).n_unique() for side in (0, 1))
+    return (
+        design.units.drop_nulls("boot")
+        .group_by("pair", maintain_order=True)
+        .agg(runs=pl.len(), a=a, b=b)
+        .filter(pl.col("runs") > 2, pl.min_horizontal("a", "b") == 1)
+        .select(
+            "pair",
+            text=pl.format(
+                "The groups were run in boots of their own, {} against {}: run each in three or more.", "a", "b"
+            ),
+        )
+    )
+
+
 @confounder("CONCURRENT_RUNS", "verdict withheld", "Runs of the two groups overlapped in time.")
 def _concurrent(design: Design) -> pl.DataFrame:
     """Find a run that began before all earlier ones of the other group on its host had ended."""

@@ -1,0 +1,76 @@
+"""Boots of a machine as the unit of inference: what a boot has of its own is in all of its runs."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fsbench_kit as fsb
+from benchmarks.designs import dataset
+
+CELLS = 400
+NOISE, OF_BOOT = 0.02, 0.10
+
+
+def of_kernels(boots: str, *, blocks: int = 1, runs: int = 10, effect: float = 1.0) -> fsb.Dataset:
+    """Runs of two kernels, ``a`` and ``b``, one for each boot; a boot has some blocks, each of some runs."""
+    facts = [
+        {"filesystem": "ext4", "kernel": kernel, "boot": f"boot-{boot}", "folder": f"c/{boot}-{block}"}
+        for boot, kernel in enumerate(boots)
+        for block in range(blocks)
+        for _ in range(runs)
+    ]
+    rng = np.random.default_rng(len(boots) + blocks)
+    speeds = np.repeat(rng.lognormal(0, OF_BOOT, (CELLS, len(boots))), blocks * runs, axis=1)
+    values = speeds * rng.lognormal(0, NOISE, (CELLS, len(facts)))
+    values[:, [run["kernel"] == "b" for run in facts]] *= effect
+    return dataset(facts, values)
+
+
+def excluding_1(found: pl.DataFrame) -> float:
+    return float(found.select((~pl.lit(1.0).is_between("ci_low", "ci_high")).mean()).item())
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_boots_of_one_kernel_are_told_apart_as_often_as_chance_does(blocks: int) -> None:
+    found = fsb.compare(of_kernels("abbaab", blocks=blocks, runs=10), "kernel")
+    assert set(found["over"]) == {"boots"}
+    assert 0.02 < excluding_1(found) < 0.08
+    assert found["verdict"].is_in(["better", "worse"]).mean() < 0.01  # type: ignore[operator]  # corrected for 400
+    assert "the boot is the unit: 3 against 3." in "\n".join(found["footnotes"][0])
+    better = fsb.compare(of_kernels("abbaab", blocks=blocks, effect=3.0), "kernel")
+    assert better["ratio"].is_between(2, 4.5).all()
+    assert excluding_1(better) > 0.9
+
+
+def test_twenty_runs_in_two_boots_are_two_blocks() -> None:
+    found = fsb.compare(of_kernels("ab"), "kernel")
+    assert excluding_1(found) > 0.5  # of the runs of these two boots alone
+    assert set(found["verdict"]) == {"not comparable"}
+    assert found["reasons"].to_list() == [["ONE_BOOT"]] * CELLS
+    assert (
+        "The groups were run in boots of their own, 1 against 1: run each in three or more."
+        in found["footnotes"][0]
+    )
+
+
+def test_three_launches_in_one_boot_are_one_block() -> None:
+    found = fsb.compare(of_kernels("ab", blocks=3), "kernel")
+    assert set(found["verdict"]) == {"not comparable"}
+
+
+def test_several_cells_together_are_over_boots_as_well() -> None:
+    found = fsb.geometric_mean(of_kernels("abbaab"), "kernel")
+    one = fsb.compare(of_kernels("abbaab"), "kernel")
+    assert found["ci_high"][0] / found["ci_low"][0] > 1.02  # runs alone would say 1.001
+    assert (one["ci_high"] / one["ci_low"]).min() > 1.02
+
+
+def test_versions_that_took_turns_in_one_boot_are_compared_by_launches() -> None:
+    facts = [
+        {"filesystem": "ext4", "tool_version": version, "boot": "one", "folder": f"c/{block}"}
+        for block, version in enumerate("abbaab")
+        for _ in range(5)
+    ]
+    values = np.random.default_rng(1).lognormal(0, NOISE, (20, len(facts)))
+    found = fsb.compare(dataset(facts, values), "tool_version")
+    assert set(found["over"]) == {"launches"}
