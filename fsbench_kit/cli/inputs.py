@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err
+from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.suggestions import did_you_mean, known_instead
 
@@ -58,8 +59,13 @@ def _refuse_names_that_fit_nothing(names: list[str], dataset: fsb.Dataset) -> No
 
 
 def inputs(paths: list[str]) -> list[Path | str | BinaryIO]:
-    """Return what a command line names, ``-`` being what is piped in."""
-    return [sys.stdin.buffer if path == "-" else found_path(path) for path in paths]
+    """Return what a command line names, ``-`` being what is piped in; a study that was launched has a name."""
+    return [sys.stdin.buffer if path == "-" else _launched(path) or found_path(path) for path in paths]
+
+
+def _launched(name: str) -> Path | None:
+    study = LAUNCHED / name
+    return study if Path(name).name == name and not Path(name).exists() and study.is_dir() else None
 
 
 def found_plan(name: str) -> Path:

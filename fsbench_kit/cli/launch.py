@@ -5,14 +5,19 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_plan
+from fsbench_kit.cli.options import assumed
+from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.model.errors import InputError, LaunchError, RequestError, needs_extra
+
+if TYPE_CHECKING:
+    from fsbench_kit.launch import Campaign
 
 
 def launch_command(
@@ -23,6 +28,21 @@ def launch_command(
         str | None, typer.Option(help="A name for the study; by default the plan's id and the time.")
     ] = None,
     *,
+    campaign: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Make the next block of a campaign, whose launches take turns; it needs a plan to begin with.",
+        ),
+    ] = None,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="KEY=LEVEL",
+            help="With --campaign, what this machine runs now, such as kernel=6.12. Can be repeated.",
+        ),
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier launch of that name.")] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume a study; by default the latest unfinished one.")
@@ -50,24 +70,36 @@ def launch_command(
         typer.Option(
             metavar="FOLDER", help="Where the results go, in a folder named after the study; --resume looks there."
         ),
-    ] = Path("raw_results/runs"),
+    ] = LAUNCHED,
 ) -> None:
     """Run a plan, and keep the logs and a record of each run.
 
     fsbench launch quick --dry-run
     fsbench launch plans/quick.toml --to results/
     fsbench launch --resume --to results/
+    fsbench launch upgrade.toml --campaign upgrade --as kernel=6.8
+    fsbench launch --campaign upgrade --dry-run
     """
     with needs_extra("launch", "fsbench launch"):
-        from fsbench_kit.launch import launch, read_plan, shown
+        from fsbench_kit.launch import Campaign, launch, read_plan, shown
         from fsbench_kit.launch import resume as resume_launch
         from fsbench_kit.launch.targets import Folders
 
     devices = device or []
+    if levels and campaign is None:
+        raise RequestError("--as needs --campaign", hint="fsbench launch PLAN --campaign NAME --as KEY=LEVEL")
+    if campaign is not None and (resume or study or replace or check):
+        raise RequestError(
+            "--campaign cannot be combined with --resume, --study, --replace or --check",
+            hint="A block that was interrupted is resumed by its folder: fsbench launch --resume FOLDER",
+        )
+    begun = None
+    if campaign is not None:
+        begun = Campaign(to / campaign, None if plan is None else read_plan(found_plan(plan)))
     if dry_run:
-        if plan is None and not resume:
+        if plan is None and begun is None and not resume:
             raise RequestError("--dry-run needs a plan", hint="fsbench launch --dry-run plans/quick.toml")
-        _dry_run(plan, to, devices, resume=resume, commands=commands)
+        _dry_run(plan, to, devices, begun, resume=resume, commands=commands)
         return
     if commands:
         raise RequestError("--commands needs --dry-run", hint="fsbench launch --dry-run --commands PLAN")
@@ -82,12 +114,17 @@ def launch_command(
         )
     if retry_failed and not resume:
         raise RequestError("--retry-failed needs --resume", hint="fsbench launch --resume --retry-failed STUDY")
-    name, folder = _resumed(plan, to) if resume else (plan, to)
+    name, folder = _resumed(plan, to) if resume else (plan, to if begun is None else begun.folder)
     where: dict[str, Any] = {"root": Path.cwd(), "to": folder, "devices": devices}
     try:
         with shown(out) as progress:
             if resume:
                 result = resume_launch(name, **where, retry_failed=retry_failed, progress=progress)
+            elif begun is not None:
+                block = begun.begin(assumed(levels) or {})
+                if begun.caution is not None:
+                    out.print(begun.caution)
+                result = launch(block.plan, **where, study=block.name, progress=progress)
             elif name is None:
                 raise RequestError("a plan is missing", hint="fsbench launch plans/quick.toml")
             else:
@@ -104,6 +141,8 @@ def launch_command(
         steady = sentence(steady_state(fsb.read(result.folder)))
         if steady is not None:
             out.print(steady)
+    if begun is not None:
+        typer.echo(str(Campaign(begun.folder)))
     if result.stopped or result.failures:
         raise LaunchError(result.stopped or f"{len(result.failures)} runs failed or are partial, see above")
 
@@ -130,10 +169,15 @@ def _check(plan: Path, to: Path) -> None:
     typer.echo(f"All {trial.tried} combinations of a target and a workload work.")
 
 
-def _dry_run(plan: str | None, to: Path, devices: list[str], *, resume: bool, commands: bool) -> None:
+def _dry_run(
+    plan: str | None, to: Path, devices: list[str], campaign: Campaign | None, *, resume: bool, commands: bool
+) -> None:
     from fsbench_kit.launch import dry_run, find_study, read_plan
 
-    if resume:
+    if campaign is not None:
+        typer.echo(str(campaign))
+        preview = dry_run(campaign.next.plan, Path.cwd(), devices, to=campaign.folder)
+    elif resume:
         name, folder = _resumed(plan, to)
         study = find_study(folder, name)
         preview = dry_run(study.plan, Path.cwd(), devices, to=folder, made=study.made)

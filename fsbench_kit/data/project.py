@@ -16,6 +16,9 @@ _PACKAGE: Final = Path(__file__).parents[1]
 STARTER: Final = installed if (installed := _PACKAGE / "starter").is_dir() else _PACKAGE.parent
 """The project that comes with the package: in a wheel within it, in a checkout the checkout itself."""
 
+LAUNCHED: Final = Path("raw_results", "runs")
+"""Where studies that are launched go, below the project's root, unless another folder is named."""
+
 PARTS: Final = ("notebooks", "plans", "raw_results/published", "raw_results/recorded", "raw_results/replicated")
 """The folders with which a new project starts."""
 

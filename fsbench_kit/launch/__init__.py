@@ -8,8 +8,9 @@
 
 What a plan may say is in `plan`, `targets` and `workloads`; what this machine can do, in `capabilities` and
 `resolve`. `launcher` starts a process, `runner`, which takes `locks` and a `scratch` folder; its `session` makes
-the runs by `execution`, and writes a `run_record` of each into the folder of the `study`. `dry_runs` says what
-would be run, and `replicate` makes plans of published logs.
+the runs by `execution`, and writes a `run_record` of each into the folder of the `study`. A `campaign` has
+several launches, which take turns. `dry_runs` says what would be run, and `replicate` makes plans of published
+logs.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from fsbench_kit.model.lazy import lazily
 
 if TYPE_CHECKING:
+    from fsbench_kit.launch.campaign import Campaign
     from fsbench_kit.launch.capabilities import Capability, Machine, list_capabilities, machine
     from fsbench_kit.launch.dry_runs import DryRun, dry_run
     from fsbench_kit.launch.events import Event
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.trial import Trial, try_plan
 
 __all__ = [
+    "Campaign",
     "Capability",
     "DryRun",
     "Event",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.consent import Consent
 from fsbench_kit.launch.environment import caches_problem, mount_of
 from fsbench_kit.launch.resolve import resolve_plan
@@ -13,7 +14,7 @@ from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.session import BESIDE, DEVICE, TARGET
 from fsbench_kit.launch.stopping import PILOT, caution
 from fsbench_kit.launch.study import LaunchedStudy
-from fsbench_kit.launch.targets import RUNS, Folders
+from fsbench_kit.launch.targets import Folders
 from fsbench_kit.launch.tools import check_system, isolation_problem
 from fsbench_kit.launch.tuning.applied import pinned
 from fsbench_kit.launch.tuning.kernel import commands
@@ -78,7 +79,7 @@ class DryRun:
 
 
 def dry_run(
-    plan: Plan, root: Path, devices: Collection[str] = (), *, to: Path = RUNS, made: Collection[str] = ()
+    plan: Plan, root: Path, devices: Collection[str] = (), *, to: Path = LAUNCHED, made: Collection[str] = ()
 ) -> DryRun:
     """Say what a launch of a plan would do on this machine. Nothing is written, made or mounted.
 
@@ -123,6 +124,8 @@ def _grid(plan: Plan) -> Iterator[str]:
             varied.setdefault(key, {})[value] = None
     for key, values in varied.items():
         yield f"{key}: {', '.join(values)}"
+    for key, levels in plan.campaign.items():
+        yield f"{key}: {', '.join(levels)}" + ", one in each block of a campaign" * (len(levels) > 1)
     heads = ("runs", *(target.name for target in plan.target))
     on = {target.name: plan.workloads(target) for target in plan.target}
     rows = [

@@ -19,6 +19,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 import psutil
 
+from fsbench_kit.data.project import LAUNCHED
+from fsbench_kit.launch.campaign import refuse_other_levels
 from fsbench_kit.launch.consent import identities
 from fsbench_kit.launch.devices import PROCESSES
 from fsbench_kit.launch.events import Event, Finished, Note, Planned, Refused, RunEnded, from_line
@@ -27,7 +29,7 @@ from fsbench_kit.launch.locks import Owner
 from fsbench_kit.launch.processes import MARK, end_marked
 from fsbench_kit.launch.runner import Request
 from fsbench_kit.launch.study import find_study
-from fsbench_kit.launch.targets import RUNS, Folders
+from fsbench_kit.launch.targets import Folders
 from fsbench_kit.launch.tools import ISOLATION, check_system, isolation_problem, program_environment
 from fsbench_kit.model.errors import LaunchError, RequestError
 
@@ -81,7 +83,7 @@ def launch(
     plan: Plan,
     *,
     root: Path,
-    to: Path = RUNS,
+    to: Path = LAUNCHED,
     study: str | None = None,
     replace: bool = False,
     devices: Sequence[str] = (),
@@ -134,7 +136,7 @@ def resume(
     study: str | None = None,
     *,
     root: Path,
-    to: Path = RUNS,
+    to: Path = LAUNCHED,
     retry_failed: bool = False,
     devices: Sequence[str] = (),
     progress: Callable[[Event], None] | None = None,
@@ -170,6 +172,8 @@ def resume(
     """
     folders = Folders(root, to)
     found = find_study(folders.results, study, retry_failed=retry_failed)
+    if found.folder.parent != folders.results:
+        folders = Folders(root, found.folder.parent)
     return _run(found.plan, folders, found.name, progress, devices=devices, resume=True, retry_failed=retry_failed)
 
 
@@ -186,6 +190,7 @@ def _run(
     wait: float = 0,
 ) -> LaunchResult:
     check_system()
+    refuse_other_levels(plan)
     problem = isolation_problem()
     request = Request(
         plan=plan,

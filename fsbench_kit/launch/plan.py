@@ -52,6 +52,7 @@ from fsbench_kit.launch.workloads import Workload
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.suggestions import did_you_mean
 from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,6 +124,9 @@ class Plan(PlanTable):
         Rounds before those that count. Their runs are kept, marked, and left out of comparisons.
     cool_down
         Seconds of rest before each run but the first.
+    campaign
+        What cannot change within a launch, and is varied between the launches of a campaign: kernels, machines,
+        versions of tools, settings of the BIOS. Each key is a setting, and each value one of its levels.
     filesystems
         Whether each run gets a fresh filesystem, or all runs on a target the same one. Either way a run begins in
         an empty directory.
@@ -163,6 +167,10 @@ class Plan(PlanTable):
     cool_down: Annotated[
         float, Field(ge=0, allow_inf_nan=False, description="a number of seconds of at least 0", examples=[5])
     ] = 0
+    campaign: Annotated[
+        dict[Name, Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]],
+        Field(description='a table of settings, each with its levels, such as kernel = ["6.8", "6.12"]'),
+    ] = Field(default_factory=dict)
     filesystems: Freshness = "fresh"
     drop_caches: Truth = True
     trim: Truth | None = None
@@ -185,6 +193,11 @@ class Plan(PlanTable):
     def _fits_together(self) -> Plan:
         for key in ("target", "otherwise", "workload", "precondition"):
             _refuse_equal_names(key, [table.name for table in getattr(self, key)])
+        for key, levels in self.campaign.items():
+            if len(set(levels)) < len(levels):
+                raise PlanError(
+                    f'"{key}" lists a level twice', Place(key="campaign"), hint="Write each level once."
+                )
         for key in ("target", "otherwise"):
             for number, target in enumerate(getattr(self, key)):
                 for workload in self._on(target) if target.capacity is not None else ():
@@ -224,6 +237,11 @@ class Plan(PlanTable):
                         raise PlanError(
                             what, at, hint="Leave it out there with [[exclude]], or name another target."
                         )
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What a launch of it has of the campaign's levels, as settings."""
+        return {f"{ASKED}{key}": level for key, (level,) in self.campaign.items()}
 
     @property
     def rounds(self) -> int:

@@ -1,13 +1,15 @@
-"""The order in which a plan's runs are made."""
+"""The order in which a plan's runs are made, and that of the launches of a campaign."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fsbench_kit.launch.plan import Plan
     from fsbench_kit.launch.targets import Target
     from fsbench_kit.launch.workloads import Workload
@@ -70,3 +72,21 @@ def schedule(plan: Plan) -> tuple[PlannedRun, ...]:
         for target in plan.target
     ]
     return tuple(chain(*precondition, *warm_up, *measured))
+
+
+def blocks(plan: Plan) -> Iterator[Plan]:
+    """Yield the plans of a campaign's launches in the order in which they are to be made, without an end.
+
+    Each combination of the campaign's levels comes once before any comes again, in a random order that depends on
+    the seed alone, and then in the reverse order: a steady drift over the blocks hits all levels alike. Blocks of
+    one such turn make their runs in the same order.
+    """
+    chance = random.Random(plan.seed)  # noqa: S311
+    levels = [dict(zip(plan.campaign, values, strict=True)) for values in product(*plan.campaign.values())]
+    while True:
+        turn = sorted(levels, key=lambda _: chance.random())
+        for order in (turn, turn[::-1]):
+            seed = int(chance.random() * 2**32)
+            for own in order:
+                campaign = {key: (level,) for key, level in own.items()}
+                yield plan.model_copy(update={"seed": seed, "campaign": campaign})

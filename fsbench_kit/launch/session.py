@@ -124,7 +124,11 @@ class Session:
         for run in records:
             before |= run["settings"] | run["environment"]["before"]["versions"] | {"host": run["host"]}
         for key, value in (environment.machine_settings() | versions(*self.study.plan.workload)).items():
-            if before.get(key, value) != value:
+            if before.get(key, value) == value:
+                continue
+            if key == "boot":
+                yield "The machine was restarted since the last run: the runs before and after are of two boots."
+            else:
                 yield f"The machine has changed since the last run: {key} was {before[key]} and is now {value}."
 
     def make_runs(self) -> str | None:
@@ -238,7 +242,7 @@ class Session:
             if record.logs:
                 record.reading = self._reader.read(new, record.logs)
         failure = record.failure  # as long as the run's files are here
-        told = record.to_json(study=self.study.name, order=order)
+        told = record.to_json(study=self.study.recorded_as, order=order)
         (new / RECORD).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         if self.begun:
             self.study.add(self.scratch, new)
@@ -293,6 +297,7 @@ class Session:
         record = RunRecord(planned, folder)
         if plan.until is not None:
             record.settings["stopping_rule"] = plan.until
+        record.settings |= plan.asked
         scratch = str(self._scratch_of(planned.target))
         try:
             with (

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 STUDY: Final = "study.toml"
 PLAN: Final = "plan.toml"
+CAMPAIGN: Final = "campaign.toml"
+"""The plan of a campaign, in the folder whose folders are its launches."""
 DECISION: Final = "rounds.json"
 """How many rounds there are to be, once the plan's rule has decided that."""
 DEVICES: Final = "devices.json"
@@ -70,6 +72,11 @@ class LaunchedStudy:
     def name(self) -> str:
         """The study's name."""
         return self.folder.name
+
+    @property
+    def recorded_as(self) -> str:
+        """The study that its runs belong to: the whole campaign, where it is a launch of one."""
+        return self.folder.parent.name if (self.folder.parent / CAMPAIGN).is_file() else self.name
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -194,7 +201,7 @@ class LaunchedStudy:
         """
         new = scratch / "study"
         new.mkdir()
-        titles = {"id": self.name, "title": self.plan.title}
+        titles = {"id": self.recorded_as, "title": self.plan.title}
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in titles.items()]
         (new / STUDY).write_text("".join(["[study]\n", *lines]), encoding="utf-8")
         (new / PLAN).write_text(plan_text(self.plan), encoding="utf-8")
@@ -264,6 +271,8 @@ def find_study(runs: Path, name: str | None, *, retry_failed: bool = False) -> L
 
 
 def _folders(runs: Path) -> list[Path]:
-    """Return the launched studies in a folder, the one that last got a run first."""
-    found = [plan.parent for plan in runs.glob(f"*/{PLAN}") if not plan.parent.name.startswith(".")]
+    """Return the launched studies in a folder, those of campaigns too, the one that last got a run first."""
+    places = [runs, *(path.parent for path in runs.glob(f"*/{CAMPAIGN}"))]
+    plans = (plan for place in places for plan in place.glob(f"*/{PLAN}"))
+    found = [plan.parent for plan in plans if not plan.parent.name.startswith(".")]
     return sorted(found, key=lambda folder: folder.stat().st_mtime, reverse=True)

@@ -11,12 +11,13 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.events import Note
 from fsbench_kit.launch.launcher import launch
 from fsbench_kit.launch.run_record import RECORD
 from fsbench_kit.launch.schedule import schedule
 from fsbench_kit.launch.stopping import caution
-from fsbench_kit.launch.targets import RUNS, DeviceTarget, LoopTarget
+from fsbench_kit.launch.targets import DeviceTarget, LoopTarget
 from fsbench_kit.launch.targets.images import ImagesTarget
 from fsbench_kit.model.units import humanise
 
@@ -57,7 +58,9 @@ class Trial:
     estimates: tuple[str, ...]
 
 
-def try_plan(plan: Plan, root: Path, progress: Callable[[Event], None] | None = None, *, to: Path = RUNS) -> Trial:
+def try_plan(
+    plan: Plan, root: Path, progress: Callable[[Event], None] | None = None, *, to: Path = LAUNCHED
+) -> Trial:
     """Try each workload of a plan on each of its targets. Block devices are not touched: images stand for them.
 
     Raises

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fsbench_kit.launch.targets.base import RUNS, BaseTarget, Folders
+from fsbench_kit.launch.targets.base import BaseTarget, Folders
 from fsbench_kit.launch.targets.crypt import CryptTarget
 from fsbench_kit.launch.targets.device import DeviceTarget
 from fsbench_kit.launch.targets.directory import DirectoryTarget
@@ -27,7 +27,6 @@ from fsbench_kit.launch.targets.tmpfs import TmpfsTarget
 from fsbench_kit.launch.targets.zfs import ZfsTarget
 
 __all__ = [
-    "RUNS",
     "BaseTarget",
     "Commands",
     "CryptTarget",

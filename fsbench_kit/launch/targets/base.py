@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.launch.schema import Freshness, Name, Truth, VariedTable, named
 from fsbench_kit.launch.targets.steps import Commands
 from fsbench_kit.launch.tools import not_installed
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets.steps import Ready
     from fsbench_kit.launch.tools import Program
 
-RUNS: Final = Path("raw_results", "runs")
-"""Where studies that are launched here go, below the project's root, unless another folder is named."""
-
 
 class Folders(NamedTuple):
     """Where a launch works.
@@ -39,7 +37,7 @@ class Folders(NamedTuple):
     """
 
     root: Path
-    to: Path = RUNS
+    to: Path = LAUNCHED
 
     @property
     def results(self) -> Path:
@@ -52,7 +50,7 @@ class Folders(NamedTuple):
 
     def command_to_resume(self, *words: str) -> str:
         """Return the command that resumes a study, which words name, or the latest one."""
-        to = [] if self.to == RUNS else ["--to", str(self.to)]
+        to = [] if self.to == LAUNCHED else ["--to", str(self.to)]
         return shlex.join(["fsbench", "launch", "--resume", *words, *to])
 
 

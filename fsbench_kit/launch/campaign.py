@@ -1,0 +1,263 @@
+"""Campaigns: launches of one plan in a seeded order, for what cannot change within a launch.
+
+::
+
+    campaign.kernel = ["6.8", "6.12"]
+
+A campaign is a folder with its plan, ``campaign.toml``, and its blocks, each of which is a launch on one level.
+Which block comes next follows from the plan and from the blocks that are there.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+from itertools import count, takewhile
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.data.project import LAUNCHED
+from fsbench_kit.launch.environment import machine_settings
+from fsbench_kit.launch.files import publish
+from fsbench_kit.launch.plan import plan_text, read_plan
+from fsbench_kit.launch.run_record import versions
+from fsbench_kit.launch.schedule import blocks
+from fsbench_kit.launch.study import CAMPAIGN, PLAN, LaunchedStudy
+from fsbench_kit.model.errors import LaunchError, RequestError
+from fsbench_kit.model.suggestions import known_instead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from fsbench_kit.launch.plan import Plan
+
+Levels = dict[str, str]
+"""Setting -> its level in a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A launch of a campaign.
+
+    Attributes
+    ----------
+    name
+        That of its folder in the campaign's.
+    plan
+        The campaign's, with one level of each setting, and a seed of its own.
+    """
+
+    name: str
+    plan: Plan
+
+    @property
+    def levels(self) -> Levels:
+        """What it is to be made under."""
+        return {key: level for key, (level,) in self.plan.campaign.items()}
+
+
+class Campaign:
+    """A campaign that is begun or continued.
+
+    Parameters
+    ----------
+    folder
+        Where it is, or will be.
+    plan
+        What it consists of; ``None`` where it is there already.
+
+    Raises
+    ------
+    RequestError
+        If there is none and no plan, or another plan was begun under this name, or the folder is no campaign's.
+    InputError
+        If its plan cannot be read.
+    """
+
+    def __init__(self, folder: Path, plan: Plan | None = None) -> None:
+        self.folder = folder
+        begun = read_plan(folder / CAMPAIGN) if (folder / CAMPAIGN).is_file() else None
+        if begun is None and folder.exists():
+            raise RequestError("this is no campaign", file=folder, hint="Choose another name.")
+        known = plan or begun
+        if known is None:
+            hint = "Name its plan: fsbench launch PLAN --campaign NAME"
+            raise RequestError(f'there is no campaign "{folder.name}"', file=folder.parent, hint=hint)
+        self.plan = known
+        self._made = {path.parent.name for path in folder.glob(f"*/{PLAN}")}
+        if self._made and known != begun:
+            what = f'the campaign "{folder.name}" was begun with another plan'
+            hint = "Leave the plan out to continue it, or choose another name."
+            raise RequestError(what, file=folder / CAMPAIGN, hint=hint)
+        strange = self._made - {block.name for block in self.made}
+        if strange:
+            what = f"its plan has no block {min(strange)}"
+            raise LaunchError(
+                what, file=folder, hint="Undo the changes to campaign.toml, or begin a new campaign."
+            )
+
+    @property
+    def _schedule(self) -> Iterator[Block]:
+        for number, plan in zip(count(1), blocks(self.plan), strict=False):
+            levels = (level for (level,) in plan.campaign.values())
+            yield Block("-".join((f"{number:03d}", *levels)), plan)
+
+    @property
+    def made(self) -> list[Block]:
+        """The blocks that are there, in order."""
+        last = max(self._made, default="000")[:3]
+        return [
+            block
+            for block in takewhile(lambda one: one.name[:3] <= last, self._schedule)
+            if block.name in self._made
+        ]
+
+    @property
+    def next(self) -> Block:
+        """The block that is to be made."""
+        return next(block for block in self._schedule if block.name not in self._made)
+
+    def begin(self, levels: Mapping[str, str]) -> Block:
+        """Return the next block, and write down the campaign where this is the first.
+
+        Parameters
+        ----------
+        levels
+            What the machine is said to run.
+
+        Raises
+        ------
+        RequestError
+            If these are not levels of the campaign, or not the next block's.
+        LaunchError
+            If a block is unfinished.
+        """
+        self._refuse_unknown(levels)
+        for block in self.made:
+            if self._study(block).unfinished:
+                what = f"block {block.name} is unfinished"
+                hint = f"Resume it: fsbench launch --resume {self.folder / block.name}\nOr remove its folder."
+                raise LaunchError(what, file=self.folder, hint=hint)
+        block = self.next
+        if levels != block.levels:
+            what = f"the next block is one of {said(block.levels)}" + (
+                f", not of {said(levels)}" if levels else ""
+            )
+            hint = f"Start the machine so, then: {self.command}" if levels else f"Say so: {self.command}"
+            raise RequestError(what, file=self.folder, hint=hint)
+        if not self._made:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            new = self.folder / f".{CAMPAIGN}"
+            new.write_text(plan_text(self.plan), encoding="utf-8")
+            publish(new, self.folder / CAMPAIGN)
+        return block
+
+    @property
+    def command(self) -> str:
+        """What makes the next block."""
+        levels = [word for key, level in self.next.levels.items() for word in ("--as", f"{key}={level}")]
+        to = [] if self.folder.parent == LAUNCHED else ["--to", str(self.folder.parent)]
+        return shlex.join(["fsbench", "launch", "--campaign", self.folder.name, *levels, *to])
+
+    @property
+    def caution(self) -> str | None:
+        """A sentence where the next block would count as one with an earlier one."""
+        boot, own = machine_settings().get("boot"), self.next.levels
+        of_boot = [block for block in self.made if boot in self._boots(block)]
+        if not own or not of_boot or any(block.levels != own for block in of_boot):
+            return None
+        return (
+            f"This machine has not been restarted since block {of_boot[-1].name}: "
+            "blocks of one level in one boot count as one. Restart it first."
+        )
+
+    def __str__(self) -> str:
+        """Say what is there, and what comes next."""
+        made, counts = self.made, Counter(said(block.levels) for block in self.made)
+        told = _counted(len(made), "block")
+        if made:
+            boots, days = (set().union(*map(of, made)) for of in (self._boots, self._days))
+            told += f" in {_counted(len(boots), 'boot')} on {_counted(len(days), 'day')}"
+        of_levels = ", ".join(f"{number} of {levels}" for levels, number in sorted(counts.items()) if levels)
+        told = ": ".join(filter(None, (f"Campaign {self.folder.name}", told, of_levels)))
+        return f"{told}. Next: {said(self.next.levels) or 'a launch in another boot'}.\n{self.command}"
+
+    def _study(self, block: Block) -> LaunchedStudy:
+        folder = self.folder / block.name
+        return LaunchedStudy(folder, read_plan(folder / PLAN))
+
+    def _boots(self, block: Block) -> set[str]:
+        """Return the boots in which the runs of a block were made; several where it was resumed after one."""
+        boots = (record["settings"].get("boot") for record in self._records(block))
+        return {boot for boot in boots if boot}
+
+    def _days(self, block: Block) -> set[str]:
+        return {record["started_at"][:10] for record in self._records(block)}
+
+    def _records(self, block: Block) -> Iterator[dict[str, Any]]:
+        study = self._study(block)
+        return map(study.record, study.made)
+
+    def _refuse_unknown(self, levels: Mapping[str, str]) -> None:
+        for key, level in levels.items():
+            if key not in self.plan.campaign:
+                what = f"the campaign does not vary {key}"
+                hint = (
+                    known_instead(key, list(self.plan.campaign))
+                    if self.plan.campaign
+                    else _LEVELS.format(key, level)
+                )
+                raise RequestError(what, hint=hint)
+            if level not in self.plan.campaign[key]:
+                what = f"{level} is no level of {key} in this campaign"
+                raise RequestError(what, hint=known_instead(level, self.plan.campaign[key]))
+
+
+_LEVELS: Final = 'Name its levels at the head of the plan: campaign.{} = ["{}", "..."]'
+
+
+def said(levels: Mapping[str, str]) -> str:
+    """Write levels as the command line has them.
+
+    >>> said({"kernel": "6.12", "bios": "quiet"})
+    'kernel=6.12, bios=quiet'
+    """
+    return ", ".join(f"{key}={level}" for key, level in levels.items())
+
+
+def refuse_other_levels(plan: Plan) -> None:
+    """Hold what a launch is said to run under against the machine.
+
+    Raises
+    ------
+    RequestError
+        If the plan varies something between launches, and this launch is not one of a campaign.
+    LaunchError
+        If the machine says otherwise.
+    """
+    of_tools = versions(*plan.workload)
+    del of_tools["fsbench_kit"]
+    found = machine_settings() | {"tool_version": ", ".join(of_tools.values())}
+    for key, levels in plan.campaign.items():
+        if len(levels) > 1:
+            what = f"this plan varies {key} between the launches of a campaign"
+            hint = f"Name the campaign: fsbench launch PLAN --campaign NAME --as {key}={levels[0]}"
+            raise RequestError(what, hint=hint)
+        if found.get(key) and not _is(found[key], levels[0]):
+            what = f"this block is to be made under {key}={levels[0]}, and this machine has {found[key]}"
+            raise LaunchError(what, hint=f"Start the machine with {key}={levels[0]}, and launch again.")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _is(found: str, level: str) -> bool:
+    """Tell whether what was found has a level in it as a whole word or version.
+
+    >>> _is("6.12.3-amd64", "6.12"), _is("6.1.2", "6.12"), _is("fio-3.33", "3.33"), _is("5.6.12", "6.12")
+    (True, False, True, False)
+    """
+    return re.search(rf"(?<![\w.]){re.escape(level)}(?!\w)", found) is not None
