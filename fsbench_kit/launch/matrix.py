@@ -32,6 +32,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 from fsbench_kit.launch.plan_errors import Place, PlanError, tagged
+from fsbench_kit.launch.schema import named, program
 from fsbench_kit.launch.targets import Target
 from fsbench_kit.launch.tuning import OF_DEVICES
 from fsbench_kit.launch.workloads import Workload
@@ -192,7 +193,10 @@ def _names(
 ) -> list[str]:
     """Name the combinations, by their values alone where that tells them apart."""
     keys = [key[-1] for key, _ in axes]
-    telling = any(all(isinstance(value, str) and value[:1].isalpha() for value in values) for _, values in axes)
+    telling = any(
+        key[-1] == "command" or all(isinstance(value, str) and value[:1].isalpha() for value in values)
+        for key, values in axes
+    )
     own = table.get("name") or (None if "filesystem" in keys else table.get("filesystem"))
     base = own or ("" if telling else table.get(tag))
     base = _clean(base) if isinstance(base, str) else ""
@@ -213,9 +217,13 @@ def _part(key: str, value: Any) -> str:
 
     >>> _part("iodepth", 4), _part("bs", "4k"), _part("direct", False), _part("mount_options", "noatime,nobarrier")
     ('iodepth4', 'bs4k', 'no-direct', 'noatime-nobarrier')
+    >>> _part("scheduler", "none"), _part("command", ["git", "clone", "/srv/linux"])
+    ('no-scheduler', 'git')
     """
-    if isinstance(value, bool):
-        return key if value else f"no-{key}"
+    if key == "command":
+        return _clean(program(value))
+    if isinstance(value, bool) or value == "none":
+        return key if value is True else f"no-{key}"
     text = _clean(_text(value)) if value not in ("", []) else ""
     return f"{key}{text}" if text[:1].isdigit() else text
 
@@ -304,7 +312,4 @@ def _matches(table: Table, wanted: Sequence[tuple[str, Any]]) -> bool:
 
 def _name(table: object) -> str:
     """Return the name of a table, as its model will give it one where it says none."""
-    if not isinstance(table, dict):
-        return ""
-    named = (table.get(key) for key in ("name", "filesystem", "kind", "tool"))
-    return next((name.replace("+", "") for name in named if isinstance(name, str)), "")
+    return str(named(table).get("name", "")) if isinstance(table, dict) else ""

@@ -73,13 +73,26 @@ Name = Annotated[
 """A name that can be part of a folder's name."""
 
 
-def named(table: Any, *keys: str) -> Any:
-    """Give a table without a name the first of these values that can be one, but for ``+`` signs."""
+def named(table: Any) -> Any:
+    """Give a table without a name one that says what it is: its filesystem or program, or else its kind."""
     if not isinstance(table, dict) or "name" in table:
         return table
-    values = (value.replace("+", "") for key in keys if isinstance(value := table.get(key), str))
+    values = (program(table[key]).replace("+", "") for key in _TELLING if key in table)
     name = next((value for value in values if re.search(_NAME, value)), None)
     return table if name is None else {"name": name, **table}
+
+
+_TELLING: Final = ("filesystem", "kind", "command", "tool")
+
+
+def program(value: object) -> str:
+    """Return the name of a command's program; a text stands for itself.
+
+    >>> program(["./build.sh", "-j4"]), program("ext4")
+    ('build.sh', 'ext4')
+    """
+    first = value[0] if isinstance(value, list) and value else value
+    return (first.rpartition("/")[2] if isinstance(value, list) else first) if isinstance(first, str) else ""
 
 
 Count = Annotated[int, Field(ge=1, description="a whole number of at least 1", examples=[6])]

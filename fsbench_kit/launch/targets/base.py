@@ -105,7 +105,7 @@ class BaseTarget(VariedTable, ABC):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, table: Any) -> Any:
-        return named(table, "filesystem", "kind")
+        return named(table)
 
     def is_told(self, key: str) -> bool:
         """Look whether it is the filesystem, which is a column of its own."""

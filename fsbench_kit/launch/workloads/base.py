@@ -123,7 +123,7 @@ class BaseWorkload(VariedTable, ABC):
     Attributes
     ----------
     name
-        What its runs are called; without it, as its tool.
+        What its runs are called; without it, as its tool, or the program of a command.
     optional
         Whether it is left out, with a note, where its program is missing. Otherwise its runs are recorded as
         failed there.
@@ -170,7 +170,7 @@ class BaseWorkload(VariedTable, ABC):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, table: Any) -> Any:
-        return named(table, "tool")
+        return named(table)
 
     @property
     def needs(self) -> tuple[Program, ...]:
