@@ -6,11 +6,14 @@ from collections import Counter
 from itertools import combinations
 from os.path import commonpath
 from pathlib import PurePath
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import fsbench_kit as fsb
-from fsbench_kit.cli.inputs import read
+from fsbench_kit.cli.inputs import check_names, read, read_by
 from fsbench_kit.model.errors import InputError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 class Comparable(NamedTuple):
@@ -50,7 +53,7 @@ def chosen(
         groups, unread = _read_readable(_labelled(paths, labels.split(",")), names, assume, jobs)
         if unread is not None:
             raise unread
-        return _as_groups(groups, baseline)
+        return _as_groups(groups, paths, baseline, names)
     if factor is not None or len(paths) == 1:
         return Comparable(read(paths, names, jobs, assume), factor or "filesystem", baseline)
     if "-" in paths:
@@ -62,21 +65,37 @@ def chosen(
         if not _differ_in_filesystem(groups):
             if unread is not None:
                 raise unread
-            return _as_groups(groups, baseline)
+            return _as_groups(groups, paths, baseline, names)
         why = "the paths have different ones; --labels A,B,... makes each path a group"
     return Comparable(
         read(paths, names, jobs, assume), "filesystem", baseline, f"All runs are compared by filesystem: {why}."
     )
 
 
-def _as_groups(groups: dict[str, fsb.Dataset], baseline: str | None) -> Comparable:
+def _as_groups(
+    groups: dict[str, fsb.Dataset], paths: Sequence[str], baseline: str | None, names: list[str] | None
+) -> Comparable:
+    from fsbench_kit.cli.proposals import more_by_names
     from fsbench_kit.data.labelled import GROUP, labelled
 
+    by_path = zip(paths, groups.values(), strict=True)
+    files = dict.fromkeys(name for path, data in by_path for name in _below(path, data))
+    check_names(names, groups.values(), files)
+    dataset = labelled(groups)
     first, *others = (f"{label} ({_runs(data)})" for label, data in groups.items())
     said = (
         f"Each path is a group: {first} against {', '.join(others)}. --factor NAME compares all runs as one pool."
     )
-    return Comparable(labelled(groups), GROUP, baseline or next(iter(groups)), said)
+    more = None if names else more_by_names(dataset, files)
+    return Comparable(dataset, GROUP, baseline or next(iter(groups)), "\n".join(filter(None, (said, more))))
+
+
+def _below(path: str, data: fsb.Dataset) -> Iterator[PurePath]:
+    """Return the names of a group's files, with the folders that stand in the group's own."""
+    for file in map(PurePath, data.runs["source"].unique(maintain_order=True)):
+        yield (
+            file.relative_to(path) if file != PurePath(path) and file.is_relative_to(path) else PurePath(file.name)
+        )
 
 
 def _runs(data: fsb.Dataset) -> str:
@@ -115,7 +134,7 @@ def _read_readable(
     groups, unread = {}, None
     for label, path in paths.items():
         try:
-            groups[label] = read([path], names, jobs, assume)
+            groups[label] = read_by([path], names, jobs, assume)
         except InputError as error:
             unread = unread or error
     return groups, unread

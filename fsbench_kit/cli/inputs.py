@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err
@@ -14,25 +14,46 @@ from fsbench_kit.data.project import LAUNCHED
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.suggestions import did_you_mean, known_instead
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 def read(
+    paths: list[str], names: list[str] | None, jobs: int | None = None, assume: dict[str, str] | None = None
+) -> fsb.Dataset:
+    """Read logs by templates that have to fit some of their names."""
+    dataset = read_by(paths, names, jobs, assume)
+    check_names(names, [dataset], map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
+    return dataset
+
+
+def read_by(
     paths: list[str], names: list[str] | None, jobs: int | None = None, assume: dict[str, str] | None = None
 ) -> fsb.Dataset:
     """Read logs, many of them in processes, which start when they are handed the first."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    if names:
-        _ask_for_keys(names)
     number = jobs or os.cpu_count() or 1
     if number == 1:
-        dataset = fsb.read(inputs(paths), names=names, assume=assume)
-    else:
-        with ProcessPoolExecutor(number, mp_context=get_context("forkserver")) as executor:
-            dataset = fsb.read(inputs(paths), names=names, assume=assume, executor=executor)
+        return fsb.read(inputs(paths), names=names, assume=assume)
+    with ProcessPoolExecutor(number, mp_context=get_context("forkserver")) as executor:
+        return fsb.read(inputs(paths), names=names, assume=assume, executor=executor)
+
+
+def check_names(names: list[str] | None, read: Iterable[fsb.Dataset], files: Iterable[PurePath]) -> None:
+    """Ask about keys of templates that are nearly known ones, and refuse templates that fit no name of all.
+
+    Parameters
+    ----------
+    names, read
+        The templates, and what was read by them.
+    files
+        The names that they are about.
+    """
     if names:
-        _refuse_names_that_fit_nothing(names, dataset)
-    return dataset
+        _ask_for_keys(names)
+        _refuse_names_that_fit_nothing(names, read, files)
 
 
 def _ask_for_keys(names: list[str]) -> None:
@@ -46,16 +67,19 @@ def _ask_for_keys(names: list[str]) -> None:
             err.print(f"--names: {key!r} becomes a setting of that name. {asked}")
 
 
-def _refuse_names_that_fit_nothing(names: list[str], dataset: fsb.Dataset) -> None:
-    unfit = set(dataset.diagnostics.filter(code="NAME_DOES_NOT_FIT")["source"])
-    files = dataset.runs["source"].unique(maintain_order=True).to_list()
-    if not unfit.issuperset(files):
-        return
+def _refuse_names_that_fit_nothing(
+    names: list[str], read: Iterable[fsb.Dataset], files: Iterable[PurePath]
+) -> None:
+    for data in read:
+        unfit = data.diagnostics.filter(code="NAME_DOES_NOT_FIT")["source"]
+        if not set(unfit).issuperset(data.runs["source"]):
+            return
     from fsbench_kit.data.name_proposals import proposed
 
-    found = proposed(map(PurePath, files))
+    first, *others = files
+    found = proposed([first, *others])
     hint = f"One that fits: --names {shlex.quote(found.template)}" if found else "Write it as these names are."
-    raise RequestError(f"no name fits {' or '.join(names)}, such as {files[0]}", hint=hint)
+    raise RequestError(f"no name fits {' or '.join(names)}, such as {first}", hint=hint)
 
 
 def inputs(paths: list[str]) -> list[Path | str | BinaryIO]:

@@ -6,12 +6,13 @@ import shlex
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from fsbench_kit.analysis.factors import possible_factors
 from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.name_proposals import proposed
+from fsbench_kit.data.names import FACTS, NameTemplate
+from fsbench_kit.model.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import fsbench_kit as fsb
 
@@ -26,18 +27,30 @@ def proposals(dataset: fsb.Dataset, factor: str, command: str, paths: Sequence[s
     command, paths
         The command that was given, and its paths.
     """
-    if factor in dataset.runs.columns:
-        is_known = dataset.runs[factor].null_count() < dataset.runs.height
-    else:
-        is_known = not dataset.settings.filter(key=factor).is_empty()
-    if is_known:
+    if _is_known(dataset, factor):
         return None
-    start = shlex.join(
-        ["fsbench", command, *paths] if len(paths) <= _MOST_PATHS else ["fsbench", command, "PATHS"]
-    )
+    start = shlex.join(["fsbench", command, *(paths if len(paths) <= _MOST_PATHS else ["PATHS"])])
     factors = list(_of_factors(dataset, start))
     names = _of_names(dataset, factor, start, is_last_resort=not factors)
     return "\n".join([*factors, *names] or _of_study(paths)) or None
+
+
+def more_by_names(dataset: fsb.Dataset, files: Iterable[PurePath] | None = None) -> str | None:
+    """Name the template that names of files suggest, where it would tell what nothing else does."""
+    if _is_known(dataset, "study"):
+        return None
+    found = proposed(files or map(PurePath, dataset.runs["source"].unique(maintain_order=True)))
+    keys = NameTemplate(found.template).keys if found is not None else ()
+    new = [key for key in keys if key in (*FACTS, *SETTINGS) and not _is_known(dataset, key)]
+    if found is None or not new:
+        return None
+    return f"The names of the files may say more ({', '.join(new)}): add --names {shlex.quote(found.template)}"
+
+
+def _is_known(dataset: fsb.Dataset, key: str) -> bool:
+    if key in dataset.runs.columns:
+        return dataset.runs[key].null_count() < dataset.runs.height
+    return not dataset.settings.filter(key=key).is_empty()
 
 
 def _of_study(paths: Sequence[str]) -> Iterator[str]:
@@ -47,6 +60,8 @@ def _of_study(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _of_factors(dataset: fsb.Dataset, start: str) -> Iterator[str]:
+    from fsbench_kit.analysis.factors import possible_factors
+
     for name, levels in possible_factors(dataset).items():
         yield f"These runs differ in {name}: {', '.join(levels)}. To compare by it:"
         yield f"    {start} --factor {shlex.quote(name)}"
@@ -62,6 +77,8 @@ def _of_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: 
     yield "The names of the files may say more. By the template below they would mean:"
     for name, said in found.examples:
         yield f"    {name}: {', '.join(f'{key} {value}' for key, value in said.items())}"
+    if found.others:
+        yield f"{len(found.others):,} more are built otherwise, such as {found.others[0]}, and would not fit it."
     by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"
     yield "If that is right:" if not by else "If that is right, with words of your own for name1, name2, ...:"
     yield f"    {start} --names {shlex.quote(found.template)}{by}"

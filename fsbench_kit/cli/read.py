@@ -11,6 +11,7 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path, inputs, read
 from fsbench_kit.cli.options import Assume, Jobs, Masked, Names, Paths, assumed
+from fsbench_kit.cli.proposals import more_by_names
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_diagnostics
 from fsbench_kit.model.errors import InputError, RequestError
 
@@ -67,6 +68,8 @@ def read_command(
         dataset.write(to, wide=wide)
     print_diagnostics(dataset)
     out.print(tables.runs_table(dataset))
+    if not names and (more := more_by_names(dataset)) is not None:
+        err.print(more)
     if to is not None:
         what = "six frames" if to.is_dir() else "a row for each " + ("run and operation" if wide else "figure")
         err.print(f"Wrote {to}: {what}.")

@@ -102,7 +102,7 @@ def drafted(folder: Path, dataset: Dataset, *, names: str | None = None, claims:
     apart = {
         run.file
         for run, said, name in zip(runs, seen, of_names, strict=True)
-        if template is None or (said and not name)
+        if template is None or run.file in template.others or (said and not name)
     }
     lines += _of_logs(runs, seen, apart)
     lines += _stubs(dataset, filesystems) if claims else []

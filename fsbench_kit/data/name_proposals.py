@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -11,18 +12,20 @@ import parse  # type: ignore[import-untyped]
 
 
 class Proposal(NamedTuple):
-    """A template that would fit names, and what it would say of some of them."""
+    """A template that would fit names, what it would say of some of them, and those that it would not fit."""
 
     template: str
     examples: list[tuple[str, dict[str, str]]]
+    others: Sequence[str] = ()
 
 
 def proposed(paths: Iterable[PurePath]) -> Proposal | None:
-    """Propose a template for names that are built alike; ``None`` where they are not, or do not differ.
+    """Propose a template for names of which most are built alike; ``None`` where they are not, or do not differ.
 
-    Names are taken apart at ``_``, ``-``, blanks, commas and slashes. What is the same in all of them stays. What
-    differs is a key: a known filesystem, a size, a number behind ``qd``, ``t`` or ``run``, an access pattern; and
-    the rest is ``name1``, ``name2``, ... for people to rename.
+    Names are taken apart at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but for dates, versions and
+    patterns such as ``seq-read``. What is the same in all of them stays. What differs is a key: a known
+    filesystem, a size, a number behind ``qd``, ``t`` or ``run``, an access pattern, a date; and the rest is
+    ``name1``, ``name2``, ... for people to rename.
 
     Examples
     --------
@@ -40,48 +43,73 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     return None
 
 
-_SEPARATOR: Final = re.compile(r"([_\-,/ ]|\.(?=[A-Za-z]+$))")
+_DATE: Final = (
+    r"(?<!\d)(?:19|20)\d\d(?P<day>[-_.]?)(?:0[1-9]|1[0-2])(?P=day)(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[-_T ]?[0-2]\d(?P<time>[-_:.]?)[0-5]\d(?:(?P=time)[0-5]\d)?)?(?!\d)"
+)
+_PATTERN: Final = (
+    r"(?:rand|rnd|random|seq|sequential)[-_]?(?:read|write|rd|wr|rewr|rw|trim)|read|write|rw|trim|rr|sr|sw"
+    r"|random|sequential"
+)
+_WHOLE: Final = rf"{_DATE}|(?<![^\W_])(?:{_PATTERN}|v?\d+(?:\.\d+)+)(?![^\W_])"
+"""What separators stand in, and do not separate."""
+_SEPARATOR: Final = re.compile(rf"{_WHOLE}|(?P<between>[_\-,/ ()\[\].]+)", re.IGNORECASE)
+
+
+def _parts(name: str) -> list[str]:
+    """Return the parts of a name, and between them what separates them."""
+    parts = [""]
+    end = 0
+    for found in _SEPARATOR.finditer(name):
+        if found["between"] is not None:
+            parts[-1] += name[end : found.start()]
+            parts += [found["between"], ""]
+            end = found.end()
+    parts[-1] += name[end:]
+    return parts
 
 
 def _proposal(names: list[str]) -> Proposal | None:
-    rows = [_SEPARATOR.split(name) for name in names]
-    if len(names) < 2 or len({(len(row), *row[1::2]) for row in rows}) != 1:
+    built: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in names:
+        ending = PurePath(name).suffix
+        built[(*_parts(name)[1::2], ending if ending[1:].isalpha() else "")].append(name)
+    alike = max(built.values(), key=len, default=[])
+    if len(alike) < 2 or 2 * len(alike) <= len(names) or any(set(name) & {"{", "}"} for name in alike):
         return None
     parts: list[str] = []
     used: list[str] = []
-    for place, column in enumerate(zip(*rows, strict=True)):
+    for place, column in enumerate(zip(*map(_parts, alike), strict=True)):
         if place % 2 or len(set(column)) == 1:
             parts.append(column[0])
             continue
         start = _common_word(column)
         values = [text[len(start) :] for text in column]
-        key = _key_of(start, values, used)
+        key = _key_of([start] if start else [*parts[-2:-1], ""], values, used)
         used.append(key)
         parts.append(f"{start}{{{key}}}")
     template = "".join(parts)
-    if not used:
+    others = [name for each in built.values() if each is not alike for name in each]
+    if not used or (others and all(key.startswith("name") for key in used)):
         return None
     read = parse.compile(template, case_sensitive=True)
-    examples = [(name, found.named) for name in names[:5] if (found := read.parse(name)) is not None]
-    return Proposal(template, examples)
+    examples = [(name, found.named) for name in alike[:5] if (found := read.parse(name)) is not None]
+    return Proposal(template, examples, others)
 
 
 def _common_word(column: tuple[str, ...]) -> str:
     """Return the letters with which all of some texts begin, if a number follows in each."""
-    words = {re.match(r"[A-Za-z]*", text)[0] for text in column}  # type: ignore[index]
+    words = {re.match(r"[^\W\d_]*", text)[0] for text in column}  # type: ignore[index]
     (word, *others) = words
     return word if not others and all(text[len(word) :][:1].isdigit() for text in column) else ""
 
 
-def _key_of(start: str, values: list[str], used: list[str]) -> str:
-    """Return the key that a part of names has by what stands before it and by all of its values."""
-    for key, words, form in _FORMS:
-        if (
-            key not in used
-            and (start.lower() in words if start else "" in words)
-            and all(map(form.fullmatch, values))
-        ):
-            return key
+def _key_of(before: Sequence[str], values: list[str], used: list[str]) -> str:
+    """Return the key that a part of names has by its values and a word before it, as in ``run3`` or ``run_3``."""
+    for word in before:
+        for key, words, form in _FORMS:
+            if key not in used and word.lower() in words and all(map(form.fullmatch, values)):
+                return key
     return f"name{sum(key.startswith('name') for key in used) + 1}"
 
 
@@ -92,19 +120,17 @@ FILESYSTEM: Final = (
 _NUMBER: Final = re.compile(r"\d+")
 _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("filesystem", ("",), re.compile(FILESYSTEM, re.IGNORECASE)),
-    (
-        "pattern",
-        ("",),
-        re.compile(
-            r"(?:rand|seq)?(?:read|write|rw|trim)|(?:rnd|seq)(?:rd|wr|rw|rewr)|(?:rr|rw|sr|sw)|random|sequential",
-            re.IGNORECASE,
-        ),
-    ),
+    ("pattern", ("",), re.compile(_PATTERN, re.IGNORECASE)),
     ("block_size", ("", "bs"), re.compile(r"\d+[kKmM](?:i?[bB])?")),
     ("block_size", ("bs",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
-    ("iodepth", ("qd", "iodepth", "depth", "d"), _NUMBER),
+    ("file_size", ("", "size"), re.compile(r"\d+[gGT](?:i?[bB])?")),
+    ("file_size", ("size",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
+    ("kernel", ("linux", "kernel"), re.compile(r"\d+\.\d+(?:\.\d+)?")),
+    ("iodepth", ("qd", "q", "iodepth", "depth", "d"), _NUMBER),
     ("threads", ("t", "j", "jobs", "threads", "numjobs", "nj"), _NUMBER),
-    ("round", ("run", "rep", "r", "iter", "iteration", "round", "trial", "n", ""), _NUMBER),
-    ("date", ("",), re.compile(r"\d{8}|\d{4}\.\d\d\.\d\d")),
+    ("threads", ("",), re.compile(r"\d+(?:threads|jobs|t|j)")),
+    ("date", ("",), re.compile(_DATE)),
+    ("round", ("run", "rep", "r", "iter", "iteration", "round", "trial", "n"), _NUMBER),
+    ("round", ("",), re.compile(r"\d{1,3}")),
 )
 """Key, the words that may stand before its values, and how its values look; the first that fits is taken."""

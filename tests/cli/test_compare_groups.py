@@ -159,3 +159,25 @@ def test_groups_that_cannot_be(logs: Logs, tmp_path: Path, arguments: list[str],
 def test_one_group_alone_is_nothing_to_compare(logs: Logs) -> None:
     with pytest.raises(RequestError, match="there is only one group"):
         fsb.compare({"old": logs("old", OLD)})
+
+
+def test_names_are_asked_of_all_groups(logs: Logs, tmp_path: Path) -> None:
+    """A template may fit one group alone, and one that fits none is proposed by the names in all groups."""
+    logs("old", OLD)
+    for path in logs("new", NEW, first=3600).iterdir():
+        path.rename(path.with_name(path.name.replace("run", "xfs-run")))
+    fits_old = fsbench("compare", "old", "new", "--names", "run{round}.json", cwd=tmp_path)
+    assert fits_old.returncode == 0, fits_old.stderr
+    assert "does not fit run{round}.json" in fits_old.stderr
+    for path in (tmp_path / "old").iterdir():
+        path.rename(path.with_name(path.name.replace("run", "ext4-run")))
+    fits_none = fsbench("compare", "old", "new", "--names", "{filesytem}.log", cwd=tmp_path)
+    assert "One that fits: --names '{filesystem}-run{round}.json'" in fits_none.stderr
+    assert fits_none.stderr.count("Did you mean filesystem?") == 1
+    without = fsbench("compare", "old", "new", cwd=tmp_path)
+    assert "(filesystem, round): add --names '{filesystem}-run{round}.json'" in without.stdout
+    by_name = fsbench("compare", "old", "new", "--names", "{filesystem}-run{round}.json", cwd=tmp_path)
+    assert by_name.stdout.startswith("All runs are compared by filesystem")
+    assert "add --names" not in by_name.stdout
+    read = fsbench("read", "old", "new", cwd=tmp_path)
+    assert "(filesystem, round): add --names" in read.stderr
