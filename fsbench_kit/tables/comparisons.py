@@ -23,7 +23,7 @@ from fsbench_kit.tables.messages import (
     ratio_text,
     with_interval,
 )
-from fsbench_kit.tables.verdicts import single_figure, single_figures, tested
+from fsbench_kit.tables.verdicts import ONE_RUN_EACH, single_figure, single_figures, tested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -306,7 +306,9 @@ def interval_text(row: Mapping[str, Any]) -> str:
     if row["ci_low"] is not None:
         return ratio
     if row["break_even_cv"] is not None:
-        return f"{ratio} ({single_figures(row)}; break-even CV {percent(row['break_even_cv'])})"
+        figures = single_figures(row)
+        means = "" if figures == ONE_RUN_EACH else f"{figures}; "  # which the numbers of runs do not tell
+        return f"{ratio} ({means}break-even CV {percent(row['break_even_cv'])})"
     if row["prediction_low"] is not None:
         low, high = ratio_text(row["prediction_low"]), ratio_text(row["prediction_high"])
         return f"{ratio} ({single_figure(row)} in one group; prediction {low} to {high})"

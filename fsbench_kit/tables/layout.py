@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal
 
 import polars as pl
@@ -20,7 +21,7 @@ from fsbench_kit.tables.messages import NOTHING, marks, text_of
 from fsbench_kit.tables.saving import save
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
 _LONG: Final = 40
@@ -166,24 +167,40 @@ class Table:
             columns = list(zip(heads, *rows, strict=True))
             widths = [max(map(cell_len, cells)) for cells in columns]
             words = [max(cell_len(word) for cell in cells for word in cell.split() or [""]) for cells in columns]
+            above = self._columns_above(widths, options.max_width)
+            widths, words = widths[above:], words[above:]
             gap = 2 if sum(widths) + 2 * len(widths) <= options.max_width else 1
             fitting = _shrunk(widths, words, options.max_width - gap * len(widths))
-            yield self._grid([heads], fitting, gap, style="bold")
+            yield self._grid([heads[above:]], fitting, gap, style="bold")
             yield Text("─" * (sum(fitting) + gap * len(fitting)))
             for group in self.groups:
                 if group.rows:
                     yield from [Text(group.head, style="italic")] if group.head is not None else []
-                    yield self._grid(group.rows, fitting, gap)
+                    for shared, block in _blocks(group, above):
+                        yield from [Text(said)] if (said := _with_heads(heads, shared)) else []
+                        yield self._grid([row[above:] for row in block], fitting, gap)
             yield Text()
         yield from map(Text, self.legend)
         notes = zip(marks(self.footnotes), self.footnotes, strict=True)
         yield from (Text(f"{mark}  {note}") for mark, note in notes)
 
+    def _columns_above(self, widths: Sequence[int], most: int) -> int:
+        """Return how many of the first columns stand above their rows, once for rows that have them in common.
+
+        None do in a table that fits, or that would not fit then, or where few rows have them in common.
+        """
+        rows = sum(len(group.rows) for group in self.groups)
+        for number in range(len(widths)):
+            fits = sum(widths[number:]) + len(widths) - number <= most
+            if fits and (not number or 3 * sum(1 for g in self.groups for _ in _blocks(g, number)) <= 2 * rows):
+                return number
+        return 0
+
     def _grid(
-        self, rows: Iterable[tuple[str, ...]], widths: Iterable[int], gap: int, style: str = ""
+        self, rows: Iterable[tuple[str, ...]], widths: Sequence[int], gap: int, style: str = ""
     ) -> rich.table.Table:
         grid = rich.table.Table(box=None, show_header=False, padding=(0, 0, 0, gap))
-        for column, width in zip(self.columns, widths, strict=True):
+        for column, width in zip(self.columns[-len(widths) :], widths, strict=True):
             grid.add_column(justify=column.justify, width=width, style=style, overflow="fold")
         for row in rows:
             grid.add_row(*map(Text, row))
@@ -195,6 +212,15 @@ class Table:
         plain = rich.console.Console(file=text, width=_TERMINAL_WIDTH, force_jupyter=False, force_terminal=False)
         plain.print(self)
         return text.getvalue()
+
+
+def _blocks(group: Group, columns: int) -> Iterator[tuple[tuple[str, ...], Iterator[tuple[str, ...]]]]:
+    """Yield rows that follow one another and have their first columns in common, with these."""
+    return groupby(group.rows, key=lambda row: row[:columns])
+
+
+def _with_heads(heads: Sequence[str], cells: Sequence[str]) -> str:
+    return ", ".join(f"{head}: {cell}" for head, cell in zip(heads, cells, strict=False) if cell != NOTHING)
 
 
 def _shrunk(widths: Sequence[int], words: Sequence[int], most: int) -> list[int]:

@@ -227,6 +227,9 @@ def single_figure(row: Mapping[str, Any]) -> str:
     return _figure_of(row[f"averaged_over_{group}"])
 
 
+ONE_RUN_EACH: Final = "one run each"
+
+
 def _figure_of(averaged_over: int | None) -> str:
     return "one run" if averaged_over is None else f"one mean of {averaged_over} runs"
 

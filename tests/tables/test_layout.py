@@ -43,6 +43,19 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken(recorded: pl.D
     assert {"smallfiles", "comparable", "equivalent", "rewrite"} <= words
 
 
+def test_three_groups_fit_a_terminal_of_80_columns() -> None:
+    """What groups have in common stands once above their rows, where there is no room for it in each."""
+    compared = fsb.compare(fsb.read("raw_results/published/raid1-hdd-2020"), metrics=["bandwidth"])
+    table = tables.comparison_table(compared)
+    narrow, wide = _lines(table, 80), _lines(table, 200)
+    assert max(map(len, narrow)) <= 80
+    rows = [line.split() for line in narrow if line.startswith(" ") and line.split()[1] in ("xfs", "zfs")]
+    assert [row[1] for row in rows] == compared["level"].to_list()
+    assert " ".join(rows[0]) == "100 xfs 105 1.05 (break-even CV 1.8 %) not comparable 1+1 a b"
+    assert narrow[4] == "tool: bonnie++, operation: read, file size: 126 GiB"
+    assert not any(line.startswith("tool:") for line in wide)
+
+
 def test_what_a_tilde_means_is_said_where_there_is_one(comparison: Callable[..., pl.DataFrame]) -> None:
     undecided = tables.comparison_table(comparison({"verdict": "inconclusive"}))
     assert undecided.legend[0].startswith("~  ")

@@ -110,7 +110,7 @@ def test_what_all_rows_share_is_in_the_caption_alone(comparison: Compare) -> Non
 
 def test_single_runs_name_the_noise_that_would_explain_them(comparison: Compare) -> None:
     (row,) = tables.comparison_table(comparison(SINGLE)).groups[0].rows
-    assert _plain(row[2]) == "1.97 (one run each; break-even CV 25 %)"
+    assert _plain(row[2]) == "1.97 (break-even CV 25 %)"
     assert row[3:5] == ("none (single runs)", "1+1")
 
 
