@@ -126,9 +126,14 @@ def _latex_lines(table: Table) -> Iterator[str]:
     cells = [row for group in table.groups for row in group.rows]
     is_long = [any(len(row[place]) > _LONG for row in cells) for place in range(width)]
     forms = [_WRAPPED if long else column.justify[0] for column, long in zip(table.columns, is_long, strict=True)]
-    heads = [table.caption, *(column.head for column in table.columns), *table.footnotes]
-    is_latin = all(map(_LATIN.fullmatch, map(_of_latex, [*heads, *chain(*cells)])))
-    yield r"% needs \usepackage{booktabs}" + ("" if is_latin else " and XeLaTeX or LuaLaTeX")
+    heads = [
+        table.caption,
+        *(column.head for column in table.columns),
+        *(group.head or "" for group in table.groups),
+    ]
+    texts = [*heads, *chain(*cells), *table.legend, *table.footnotes]
+    is_latin = all(map(_LATIN.fullmatch, map(_of_latex, texts)))
+    yield r"% needs \usepackage{booktabs}" + ("" if is_latin else _OTHER_SCRIPTS)
     yield from (r"\begin{table}", rf"\caption{{{_of_latex(table.caption)}}}")
     yield rf"\begin{{tabular}}{{{''.join(forms)}}}"
     yield from (r"\toprule", _latex_row([column.head for column in table.columns]))
@@ -149,6 +154,11 @@ _LONG: Final = 60
 
 _LATIN: Final = re.compile("[\0-\u024f\u2010-\u2027]*")
 """What pdfLaTeX knows without further packages."""
+
+_OTHER_SCRIPTS: Final = (
+    ", and XeLaTeX or LuaLaTeX with a font that has its letters: "
+    r"\usepackage{fontspec}\setmainfont{Noto Sans CJK SC}"
+)
 
 _WRAPPED: Final = r"p{0.5\linewidth}"
 
