@@ -1,0 +1,89 @@
+"""The Dockerfile, as far as it can be tried without Docker: its steps in a folder of their own."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+STEPS = [
+    line.split(maxsplit=1)
+    for line in re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.M)
+    .replace("\\\n", " ")
+    .splitlines()
+    if line
+]
+
+
+def _tracked() -> list[str]:
+    """Return the files that Docker is given: those of the checkout, without what .dockerignore names."""
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [
+        file
+        for file in files.splitlines()
+        if not any(
+            fnmatch(file, f"{each.removeprefix('**/')}*") for each in ignored if "/" in each or each[0] == "."
+        )
+    ]
+
+
+def test_it_stands_on_a_python_that_the_package_takes() -> None:
+    (image,) = [words for command, words in STEPS if command == "FROM"]
+    version = re.fullmatch(r"python:(\d+)\.(\d+)-slim-\w+", image)
+    least = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    assert version is not None
+    assert tuple(map(int, version.groups())) >= tuple(map(int, least.removeprefix(">=").split(".")))
+
+
+def test_it_has_the_programs_that_are_measured() -> None:
+    (install,) = [words for command, words in STEPS if "apt-get install" in words]
+    packages = set(install.split("&&")[1].split()[2:])
+    assert packages >= {
+        "fio",
+        "bonnie++",
+        "sysbench",
+        "e2fsprogs",
+        "xfsprogs",
+        "btrfs-progs",
+        "time",
+        "gcc",
+        "make",
+        "git",
+    }
+    for package in packages if shutil.which("apt-cache") else ():
+        if not package.startswith("-"):
+            assert (
+                subprocess.run(["apt-cache", "show", package], check=False, capture_output=True).returncode == 0
+            ), package
+
+
+def test_what_it_calls_is_in_the_makefile() -> None:
+    targets = set(re.findall(r"^([\w.-]+):", (ROOT / "Makefile").read_text(), flags=re.M)) | {".venv/.ready"}
+    said = [(ROOT / name).read_text() for name in ("Dockerfile", ".devcontainer/devcontainer.json")]
+    said += re.findall(r"^docker run .*", (ROOT / "docs/install.md").read_text(), flags=re.M)
+    called = {target for text in said for target in re.findall(r'\bmake"?,? "?([\w./-]+)', text)}
+    assert {"test", "report", ".venv/.ready"} <= called <= targets
+
+
+@pytest.mark.slow
+def test_its_steps_make_an_environment_with_the_package(tmp_path: Path) -> None:
+    """What is copied before the packages are installed is enough to install them."""
+    for command, words in STEPS:
+        if command == "COPY":
+            *sources, _target = words.split()
+            for file in _tracked():
+                if any(source in (".", file) or file.startswith(f"{source}/") for source in sources):
+                    own = tmp_path / file
+                    own.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(ROOT / file, own)
+        elif command == "RUN" and "apt-get" not in words:
+            subprocess.run(words, shell=True, check=True, cwd=tmp_path, capture_output=True)  # noqa: S602
+    version = subprocess.run(
+        [tmp_path / ".venv/bin/fsbench", "--version"], check=True, capture_output=True, text=True
+    )
+    assert version.stdout.startswith("fsbench ")
