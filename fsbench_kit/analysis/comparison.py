@@ -17,7 +17,6 @@ from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimates import Estimates, Options
 from fsbench_kit.analysis.estimation import estimate
 from fsbench_kit.analysis.groups import Groups, against, comparable, groups_of, in_groups, paired
-from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.reasons import Remarks
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.verdict import codes, judged
@@ -201,7 +200,7 @@ def compare(
     with_what = against(all_pairs=all_pairs, consecutive=consecutive)
     dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what)
     options = Options(factor=factor, confidence=confidence, margin=margin)
-    measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
+    measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     measurements, missing = _with_figures(measurements)
     groups = groups_of(measurements, factor, baseline, with_what=with_what)
     design = Design(groups, Evidence(dataset, factor))

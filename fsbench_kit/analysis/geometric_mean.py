@@ -14,7 +14,6 @@ from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimation import ONE_RUN, SET_MISMATCH, TOO_FEW
 from fsbench_kit.analysis.groups import SIDES, against, comparable, groups_of, in_groups
 from fsbench_kit.analysis.intervals import DISAGREE, STRATA_DISAGREE
-from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import in_units, plan
 from fsbench_kit.analysis.verdict import codes
@@ -120,7 +119,7 @@ def geometric_mean(
     """
     with_what = against(all_pairs=all_pairs, consecutive=consecutive)
     dataset, factor, baseline = in_groups(dataset, factor, baseline, with_what)
-    measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
+    measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     groups = groups_of(measurements, factor, baseline, _WHOLE, with_what)
     remarks = check(Design(groups, Evidence(dataset, factor), over_cells=True), footnotes=False)
     without_ratio = remarks.with_code(codes("no ratio"))

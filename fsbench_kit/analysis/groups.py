@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import polars as pl
 
+from fsbench_kit.analysis.metrics import instead, wanted
 from fsbench_kit.analysis.settings import CELL, cells
 from fsbench_kit.data.dataset import UNMEASURED, Dataset
 from fsbench_kit.data.labelled import GROUP, labelled
@@ -130,36 +131,44 @@ def in_groups(
 
 
 def comparable(
-    dataset: Dataset, factor: str, wanted: pl.Expr, *, where: Where | None = None, include_failed: bool = False
+    dataset: Dataset,
+    factor: str,
+    metrics: Sequence[str] | None = None,
+    *,
+    where: Where | None = None,
+    include_failed: bool = False,
 ) -> pl.DataFrame:
     """Return the measurements that can be compared, each with its cell and its level.
 
     Parameters
     ----------
-    dataset, factor, where, include_failed
+    dataset, factor, metrics, where, include_failed
         As in `fsbench_kit.compare`.
-    wanted
-        A filter for metrics and statistics.
 
     Raises
     ------
     RequestError
-        If the factor or a value of ``where`` is not in the data.
+        If the factor, a value of ``where`` or all of the metrics are not in the data, or a metric is not one.
     """
     counting = [] if include_failed else [pl.col("status") == "ok"]
-    measurements = cells(dataset, factor, where).filter(wanted, *counting)
-    if measurements.filter(~UNMEASURED).is_empty():
-        if where:
-            raise RequestError(
-                f"no run that counts has a {factor} and all of what was chosen",
-                hint="Choose less: each value occurs, but not with all the others.",
-            )
+    figures = cells(dataset, factor, where).filter(*counting)
+    there = figures["metric"].unique()
+    measurements = figures.filter(wanted(metrics, there))
+    if not measurements.filter(~UNMEASURED).is_empty():
+        return measurements.with_columns(_study(measurements))
+    if not figures.filter(~UNMEASURED).is_empty():
+        asked = " or ".join(metrics) if metrics else "what is compared by default"
+        raise RequestError(f"no run has a figure of {asked}", hint=instead(asked, there))
+    if where:
         raise RequestError(
-            f"no {factor} is known of these runs",
-            hint=_meant(dataset, factor)
-            or "Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
+            f"no run that counts has a {factor} and all of what was chosen",
+            hint="Choose less: each value occurs, but not with all the others.",
         )
-    return measurements.with_columns(_study(measurements))
+    raise RequestError(
+        f"no {factor} is known of these runs",
+        hint=_meant(dataset, factor)
+        or "Name a column of their table, or a setting, as the factor. Failed runs count only if asked for.",
+    )
 
 
 def _meant(dataset: Dataset, factor: str) -> str:

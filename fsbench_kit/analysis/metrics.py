@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from fsbench_kit.model.errors import RequestError
-from fsbench_kit.model.suggestions import did_you_mean
+from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.model.vocabulary import EITHER_LATENCY, METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 STATISTICS: Final[dict[str, tuple[str, ...]]] = {
     "bandwidth": ("value",),
@@ -58,8 +58,15 @@ PLACE: Final = pl.col("metric").replace_strict(list(_ORDER), range(len(_ORDER)),
 """Which of several metrics stands for an effect: the first."""
 
 
-def wanted(metrics: Sequence[str] | None = None) -> pl.Expr:
+def wanted(metrics: Sequence[str] | None = None, there: Iterable[str] = METRICS) -> pl.Expr:
     """Return a filter for the measurements of some metrics, by default of `STATISTICS`.
+
+    Parameters
+    ----------
+    metrics
+        Their names.
+    there
+        Metrics that can be asked for instead.
 
     Raises
     ------
@@ -71,22 +78,24 @@ def wanted(metrics: Sequence[str] | None = None) -> pl.Expr:
         chosen = {metric: STATISTICS.get(metric, ("value", "mean")) for metric in metrics}
     unknown = sorted(set(chosen) - set(METRICS))
     if unknown:
-        raise RequestError(
-            f"{unknown[0]!r} is not a metric",
-            hint=f"{did_you_mean(unknown[0], METRICS)} Metrics are: {', '.join(sorted(METRICS))}.".strip(),
-        )
+        raise RequestError(f"{unknown[0]!r} is not a metric", hint=instead(unknown[0], there))
     neutral = sorted(metric for metric in chosen if METRICS[metric].better is None)
     if neutral:
-        better = ", ".join(sorted(metric for metric, word in METRICS.items() if word.better))
-        raise RequestError(
-            f"{neutral[0]} is a count of what was done, and neither more nor less of it is better",
-            hint=f"Metrics that can be compared are: {better}.",
-        )
+        raise RequestError(f"neither more nor less of {neutral[0]!r} is better", hint=instead(neutral[0], there))
     alike = {statistics: [name for name in chosen if chosen[name] == statistics] for statistics in chosen.values()}
     return pl.any_horizontal(
         _is_one_of("metric", metrics) & _is_one_of("statistic", statistics)
         for statistics, metrics in alike.items()
     )
+
+
+def instead(word: str, there: Iterable[str]) -> str:
+    """Ask for the metric that is most like a word, and name those that can be compared.
+
+    >>> instead("bandwith", ["iops", "bytes", "bandwidth"])
+    'Did you mean bandwidth? The choices are: bandwidth, iops.'
+    """
+    return known_instead(word, sorted(metric for metric in there if METRICS[metric].better))
 
 
 def _is_one_of(name: str, values: Sequence[str]) -> pl.Expr:

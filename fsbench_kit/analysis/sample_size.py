@@ -12,7 +12,6 @@ from fsbench_kit import stats
 from fsbench_kit.analysis import settings
 from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.groups import SIDES, comparable, groups_of
-from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.data.dataset import UNMEASURED
 from fsbench_kit.model.errors import RangeError, RequestError
 from fsbench_kit.stats import special
@@ -151,7 +150,7 @@ def widths(cv: Sequence[float], *, confidence: float = 0.95, most: int = 100, pa
 
 def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
     """Return of each cell how much the units of its comparison vary, on logarithms."""
-    figures = comparable(pilot, factor, wanted()).filter(~UNMEASURED, pl.col("value") > 0)
+    figures = comparable(pilot, factor).filter(~UNMEASURED, pl.col("value") > 0)
     groups = groups_of(figures, factor, None)
     design = Design(groups, Evidence(pilot, factor))
     planned = design.plan.runs.join(design.rows, on="pair")

@@ -14,7 +14,6 @@ from fsbench_kit.analysis.design import Design, Evidence
 from fsbench_kit.analysis.estimates import Options
 from fsbench_kit.analysis.estimation import estimate
 from fsbench_kit.analysis.groups import comparable, groups_of, in_groups
-from fsbench_kit.analysis.metrics import wanted
 from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.verdict import codes
 from fsbench_kit.model.errors import RequestError
@@ -101,7 +100,7 @@ def summarise(
     0
     """
     dataset, factor, baseline = in_groups(dataset, factor, baseline)
-    measurements = comparable(dataset, factor, wanted(metrics), where=where, include_failed=include_failed)
+    measurements = comparable(dataset, factor, metrics, where=where, include_failed=include_failed)
     if over == factor or over not in measurements.columns:
         raise RequestError(
             f"ratios of {factor} cannot be summarised over {over!r}",

@@ -11,7 +11,8 @@ import typer
 import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path
-from fsbench_kit.model.errors import LaunchError, needs_extra
+from fsbench_kit.model.errors import InputError, LaunchError, needs_extra
+from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
@@ -112,5 +113,11 @@ def _name(folder: Path | str, published: fsb.Dataset) -> str | None:
 
 def _folder(study: str) -> Path | str:
     """Return a study's folder, which for one of the kit's own is found by its name."""
-    own = found_path(f"raw_results/published/{study}")
-    return own if isinstance(own, Path) or Path(own).is_dir() else found_path(study)
+    for path in (f"{_PUBLISHED}/{study}", study):
+        if Path(folder := found_path(path)).exists():
+            return folder
+    known = sorted(entry.name for entry in Path(found_path(_PUBLISHED)).iterdir() if entry.is_dir())
+    raise InputError("there is no such study", file=study, hint=known_instead(Path(study).name, known))
+
+
+_PUBLISHED: Final = "raw_results/published"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import shlex
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +22,7 @@ from fsbench_kit.data.log import FioLog, Log
 from fsbench_kit.data.names import templates_of, with_assumed, with_names
 from fsbench_kit.formats import known_logs
 from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -154,10 +157,19 @@ def no_run(diagnostics: pl.DataFrame) -> InputError:
         f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
         for source, message, excerpt in problems.rows()
     )
-    return InputError(
-        "\n".join(lines) or "no path was given",
-        hint=f"Give files that hold logs of {known_logs()}, or folders with such.",
-    )
+    return InputError("\n".join(lines) or "no path was given", hint=_instead(diagnostics))
+
+
+def _instead(diagnostics: pl.DataFrame) -> str:
+    """Say what to do where there is no run: about a file that holds something else, or one that is mistyped."""
+    for path in filter(os.path.isfile, diagnostics.filter(code="NO_LOG")["source"]):
+        return f"To see how each of its lines was understood: {shlex.join(['fsbench', 'read', '--explain', path])}"
+    for path in map(Path, diagnostics.filter(code="UNREADABLE")["source"]):
+        if path.parent.is_dir() and (
+            asked := did_you_mean(path.name, (entry.name for entry in path.parent.iterdir()))
+        ):
+            return asked
+    return f"Give files that hold logs of {known_logs()}, or folders with such."
 
 
 def read_text(text: str) -> Dataset:

@@ -13,7 +13,7 @@ from fsbench_kit.documents.attribution import with_command
 from fsbench_kit.documents.commands import commands
 from fsbench_kit.documents.encoding import Content, as_text, decode, encoding_of
 from fsbench_kit.documents.repair import Repair, repair
-from fsbench_kit.documents.search import WINDOW, around_logs
+from fsbench_kit.documents.search import around_logs
 from fsbench_kit.documents.segments import Segment, segments
 from fsbench_kit.formats import FORMATS, known_logs, name
 from fsbench_kit.formats.text import Text
@@ -67,10 +67,10 @@ def read_file(file: BinaryIO, source: str) -> tuple[Contents, list[Record]]:
         text = as_text(stretch.chars, source, encoding, stretch.byte, stretch.line)
         data = stretch.chars.encode(encoding.name, encoding.errors)
         contents.add(stretch.byte, data)
-        records += (record for record in _records(text) if not _says_no_log(record))
+        records += (record for record in _records(text) if getattr(record, "code", None) != "NO_LOG")
         kept += len(data)
     if not kept:
-        records.append(_no_log(decode(head[:WINDOW], source) or Text("", source)))
+        records.append(_no_log())
     elif kept > MOST:
         message = f"More than {MOST} bytes of it stand around logs; what follows was not read. Split the file."
         records.append(Diagnostic(code="TOO_LARGE", message=message))
@@ -130,20 +130,12 @@ def _records(decoded: Text) -> Iterator[Record]:
                     yield record
     yield from _said(repairs, all_runs, text)
     if not found:
-        yield _no_log(text if text.chars.strip() else decoded)
+        yield _no_log()
 
 
-def _says_no_log(record: Record) -> bool:
-    return isinstance(record, Diagnostic) and record.code == "NO_LOG"
-
-
-def _no_log(text: Text) -> Diagnostic:
-    return Diagnostic(
-        code="NO_LOG",
-        message=f"No log of {known_logs()} was found in it.",
-        line=text.line(0),
-        excerpt=text.excerpt(0, len(text.chars)),
-    )
+def _no_log() -> Diagnostic:
+    """Say that a file is no log, without an excerpt: it may hold a secret, and have been named by mistake."""
+    return Diagnostic(code="NO_LOG", message=f"No log of {known_logs()} was found in it.")
 
 
 def _beside(diagnostic: Diagnostic, segment: Segment, text: Text) -> Diagnostic:

@@ -384,7 +384,7 @@ def read_plan(path: Path) -> Plan:
             f"this is not TOML: {error}",
             file=path,
             line=number,
-            excerpt=excerpt(text, number),
+            excerpt=excerpt(text, number) if path.suffix == ".toml" else None,  # another file may hold secrets
             hint="Text needs quotes, a table starts with [name], an entry of a list of tables with [[name]].",
         ) from None
     if not tables:

@@ -57,8 +57,8 @@ def resolve_plan(
         problems = here.problems(targets)
     if problems.needed:
         hint = (
-            "Fix this; or in the plan, write optional = true for the target, "
-            "or name what replaces all targets under [[otherwise]]."
+            "Mend it, or change the plan: optional = true leaves such a target out, and targets under "
+            "[[otherwise]] replace all others."
         )
         raise LaunchError("\n".join(problems.needed), hint=hint)
     notes += [f"{sentence} It is left out." for sentence in problems.optional.values()]

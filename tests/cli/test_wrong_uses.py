@@ -32,7 +32,9 @@ WRONG = {
     "read nowhere/*.json": "No such file or directory",
     "read empty": "There is no log",
     "read binary": "binary data",
-    "read prose": "No log of",
+    "read prose": "fsbench read --explain prose",
+    "read bianry": "Did you mean binary?",
+    "replicate fio-nvme": "Did you mean fio-nvme-2021?",
     "read /dev/null": "not",
     "read --explain nowhere": "No such file or directory",
     "read --explain logs --to x.csv": "Give either --explain or --to",
@@ -68,6 +70,7 @@ WRONG = {
     f"{PATHS} --factor filesytem": "Did you mean filesystem?",
     f"{PATHS} --baseline ext5": "Did you mean ext4? The choices are: ext4, xfs.",
     f"{PATHS} --metric file_rat": "Did you mean file_rate?",
+    f"{PATHS} --metric iops": "no run has a figure of iops",
     f"{PATHS} --where operatoin=read": "Did you mean operation?",
     f"{PATHS} --where operation=wirte": "Did you mean write?",
     f"{PATHS} --where operation": "is not KEY=VALUE",
@@ -98,7 +101,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = LOG.format(filesystem=name, rate=f"{rate:.3f}", elapsed=f"{1000 / rate:.3f}")
         (here / "logs" / f"{name}.txt").write_text(text)
     (here / "binary").write_bytes(b"\0\1\2\3")
-    (here / "prose").write_text("XFS is fast.\n")
+    (here / "prose").write_text("root:$secret:19000\n")
     return here
 
 
@@ -114,6 +117,7 @@ def test_a_wrong_use(folder: Path, line: str, sentence: str) -> None:
     assert sentence in said
     assert "Traceback" not in said
     assert "defect" not in said
+    assert "secret" not in said
 
 
 def test_there_are_fifty_of_them() -> None:

@@ -386,8 +386,8 @@ def test_nothing_stands_in(tmp_path: Path, make_plan: Callable[..., Plan]) -> No
         launch(make_plan(target=[IMAGE]), root=tmp_path)
     assert str(raised.value).splitlines() == [
         'Target "image" is not available: it needs a mount namespace of its own: this needs root.',
-        "Fix this; or in the plan, write optional = true for the target, "
-        "or name what replaces all targets under [[otherwise]].",
+        "Mend it, or change the plan: optional = true leaves such a target out, and targets under "
+        "[[otherwise]] replace all others.",
     ]
     assert_nothing_else(tmp_path)
 
