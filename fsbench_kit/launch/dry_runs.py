@@ -164,14 +164,17 @@ def _steps(plan: Plan, folders: Folders, made: Collection[str]) -> Iterator[DryR
         rest: tuple[Argv, ...] = (("sleep", f"{plan.cool_down:g}"),) if plan.cool_down and order > 1 else ()
         make = () if target.name in ready else (*target.commands.make, *_aged(target))
         remove = () if plan.reuses(target) else target.commands.remove
-        if plan.reuses(target):
+        if plan.restores(target):
+            make = (*(make and (*make, *remove)), *target.restoring("IMAGE").make)
+        if plan.freshness(target) != "fresh":
             ready[target.name] = target
         stage = run.stage if run.round is None else f"round {run.round}"
         yield DryRunStep(
             f"run {order}/{len(runs)}, {stage}: {run.workload.name} on {target.name}, in {target.place(folders)}",
             (*rest, *make, *_tuned(plan, run), *_work(plan, run, folders), *remove),
         )
-    remove = tuple(command for target in reversed(ready.values()) for command in target.commands.remove)
+    kept = (target for target in reversed(ready.values()) if plan.reuses(target))
+    remove = tuple(command for target in kept for command in target.commands.remove)
     if remove:
         yield DryRunStep("after the last run", remove)
 

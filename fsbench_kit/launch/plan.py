@@ -36,7 +36,7 @@ import re
 import tomllib
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -46,6 +46,7 @@ from fsbench_kit.launch.plan_errors import Place, PlanError, Shape, as_input_err
 from fsbench_kit.launch.schema import Count, Freshness, Name, PlanTable, Seconds, Size, Truth, Whole
 from fsbench_kit.launch.stopping import PILOT, Until
 from fsbench_kit.launch.targets import Target
+from fsbench_kit.launch.targets.loop import LoopTarget
 from fsbench_kit.launch.tuning import TUNING, Tuning
 from fsbench_kit.launch.words import Around
 from fsbench_kit.launch.workloads import Workload
@@ -128,7 +129,8 @@ class Plan(PlanTable):
         What cannot change within a launch, and is varied between the launches of a campaign: kernels, machines,
         versions of tools, settings of the BIOS. Each key is a setting, and each value one of its levels.
     filesystems
-        Whether each run gets a fresh filesystem, or all runs on a target the same one. Either way a run begins in
+        Whether each run gets a fresh filesystem, all runs on a target the same one, or each a copy of the image
+        that was made, and aged, for the first (``restored``, with ``kind = "loop"``). In any case a run begins in
         an empty directory.
     drop_caches
         Whether the kernel's caches are dropped before each run, where that is permitted. Say ``false`` on a
@@ -206,6 +208,7 @@ class Plan(PlanTable):
             for number, workload in enumerate(getattr(self, key)):
                 self._refuse_over_timeout(Place(key, number), workload)
         self._refuse_raw()
+        self._refuse_unrestorable()
         if not any(map(self.workloads, self.target)):
             raise PlanError("nothing is left to run", Place(key="exclude"), hint="Exclude less.")
         if self.precondition and self.trim:
@@ -237,6 +240,14 @@ class Plan(PlanTable):
                         raise PlanError(
                             what, at, hint="Leave it out there with [[exclude]], or name another target."
                         )
+
+    def _refuse_unrestorable(self) -> None:
+        for key in ("target", "otherwise"):
+            for number, target in enumerate(getattr(self, key)):
+                if self.freshness(target) == "restored" and not self.restores(target):
+                    what = f'target "{target.name}" cannot be restored: it is no image of kind = "loop"'
+                    at = Place(key, number, "filesystems") if target.filesystems else Place(key="filesystems")
+                    raise PlanError(what, at, hint='Write for it: filesystems = "fresh" or "reused"')
 
     @property
     def asked(self) -> dict[str, str]:
@@ -300,9 +311,17 @@ class Plan(PlanTable):
         said = self.trim if workload.trim is None else workload.trim
         return target.trims and not self.precondition if said is None else said
 
+    def freshness(self, target: Target) -> Freshness:
+        """Return where the runs on a target get their filesystem from."""
+        return target.filesystems or self.filesystems
+
     def reuses(self, target: Target) -> bool:
         """Whether all runs on a target share one filesystem."""
-        return (target.filesystems or self.filesystems) == "reused"
+        return self.freshness(target) == "reused"
+
+    def restores(self, target: Target) -> TypeGuard[LoopTarget]:
+        """Whether each run on a target gets a copy of the filesystem that was made for all of them."""
+        return self.freshness(target) == "restored" and isinstance(target, LoopTarget)
 
     def keeps_own_cache(self, target: Target) -> bool:
         """Whether runs on a target find in its own cache what earlier ones have left there."""
@@ -352,7 +371,8 @@ class Plan(PlanTable):
             runs = self.runs_on(target)
             written += sum(run.least_written or 0 for run in runs)
             aged = target.ageing.written(target.capacity) if target.ageing and target.capacity else 0
-            written += (target.written + aged) * (1 if self.reuses(target) else len(runs))
+            written += (target.written + aged) * (len(runs) if self.freshness(target) == "fresh" else 1)
+            written += target.copied * len(runs) if self.restores(target) else 0
         return written
 
 

@@ -217,7 +217,8 @@ def _refuse_too_little_space(plan: Plan, folders: Folders) -> None:
     results = _existing(folders.results)
     beside = max(workload.space_beside for workload in workloads)
     for target in plan.target:
-        place, need = _existing(target.place(folders)), target.space_needed(largest)
+        images = 2 if plan.restores(target) else 1  # the one that is copied, and the copy
+        place, need = _existing(target.place(folders)), images * target.space_needed(largest)
         besides = ""
         if beside and place.stat().st_dev == results.stat().st_dev:
             need, besides = need + beside, ", including what is copied to it"

@@ -126,8 +126,8 @@ Milliseconds = Annotated[
 Truth = Annotated[bool, Field(description="true or false", examples=[True])]
 
 
-Freshness = Literal["fresh", "reused"]
-"""Whether each run gets a fresh filesystem, or all runs on a target the same one."""
+Freshness = Literal["fresh", "reused", "restored"]
+"""Whether each run gets a fresh filesystem, or all runs on a target the same one, or each a copy of one."""
 
 
 def short_size(number: int) -> str:

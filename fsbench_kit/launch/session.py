@@ -136,7 +136,7 @@ class Session:
         try:
             with (
                 self._reader,
-                Provision(self._scratch_of, self.study.plan.reuses, consent=self.consent) as provision,
+                Provision(self._scratch_of, self.study.plan, consent=self.consent) as provision,
             ):
                 return self._make_runs(provision)
         finally:
@@ -237,7 +237,7 @@ class Session:
         new.mkdir()
         record = self._record(planned, new, provision)
         if record.execution is not None:
-            fresh = not self.study.plan.reuses(planned.target)
+            fresh = self.study.plan.freshness(planned.target) == "fresh"
             planned.workload.complete_log(new, record.steps if fresh else ())
             if record.logs:
                 record.reading = self._reader.read(new, record.logs)

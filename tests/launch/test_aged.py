@@ -81,3 +81,41 @@ def test_no_more_is_filled_than_leaves_room(make_plan: Callable[..., Plan], tmp_
     if ISOLATED:
         commands = dry_run(plan, tmp_path).steps[0].commands
         assert any(command[2:] == ("mount", "0.9", "1", "1") for command in commands)
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.skipif(not ISOLATED, reason="needs root")
+def test_each_run_begins_on_a_copy_of_what_was_made_and_aged_once(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    files = "(cd ../aged && find . -type f | sort | xargs md5sum) | md5sum"
+    change = "rm -r ../aged; dd if=/dev/zero of=left bs=1M count=5"
+    script = f"findmnt --noheadings --output UUID --target .; {files}; df --output=used .; {change}"
+    target = {"kind": "loop", "filesystem": ["ext4", "xfs"], "size": "320M", "aged": {"fill": 0.5, "churn": 1}}
+    plan = make_plan(
+        target=[target],
+        workload=[{"tool": "command", "command": ["sh", "-c", script]}],
+        repeats=3,
+        filesystems="restored",
+        budget={},
+    )
+    result = launch(plan, root=tmp_path)
+    assert list(result.failures.values()) == []
+    assert_no_traces(tmp_path)
+    for filesystem in ("ext4", "xfs"):
+        runs = [run for run in result.runs if f"-{filesystem}-" in run.name]
+        printed = {(run / "stdout.txt").read_text(encoding="utf-8").split("fsbench command")[0] for run in runs}
+        assert len(runs) == 3
+        assert re.match(r"[0-9a-f-]{36}\n[0-9a-f]{32}  -\n", min(printed))
+        assert len(printed) == 1
+        found = [record for record in records(result) if record["target"] == filesystem]
+        made = [[step["argv"][0] for step in record["provision"]].count(f"mkfs.{filesystem}") for record in found]
+        assert made == [1, 0, 0]
+        assert {record["settings"]["fill"] for record in found} == {"0.5"}
+        assert all(f"mkfs.{filesystem}" in record["settings"]["provision"] for record in found)
+        assert {record["settings"]["image_allocation"] for record in found} == {"unwritten"}
+    commands = [step.commands for step in dry_run(plan, tmp_path).steps]
+    assert sum(words[0].startswith("mkfs") for step in commands for words in step) == 2
+    with pytest.raises(ValidationError, match='target "here" cannot be restored: it is no image of kind = "loop"'):
+        make_plan(filesystems="restored")

@@ -74,7 +74,7 @@ class BaseTarget(VariedTable, ABC):
     optional
         Whether it is left out, with a note, where it is not available.
     filesystems
-        Whether each run gets a fresh filesystem; without it, as the plan says.
+        Where its runs get their filesystem from; without it, as the plan says.
     tuning
         Settings of the kernel for its runs; those that it does not name are the plan's.
     before

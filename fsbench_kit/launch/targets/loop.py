@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from fsbench_kit.launch.environment import devices_under
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
     from fsbench_kit.launch.consent import Consent
     from fsbench_kit.launch.targets.base import Folders
+    from fsbench_kit.launch.targets.steps import Command
 
-_IMAGE: Final = "image"
+IMAGE: Final = "image"
+"""What its image is called."""
 LOOP: Final = "/dev/loopN"
 """What stands for its loop device."""
 
@@ -49,8 +52,8 @@ class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
     def _image(self) -> Commands:
         return Commands(
             make=(
-                *image_commands(_IMAGE, size=self.size, allocation=self.allocation),
-                *self.format_commands(_IMAGE, mount=("loop",)),
+                *image_commands(IMAGE, size=self.size, allocation=self.allocation),
+                *self.format_commands(IMAGE, mount=("loop",)),
                 direct_io_command(LOOP),
             ),
             directory="mount",
@@ -61,13 +64,18 @@ class ImageTarget(FilesystemTarget, ImagesTarget, ABC):
     def ready(self, folder: Path, consent: Consent) -> Iterator[Ready]:
         """Make, format and mount an image."""
         del consent
+        with self._mounted(self._image, folder) as made:
+            yield made
+
+    @contextmanager
+    def _mounted(self, commands: Commands, folder: Path) -> Iterator[Ready]:
         made = Ready(
-            folder / self._image.directory,
+            folder / commands.directory,
             filesystem=self.filesystem,
             settings=self.image_settings,
         )
         made.directory.mkdir()
-        *make, direct_io = self._image.make
+        *make, direct_io = commands.make
         made.run(folder, *make)
         try:
             made.names[LOOP] = f"/dev/{devices_under(made.directory)[0].name}"
@@ -81,3 +89,26 @@ class LoopTarget(ImageTarget):
     """A ``[[target]]`` with ``kind = "loop"``."""
 
     kind: Literal["loop"]
+
+    @property
+    def copied(self) -> int:
+        """The bytes that are certainly written to copy its image."""
+        fill = self.ageing.fill if self.ageing else 0.0
+        return self.size if self.allocation == "written" else int(fill * self.size)
+
+    def restoring(self, image: str) -> Commands:
+        """Return the commands that copy an image and mount the copy. What is all zeros has its space alike."""
+        _, mount = self.format_commands(IMAGE, mount=("loop",))
+        copy = ("dd", f"if={image}", f"of={IMAGE}", "bs=64K", "oflag=nocache")
+        if self.allocation == "written":
+            make: tuple[Command, ...] = ((*copy, "conv=fsync"),)
+        else:
+            empty = image_commands(IMAGE, size=self.size, allocation=self.allocation)
+            make = (*empty, (*copy, "conv=notrunc,sparse,fsync"))
+        return replace(self._image, make=(*make, mount, direct_io_command(LOOP)))
+
+    @contextmanager
+    def restored(self, folder: Path, image: str) -> Iterator[Ready]:
+        """Copy an image, whose path is relative to the folder, and mount the copy."""
+        with self._mounted(self.restoring(image), folder) as made:
+            yield made
