@@ -7,6 +7,7 @@ several places becomes one, each gets its id, and checks over the columns of all
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -162,18 +163,17 @@ def _with_outside(found: Found) -> pl.DataFrame:
 
 def _merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Remark]]:
     """Make one run of each set of records; only what belongs to sets of several is built anew."""
-    several = {index: numbers for index, numbers in enumerate(sets) if numbers[1:]}
+    several = [numbers for numbers in sets if numbers[1:]]
     if not several:
         return found, []
-    made, remarks = merged(found, list(several.values()))
-    alone = [numbers[0] for numbers in sets if not numbers[1:]]
-    indexes = [*(index for index in range(len(sets)) if index not in several), *several]
-    order = sorted(range(len(sets)), key=indexes.__getitem__)
-    settings = [*(found.settings[number] for number in alone), *made.settings]
+    made, remarks = merged(found, several)
+    of_several = count(len(found))
+    order = [next(of_several) if numbers[1:] else numbers[0] for numbers in sets]
+    settings = [*found.settings, *made.settings]
     return (
         Found(
-            Columns.stacked([found.columns.picked(alone), made.columns]).picked(order),
-            pl.concat([found.facts[alone], made.facts])[order],
+            Columns.stacked([found.columns, made.columns]).picked(order),
+            pl.concat([found.facts, made.facts])[order],
             [settings[number] for number in order],
         ),
         remarks,

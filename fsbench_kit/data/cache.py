@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from fsbench_kit.data.batches import File
+    from fsbench_kit.data.columns import Part
 
 
 LIMIT: Final = 2**30
@@ -43,10 +44,11 @@ class ReadFiles:
 
     def __init__(self, place: Path) -> None:
         self._entry = _Entry([place], "columns")
-        kept = list(self._entry.read())
-        stamps, *frames = kept or [pl.DataFrame(schema=_STAMPS), *Columns.of(()).frames()]
-        parts = Columns(*frames).files(stamps.height)
-        self._known = dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
+        self._known: dict[Stamp, Part] = {}
+        if kept := list(self._entry.read()):
+            stamps, *frames = kept
+            parts = Columns(*frames).files(stamps.height)
+            self._known = dict(zip(map(Stamp._make, stamps.iter_rows()), parts, strict=True))
 
     def read(self, file: File) -> Read | None:
         """Return what was read of a file before, if it has the stamp that it had then."""

@@ -187,14 +187,13 @@ class Columns:
             return self
         new = np.full(self.runs.height, -1)
         new[order.to_numpy()] = np.arange(len(order))
-        is_in_order = bool((np.diff(order.to_numpy()) > 0).all())
         frames = {}
         for name in BELONGING:
             frame = getattr(self, name)
-            frame = frame.with_columns(pl.Series(RUN, new[frame[RUN].to_numpy()]))
-            if len(order) < self.runs.height:
-                frame = frame.filter(pl.col(RUN) >= 0)
-            frames[name] = frame if is_in_order else frame.sort(RUN, maintain_order=True)
+            of_rows = new[frame[RUN].to_numpy()]
+            rows = np.argsort(of_rows, kind="stable")
+            rows = rows[np.searchsorted(of_rows[rows], 0) :]
+            frames[name] = frame[rows].with_columns(pl.Series(RUN, of_rows[rows]))
         return replace(self, runs=self.runs[order], **frames)
 
     def by_file(self) -> Columns:

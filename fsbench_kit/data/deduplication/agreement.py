@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -26,31 +27,44 @@ FEW: Final = 0.1
 _SIZES: Final = MEASUREMENT_KEY[-3:]
 _OTHERS: Final = MEASUREMENT_KEY[:-3]
 
-_FIRST: Final = (16, 64)
+_FIRST: Final = (4, 16, 64)
 """By so many measurements, those with the longest prints, nearly all records are told apart."""
 
 _TOGETHER: Final = 2**20
 """So many measurements are held against others at once."""
 
 
-class Figures:
-    """Measurements as arrays, to be held against each other.
+def hashed(rows: pl.DataFrame, names: Sequence[str]) -> NDArray[np.uint64]:
+    """Return a number for what rows have in some columns."""
+    return rows.select(pl.struct(names).hash()).to_series().to_numpy()
 
-    Attributes
-    ----------
-    key, alike
-        Numbers that stand for what a measurement is of, and for that without its sizes.
-    """
+
+class Figures:
+    """Measurements as arrays, to be held against each other."""
 
     def __init__(self, rows: pl.DataFrame) -> None:
-        self.key, self.alike = (
-            np.unique(rows.select(pl.struct(names).hash()).to_series().to_numpy(), return_inverse=True)[1]
-            for names in (MEASUREMENT_KEY, _OTHERS)
-        )
-        self.sizes = rows.select(pl.col(_SIZES).fill_null(-1)).to_numpy()
+        self._rows = rows
         self._low, self._high = rows["low"].to_numpy(), rows["high"].to_numpy()
         self._is_measured = (rows["state"] == "measured").to_numpy()
         self._is_missing = ((rows["state"] == "missing") | rows["metric"].is_in(_CUT_BEFORE)).to_numpy()
+
+    @cached_property
+    def key(self) -> Numbers:
+        """What measurements are of."""
+        return self._numbers(MEASUREMENT_KEY)
+
+    @cached_property
+    def alike(self) -> Numbers:
+        """The same without its sizes."""
+        return self._numbers(_OTHERS)
+
+    def _numbers(self, names: Sequence[str]) -> Numbers:
+        return np.unique(hashed(self._rows, names), return_inverse=True)[1]
+
+    @cached_property
+    def sizes(self) -> Numbers:
+        """What tells rows apart that are alike; below 0 where it is not known."""
+        return self._rows.select(pl.col(_SIZES).fill_null(-1)).to_numpy()
 
     def agree(self, one: Numbers, other: Numbers) -> Flags:
         """Tell of pairs of rows whether they can be the same value.
@@ -136,46 +150,77 @@ class Prints:
 
     def __init__(self, measurements: pl.DataFrame, tools: pl.Series) -> None:
         main = measurements.filter("primary")
-        main = main.filter(pl.struct(RUN, *MEASUREMENT_KEY).is_first_distinct())
-        self._main = main.sort(RUN, -pl.col("text").str.len_bytes().cast(pl.Int64), maintain_order=True)
+        key = hashed(main, MEASUREMENT_KEY)
+        is_first = pl.DataFrame({RUN: main[RUN], "key": key}).select(pl.struct(pl.all()).is_first_distinct())
+        is_only = is_first.to_series()
+        if not is_only.all():
+            main, key = main.filter(is_only), key[is_only.to_numpy()]
+        self._main = main
         self._tools = tools
-        runs = self._main[RUN].to_numpy()
-        self._figures = Figures(self._main)
-        self._lookup = Lookup(self._figures, np.arange(main.height), runs)
+        runs = main[RUN].to_numpy()
+        self._figures = Figures(main)
         self._start = np.searchsorted(runs, np.arange(len(tools) + 1))
+        place = np.arange(len(runs)) - self._start[runs]
+        self._layout = self._layouts(key * (2 * place + 1).astype(np.uint64), tools)
+        # The row in the same place of the first record of each layout.
+        self._like = self._start[np.unique(self._layout, return_index=True)[1][self._layout[runs]]] + place
+        lengths = main["text"].str.len_bytes().to_numpy().astype(np.int64)
+        self._order = np.lexsort((-lengths[self._like], runs))  # those with the longest prints tell most
+
+    def _layouts(self, marks: NDArray[np.uint64], tools: pl.Series) -> Numbers:
+        """Return for each record a number that stands for its tool, and what it measures in which order."""
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(marks, dtype=np.uint64)])[self._start]
+        return np.unique(np.diff(sums) ^ tools.hash().to_numpy(), return_inverse=True)[1]
 
     @cached_property
     def _telling(self) -> tuple[Numbers, Numbers, Flags]:
         """The digits of each, its group (below 0 if it tells nothing), and whether it is a rate."""
-        main = self._main
-        telling = main.select(
-            digits=_digits(pl.col("text")), group=_group(self._tools.gather(main[RUN])), is_rate=_IS_RATE
-        )
-        group = telling["group"].rank("dense").cast(pl.Int64).fill_null(-1)
-        return telling["digits"].to_numpy(), group.to_numpy(), telling["is_rate"].to_numpy()
+        likes, like = np.unique(self._like, return_inverse=True)
+        first = self._main[likes]
+        known = first.select(group=_group(self._tools.gather(first[RUN])).rank("dense"), is_rate=_IS_RATE)
+        group = known["group"].cast(pl.Int64).fill_null(-1).to_numpy()[like]
+        digits, tells = np.zeros(len(group), dtype=np.int64), group >= 0
+        digits[tells] = self._main["text"].filter(tells).to_frame().select(_digits(pl.col("text"))).to_series()
+        group[~(self._main["value"] != 0).fill_null(value=False).to_numpy()] = -1
+        return digits, group, known["is_rate"].to_numpy()[like]
 
-    @property
+    @cached_property
     def number(self) -> Numbers:
         """How many measurements each record has."""
         return np.diff(self._start)
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self._figures, np.arange(self._main.height), self._main[RUN].to_numpy())
 
     def same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64], enough: int) -> Flags:
         """Tell of pairs of records of one tool whether they are prints of one run.
 
         They agree in all but a share of the measurements that both have, by enough digits.
         """
-        is_less = self.number[one] <= self.number[other]
-        few, many = np.where(is_less, one, other), np.where(is_less, other, one)
+        few, many = self._by_number(one, other)
+        left = np.flatnonzero(self.may_be_same(one, other, tolerance))
+        is_same = np.zeros(len(one), dtype=np.bool_)
+        for some in self._split(left, self.number[few[left]]):
+            is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
+        return is_same
+
+    def may_be_same(self, one: Numbers, other: Numbers, tolerance: NDArray[np.float64]) -> Flags:
+        """Tell the same by few of the measurements, which is far faster."""
+        few, many = self._by_number(one, other)
         left = np.arange(len(one))
         for number in _FIRST:
             parts = self._split(left, np.minimum(self.number[few[left]], number))
             left = np.concatenate(
                 [some[self._may_be(few[some], many[some], tolerance[some], number)] for some in parts]
             )
-        is_same = np.zeros(len(one), dtype=np.bool_)
-        for some in self._split(left, self.number[few[left]]):
-            is_same[some] = self._are_same(few[some], many[some], tolerance[some], enough)
-        return is_same
+        may_be = np.zeros(len(one), dtype=np.bool_)
+        may_be[left] = True
+        return may_be
+
+    def _by_number(self, one: Numbers, other: Numbers) -> tuple[Numbers, Numbers]:
+        is_less = self.number[one] <= self.number[other]
+        return np.where(is_less, one, other), np.where(is_less, other, one)
 
     @staticmethod
     def _split(pairs: Numbers, sizes: Numbers) -> list[Numbers]:
@@ -202,13 +247,25 @@ class Prints:
     def _rows(self, records: Numbers, most: int | None = None) -> tuple[Numbers, Numbers]:
         """Return the rows of records, some of which can be equal, and the place of each row's record."""
         sizes = self.number[records]
-        return _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
+        pair, place = _spread(self._start[records], sizes if most is None else np.minimum(sizes, most))
+        return pair, self._order[place]
 
     def _partners(self, few: Numbers, many: Numbers, most: int | None = None) -> tuple[Numbers, Numbers, Numbers]:
         """Return rows of the one record of pairs which the other has as well: pair, row and row of the other."""
-        pair, item = self._rows(few, most)
-        at, partner = self._lookup.partners(item, many[pair])
-        return pair[at], item[at], partner
+        is_alike = self._layout[few] == self._layout[many]
+        if is_alike.all():  # as nearly always; then these are the rows in the same places
+            pair, item = self._rows(few, most)
+            return pair, item, self._rows(many, most)[1]
+        if not is_alike.any():
+            pair, item = self._rows(few, most)
+            at, partner = self._lookup.partners(item, many[pair])
+            return pair[at], item[at], partner
+        parts = []
+        for which in map(np.flatnonzero, (is_alike, ~is_alike)):
+            pair, item, partner = self._partners(few[which], many[which], most)
+            parts.append((which[pair], item, partner))
+        pair, item, partner = map(np.concatenate, zip(*parts, strict=True))
+        return pair, item, partner
 
     def _told(self, pair: Numbers, one: Numbers, other: Numbers, pairs: int) -> Numbers:
         """Count the digits beyond the second in which rates and times of pairs agree.
@@ -258,7 +315,7 @@ def _group(tools: pl.Series) -> pl.Expr:
     of_rate = pl.when(~tools.is_in(_CONCURRENT)).then("operation"), pl.lit(None, pl.Boolean), pl.lit("rate")
     of_other = pl.col("operation"), pl.col("metric").is_in(_LATENCY), kind
     what = (pl.when(_IS_RATE).then(a).otherwise(b) for a, b in zip(of_rate, of_other, strict=True))
-    tells = pl.col("scope").is_in(SCOPES) & pl.col("metric").is_in(TELLING) & (pl.col("value") != 0)
+    tells = pl.col("scope").is_in(SCOPES) & pl.col("metric").is_in(TELLING)
     return pl.when(tells).then(
         pl.struct("part", *_SIZES, *(each.alias(f"what{index}") for index, each in enumerate(what))).hash()
     )

@@ -36,10 +36,11 @@ class Found:
     def __len__(self) -> int:
         return self.columns.runs.height
 
-    def place(self, number: int) -> Place:
-        """Return where a run stands."""
-        run = self.columns.runs.row(number, named=True)
-        return Place(self.facts["source"][number], run["line"], run["format"], run["start"], run["end"])
+    def places(self, numbers: Sequence[int]) -> list[Place]:
+        """Return where runs stand."""
+        runs = self.columns.runs.select("line", "format", "start", "end")[numbers]
+        sources = self.facts["source"].gather(list(numbers))
+        return [Place(source, *where) for source, where in zip(sources, runs.iter_rows(), strict=True)]
 
 
 class Remark(NamedTuple):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -43,20 +44,22 @@ def merged(found: Found, sets: Sequence[Sequence[int]]) -> tuple[Found, list[Rem
         return frame.with_columns(line=pl.when(~pl.Series(is_away[run])).then("line"))
 
     rows = _with_latencies_named(own(records.measurements))
-    prints = _Prints(rows, is_other[records.measurements[RUN].to_numpy()])
-    places = [found.place(number) for number in numbers]
+    record = records.measurements[RUN].to_numpy()
+    prints = _Prints(rows, is_other[record])
+    places = found.places(numbers)
+    differing: dict[int, list[tuple[_Print, _Print]]] = defaultdict(list)
+    for item, two in zip(record[prints.differing[:, 0]].tolist(), _printed(rows, prints.differing), strict=True):
+        differing[item].append(two)
     remarks = []
     for number, at in enumerate(main.tolist()):
         if number == at:
             continue
         there = places[at].seen_from(places[number])
         remarks.append(places[number].remark("SAME_RUN", f"This is the run at {there} once more; it counts once."))
-        for item, best in prints.differing.get((of_set[number], order[number]), ()):
-            what = f"{item['statistic']} {item['metric']}".removeprefix("value ")
-            message = (
-                f"{what} of {item['operation']} is printed as {item['text']}, and as {best['text']} at {there}."
-            )
-            excerpt = f"{item['text']} … {best['text']}"
+        for item, best in differing[number]:
+            what = f"{item.statistic} {item.metric}".removeprefix("value ")
+            message = f"{what} of {item.operation} is printed as {item.text}, and as {best.text} at {there}."
+            excerpt = f"{item.text} … {best.text}"
             remarks.append(places[number].remark("SECOND_PRINTING_DIFFERS", message, excerpt))
     columns = Columns(
         runs=_runs(records.runs, of_set),
@@ -124,6 +127,21 @@ def _united(several: Sequence[tuple[Setting, ...]]) -> tuple[Setting, ...]:
 # Measurements
 
 
+class _Print(NamedTuple):
+    """What is said of a print that differs from another one."""
+
+    statistic: str
+    metric: str
+    operation: str
+    text: str
+
+
+def _printed(rows: pl.DataFrame, pairs: Numbers) -> Iterator[tuple[_Print, _Print]]:
+    """Yield what is said of pairs of rows."""
+    prints = map(_Print._make, rows.select(_Print._fields)[pairs.ravel()].iter_rows())
+    return zip(prints, prints, strict=True)
+
+
 def _with_latencies_named(rows: pl.DataFrame) -> pl.DataFrame:
     """Let a latency that one record does not name be the one of which another has percentiles.
 
@@ -150,10 +168,15 @@ class _Prints:
         The measurements of all records, by the number of their run, and by their order in it.
     is_other
         Whether they are those of another record than the main one: a copy, which repeats it, is none.
+
+    Attributes
+    ----------
+    differing
+        Pairs of rows that cannot be prints of one value: the later one, and the one that was primary then.
     """
 
     def __init__(self, rows: pl.DataFrame, is_other: Flags) -> None:
-        self.differing: dict[tuple[int, int], list[tuple[dict[str, object], dict[str, object]]]] = {}
+        self.differing = np.empty((0, 2), dtype=np.int64)
         self._rows = rows
         self._figures = Figures(rows)
         self._set, self._order = rows[RUN].to_numpy(), rows[_ORDER].to_numpy()
@@ -184,8 +207,8 @@ class _Prints:
 
     def _add(self, items: Numbers) -> Numbers:
         """Take in prints of what has none yet; those are returned that stand for nothing new."""
-        keys = np.stack([self._set[items], self._figures.key[items]])
-        _, first, number = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        keys = self._set[items] * len(self._set) + self._figures.key[items]
+        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
         self._stands_for[items] = items[first[number]]
         is_new = self._stands_for[items] == items
         self._sheet = np.concatenate([self._sheet, items[is_new]])
@@ -193,7 +216,10 @@ class _Prints:
 
     def _hold_against(self, items: Numbers) -> None:
         """Hold the prints of one record of each run against those before."""
-        lookup = Lookup(self._figures, self._sheet, self._set[self._sheet])
+        has_record = np.zeros(self._set.max() + 1, dtype=np.bool_)
+        has_record[self._set[items]] = True
+        sheet = self._sheet[has_record[self._set[self._sheet]]]
+        lookup = Lookup(self._figures, sheet, self._set[sheet])
         at, partner = lookup.partners(items, self._set[items])
         self._stands_for[items[at]] = partner
         is_known = np.zeros(len(items), dtype=np.bool_)
@@ -209,9 +235,7 @@ class _Prints:
         of = self._stands_for[items]
         best = self._best[of]
         differ = ~self._figures.agree(best, items)
-        for item, known in zip(items[differ].tolist(), best[differ].tolist(), strict=True):
-            pair = self._rows.row(item, named=True), self._rows.row(known, named=True)
-            self.differing.setdefault((self._set[item], self._order[item]), []).append(pair)
+        self.differing = np.concatenate([self.differing, np.stack([items[differ], best[differ]], axis=1)])
         is_narrower = (self._rank[items] < self._rank[best]) | (
             (self._rank[items] == self._rank[best]) & (self._width[items] < self._width[best])
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fsbench_kit.data.columns import RUN
 from fsbench_kit.data.deduplication.agreement import ENOUGH, FEW, SCOPES, TELLING, Flags, Numbers, Prints
@@ -56,10 +57,10 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     alike = _buckets(runs, *_marks(runs), _printed_alike(main), *_ends(telling))
     each = (in_one_place, nested, beside, alike)
     sets = _Sets(found, np.unique(np.concatenate([buckets.runs for buckets in each])))
-    sets.join(in_one_place, lambda one, _: np.ones(len(one), dtype=np.bool_))
-    sets.join(nested, lambda one, other: sets.agree(one, other, enough=0))
-    sets.join(beside, lambda one, other: sets.agree(one, other, enough=_ENOUGH_BESIDE))
-    sets.join(alike, sets.agree)
+    sets.join(in_one_place, None)
+    sets.join(nested, 0)
+    sets.join(beside, _ENOUGH_BESIDE)
+    sets.join(alike, ENOUGH)
     return sets.ordered(), sets.remarks
 
 
@@ -209,6 +210,11 @@ def _formats_beside_each_other(runs: pl.DataFrame) -> _Buckets:
 # Sets of records that are of one run
 
 
+def _is_in(numbers: Numbers, known: Numbers) -> Flags:
+    """Whether numbers are among others, which are sorted."""
+    return np.searchsorted(known, numbers, "right") > np.searchsorted(known, numbers, "left")
+
+
 class _Sets:
     """Puts records together; a set bears the number of its first record.
 
@@ -236,28 +242,36 @@ class _Sets:
         dates = self._runs.select(pl.col("started_at", "ended_at").to_physical().fill_null(-1))
         self._dates = [date.to_numpy() for date in dates]
 
-    def join(self, buckets: _Buckets, are_same: Callable[[Numbers, Numbers], Flags]) -> None:
-        """Put the records of buckets together that are of one run.
+    def join(self, buckets: _Buckets, enough: int | None) -> None:
+        """Put the records of buckets together that are of one run: whose measurements agree by so many digits.
 
         Each is compared with some that stand before it; of those that are together already, the first one counts.
         """
         apart: dict[int, tuple[int, str]] = {}
         first = self._first_of_set(buckets)
-        for lag in range(1, _TRIES + 1):
-            places = buckets.pairs(lag)
-            differ = np.array([], dtype=np.int64)
+        # Nearly all differ in a few measurements, and are out of the way at once.
+        lags = [(lag, buckets.pairs(lag)) for lag in range(1, _TRIES + 1)]
+        pairs = np.concatenate([self._codes(first[here], first[here + lag]) for lag, here in lags])
+        differ = self._differing(np.unique(pairs), enough)
+        for lag, all_places in lags:
+            places, done = all_places, differ[:0]
             while len(places):
-                pairs = np.sort(np.stack([first[places], first[places + lag]]), axis=0)
-                codes = pairs[0] * len(self._set_of) + pairs[1]
-                is_open = (self._set_of[pairs[0]] != self._set_of[pairs[1]]) & ~np.isin(codes, differ)
+                codes = self._codes(first[places], first[places + lag])
+                one, other = np.divmod(codes, len(self._set_of))
+                is_open = (self._set_of[one] != self._set_of[other]) & ~_is_in(codes, done)
                 places, codes = places[is_open], np.unique(codes[is_open])
-                is_same = are_same(*np.divmod(codes, len(self._set_of))) if len(codes) else np.array([], np.bool_)
-                differ = np.concatenate([differ, codes[~is_same]])
+                is_same = ~_is_in(codes, differ)
+                is_same[is_same] = self._are_same(codes[is_same], enough)
                 if not is_same.any():  # then nothing has changed of what is compared
                     break
-                differ = np.concatenate([differ, self._joined(codes[is_same], apart)])
+                differ = np.union1d(differ, codes[~is_same])
+                done = np.sort(np.concatenate([done, codes[~is_same], self._joined(codes[is_same], apart)]))
                 first = self._first_of_set(buckets)
         self._remark(apart)
+
+    def _codes(self, one: Numbers, other: Numbers) -> Numbers:
+        """Return a number for each pair of records."""
+        return np.minimum(one, other) * len(self._set_of) + np.maximum(one, other)
 
     def _first_of_set(self, buckets: _Buckets) -> Numbers:
         """Return for each record of buckets the first one there of its set."""
@@ -298,29 +312,42 @@ class _Sets:
         seconds = np.array([number for number in apart if number not in self._remarked], dtype=np.int64)
         for second in seconds[self._prints.tells_enough(seconds)].tolist():
             first, difference = apart[second]
-            here, there = (self._found.place(number) for number in (second, first))
+            here, there = self._found.places([second, first])
             message = (
                 f"The run has the same figures as the one at {there.seen_from(here)}, but another {difference}."
             )
             self.remarks.append(here.remark("SAME_FIGURES", message))
             self._remarked.add(second)
 
-    def agree(self, one: Numbers, other: Numbers, enough: int = ENOUGH) -> Flags:
-        """Tell of pairs whether their measurements agree; few may differ where both bear the same date."""
+    def _differing(self, codes: Numbers, enough: int | None) -> Numbers:
+        """Return those pairs of which few measurements tell that they are no prints of one run."""
+        if enough is None or not len(codes):
+            return codes[:0]
+        one, other = np.divmod(codes, len(self._set_of))
+        return np.asarray(codes[~self._prints.may_be_same(one, other, self._tolerance(one, other))])
+
+    def _are_same(self, codes: Numbers, enough: int | None) -> Flags:
+        """Tell of pairs whether they are prints of one run; where nothing has to agree, all are."""
+        if enough is None or not len(codes):
+            return np.ones(len(codes), dtype=np.bool_)
+        one, other = np.divmod(codes, len(self._set_of))
+        return self._prints.same(one, other, self._tolerance(one, other), enough)
+
+    def _tolerance(self, one: Numbers, other: Numbers) -> NDArray[np.float64]:
+        """Return which share of the measurements of pairs may differ: few where both bear the same date."""
         of_date = np.zeros(len(one), dtype=np.bool_)
         for dates in self._dates:
             of_date |= (dates[one] == dates[other]) & (dates[one] >= 0)
-        return self._prints.same(one, other, np.where(of_date, FEW, 0.0), enough)
+        return np.where(of_date, FEW, 0.0)
 
     def ordered(self) -> list[list[int]]:
         """Return the records of each run, the most complete one first."""
-        number = self._prints.number
+        number, is_partial = self._prints.number, (self._runs["status"] == "partial").to_numpy()
         sets = []
         for first in np.unique(self._set_of).tolist():
             members = self._members.get(first, [first])
             if members[1:]:
-                is_partial = self._runs["status"].gather(members) == "partial"
-                members = [item for _, _, item in sorted(zip(is_partial, -number[members], members, strict=True))]
+                members = sorted(members, key=lambda item: (is_partial[item], -number[item], item))
             sets.append(members)
         return sets
 
