@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 import polars as pl
 
-from fsbench_kit.charts.style import BAND, REFERENCE, captions, check_size, nothing, ratio_axis, rows_axis
+from fsbench_kit.charts.style import BAND, REFERENCE, by_rows, captions, check_size, nothing, ratio_axis, rows_axis
 from fsbench_kit.tables import counted, one_line
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         from_here=pl.when(first).then(pl.col("band_low").fill_null(low / 1.1).clip(low / 1.1)),
         to_here=pl.when(first).then(pl.col("band_high").fill_null(high * 1.1)),
     )
-    y = rows_axis(
-        "claim:N", _LABEL_WIDTH, claims.to_list(), labelExpr="split(datum.label, '\\n')", labelPadding=10
-    )
+    y = rows_axis("claim:N", _LABEL_WIDTH, claims.to_list(), labelExpr="split(datum.label, '\\n')")
     x = ratio_axis("place:Q", "computed size ÷ claimed size", low / 1.1, high * 1.1)
     names, (colours, shapes) = list(_OUTCOMES), (list(column) for column in zip(*_OUTCOMES.values(), strict=True))
     shown = {
@@ -89,7 +87,10 @@ def claimed_sizes(audit: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.Facet
         base.mark_point(size=80, filled=True, opacity=1).encode(y=y, x=x, shape=shape, **shown),
         data=data,
     ).properties(
-        width=_WIDTH, height=alt.Step(_ROW_HEIGHT), **captions("Dot plot.", heading, explained, data["summary"])
+        width=_WIDTH,
+        height=alt.Step(_ROW_HEIGHT),
+        **by_rows(_LABEL_WIDTH, lines=2),
+        **captions("Dot plot.", heading, explained, data["summary"]),
     )
 
 

@@ -59,9 +59,9 @@ def save(chart: alt.TopLevelMixin, to: Path) -> None:
     to.write_text(draw(_drawable(spec), vl_version=vegalite_version()), encoding="utf-8")
 
 
-def png(spec: dict[str, Any]) -> bytes:
+def png(spec: dict[str, Any], scale: float = _PRINT_SCALE) -> bytes:
     """Draw a Vega-Lite specification as an image."""
-    return _packed(vl_convert.vegalite_to_png(_drawable(spec), vl_version=vegalite_version(), scale=_PRINT_SCALE))
+    return _packed(vl_convert.vegalite_to_png(_drawable(spec), vl_version=vegalite_version(), scale=scale))
 
 
 def _drawable(spec: Any) -> Any:

@@ -2,70 +2,54 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import altair as alt
 import polars as pl
 
+from fsbench_kit.charts.forest_rows import ALL, HEAD_LINE, LABEL_CHARACTERS, STEP, Rows, forest_rows
 from fsbench_kit.charts.style import (
     BAND,
-    PLOT_WIDTH,
     REFERENCE,
+    by_rows,
     captions,
     check_size,
-    colour_scale,
     explained_by,
     joined,
     nothing,
-    panel_header,
     ratio_axis,
     rows_axis,
+    told_apart,
 )
-from fsbench_kit.model.vocabulary import METRICS
-from fsbench_kit.tables import (
-    CELL,
-    cell_label,
-    effects,
-    findings,
-    groups_text,
-    interval_text,
-    metric_text,
-    one_line,
-    ordered,
-    percent,
-    ratio_text,
-    sentence,
-    summary,
-    varying,
-)
+from fsbench_kit.charts.theme import INK, PAPER
+from fsbench_kit.tables import findings, percent, summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_LABEL_WIDTH: Final = 400
-_ROW_HEIGHT: Final = 15
 
 _LONGEST_RULE: Final = 4.0
 """How far, as a factor, an interval's end may lie from its point before the axis cuts it off."""
 _EDGE: Final = 1.06
 
-# How well a point is supported -> the shape that says so.
-_EVIDENCE: Final = {
-    "confidence interval": "circle",
-    "no interval": "circle",
-    "verdict withheld": "diamond",
-    "only a lower bound": "triangle-right",
-    "only an upper bound": "triangle-left",
-}
+_LINE, _TEXT, _CHARACTER = 14, 132, 6.3
+_WIDTHS: Final = {"page": 460, "column": 190}
+_LONGEST_NAME: Final = 22
+"""A longer name of the baseline does not stand at the axis."""
 
 
 def forest(
-    comparison: pl.DataFrame, *, margin: float = 1.05, most: int = 80, title: str | None = None
-) -> alt.Chart | alt.FacetChart:
+    comparison: pl.DataFrame,
+    *,
+    margin: float = 1.05,
+    most: int = 40,
+    title: str | None = None,
+    style: Literal["page", "paper"] = "page",
+    width: Literal["page", "column"] = "page",
+) -> alt.Chart | alt.LayerChart | alt.FacetChart:
     """Draw the ratios of a comparison on a log axis, with an interval where the data allow one.
 
-    Rows that say the same in several metrics are one effect, and are drawn once.
+    Rows that say the same in several metrics are one effect, and one row. Further right is always better: what is
+    lower-is-better is turned round. Groups say what is decided, the largest effect first.
 
     Parameters
     ----------
@@ -74,9 +58,13 @@ def forest(
     margin
         The largest ratio that counts as equal, either way round; drawn as a band.
     most
-        How many rows to draw: first those with an interval, then those furthest from 1.
+        More effects than these are summarised by operation, each of which can be chosen to see its rows.
     title
         What the chart shows; by default the first of its findings.
+    style
+        ``paper`` is for journals: without a title, in black on white.
+    width
+        ``column`` is as narrow as one of two columns, with names above the rows.
 
     Raises
     ------
@@ -86,121 +74,144 @@ def forest(
     Examples
     --------
     >>> import fsbench_kit as fsb
-    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
-    >>> chart = fsb.charts.forest(fsb.compare(data, metrics=["bandwidth"]))
-    >>> for line in chart.title.text:
-    ...     print(line)
-    seqwr, write: xfs was 2.42 times as fast as ext4 (1 run each). There is no verdict: the
-    groups differ in a setting that is not the factor.
+    >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
+    >>> chart = fsb.charts.forest(fsb.compare(data, metrics=["iops"]))
+    >>> print(" ".join(chart.title.text))
+    xfs is as fast as ext4, within the margin of 5 % (3.2 % slower to 0.77 % faster; 10 rounds).
     """
     check_size(comparison)
-    rows = ordered(effects(comparison))
-    every = rows.with_columns(place=_PLACE).drop_nulls("place")
-    if every.is_empty():
-        return nothing(["No row of this comparison has a ratio or a bound."] if rows.height else summary(rows))
-    data = _forest_data(_most_telling(every, most), varying(rows))
-    low, high = _ratio_domain(data, margin)
-    known = pl.col("ci_low").is_not_null()
-    # A mark is not drawn where its place is null, so that each kind of mark has a column of its own.
-    data = data.with_columns(
+    rows = forest_rows(comparison, most)
+    if rows.effects.is_empty():
+        none = ["No row of this comparison has a ratio or a bound."]
+        return nothing(none if comparison.height else summary(comparison))
+    data = _placed(rows.drawn, *(ends := _ratio_domain(rows.drawn, margin)))
+    check_size(data)
+    heading = [title] if title else findings(comparison)[:1]
+    said = captions(
+        "Forest plot.", heading, _explain(rows, margin), data["summary"].drop_nulls().unique(maintain_order=True)
+    )
+    names = [name.partition("|")[2] for name in data["row"]]
+    longest = max(len(line) for name in names for line in name.split("\n"))
+    room = by_rows(
+        round(min(longest, LABEL_CHARACTERS) * _CHARACTER) + 12,
+        right=_TEXT,
+        lines=rows.lines,
+        narrow=width == "column",
+    )
+    transform: list[Any] = []
+    if len(rows.views) > 1:
+        bound = alt.BindRadioSelect(input="select", options=rows.views, name="Effects: ")
+        room["params"].append(alt.VariableParameter("view", value=ALL, bind=bound))
+        transform = [alt.FilterTransform("datum.view === view")]
+    baselines = joined(rows.effects["baseline"])
+    axis = "ratio" if len(baselines) > _LONGEST_NAME or ", " in baselines else f"times {baselines}"
+    chart = alt.layer(
+        *_layers(data, axis, *ends, margin),
+        data=data,
+        transform=transform,
+        width=_WIDTHS[width],
+        height=alt.Step(_step(rows.lines, narrow=width == "column")),
+        resolve=alt.Resolve(axis=alt.AxisResolveMap(x="independent")),
+        **room | said,
+    )
+    if style == "paper":
+        chart.title = alt.Undefined
+        chart.config = PAPER
+    return chart
+
+
+def _step(lines: int, *, narrow: bool) -> int:
+    return STEP + _LINE * (lines if narrow else lines - 1)
+
+
+def _layers(data: pl.DataFrame, axis: str, low: float, high: float, margin: float) -> list[alt.Chart]:
+    """Return the marks. None is drawn where its place is null: each kind has a column of its own."""
+    # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
+    hair = (high / low) ** (0.5 / _WIDTHS["page"])
+    drop = alt.ExprRef("narrow ? 4 : 0")
+    row = rows_axis("row:N", 400, labelExpr="split(slice(datum.label, 6), '\\n')")
+    looks = told_apart(data["level"].drop_nulls(), symbolType="circle")
+    several = data["level"].drop_nulls().n_unique() > 1
+    legend: Any = alt.Legend(title=None) if several else None
+    colour = alt.Color("level:N", scale=looks["color"]["scale"], legend=legend)
+    shape = alt.Shape("level:N", scale=looks["shape"]["scale"], legend=legend)
+    of_level = alt.condition("datum.tone === 'shown' || datum.tone === 'open'", colour, alt.value(REFERENCE))
+    bottom = ratio_axis("filled:Q", axis, low, high)
+    top = ratio_axis("one:Q", axis, low, high)
+    bottom["title"] = None
+    for shown in (bottom, top):
+        shown["axis"]["labelSeparation"] = 6
+    top["axis"]["orient"] = "top"
+    of_band = [{"filter": "datum.kind === 'effect'"}]
+
+    def layer(mark: alt.MarkDef, encoding: dict[str, Any], transform: Sequence[Any] = ()) -> alt.Chart:
+        channels = (
+            alt.FacetedEncoding(y=alt.Y("row:N"), **encoding)
+            if "y" not in encoding
+            else alt.FacetedEncoding(**encoding)
+        )
+        return alt.Chart(mark=mark, encoding=channels, transform=list(transform) or alt.Undefined)
+
+    place = {"color": of_level, "tooltip": alt.Tooltip("summary:N")}
+    return [
+        layer(alt.MarkDef("text", text="", align="left"), {"y": row, "x": alt.value(0)}),
+        layer(
+            alt.MarkDef("rect", color=BAND),
+            {"x": alt.XDatum(1 / margin, axis=None), "x2": alt.X2Datum(margin)},
+            of_band,
+        ),
+        layer(
+            alt.MarkDef("rect", color=REFERENCE),
+            {"x": top, "x2": alt.X2Datum(hair)},
+            [*of_band, {"calculate": str(1 / hair), "as": "one"}],
+        ),
+        layer(
+            alt.MarkDef(
+                "text",
+                align="left",
+                baseline="top",
+                dy=2 - STEP / 2,
+                lineHeight=HEAD_LINE,
+                fontWeight=600,
+                fontSize=13,
+                color=INK,
+                lineBreak="\n",
+            ),
+            {"x": alt.value(0), "text": alt.Text("head:N")},
+            [{"filter": "isValid(datum.head)"}],
+        ),
+        layer(
+            alt.MarkDef("rule", strokeWidth=2, yOffset=drop),
+            {"x": alt.X("ci_low:Q", axis=None), "x2": alt.X2("ci_high:Q"), **place},
+        ),
+        layer(alt.MarkDef("text", text="◂", dx=-4, yOffset=drop), {"x": alt.X("cut_low:Q", axis=None), **place}),
+        layer(alt.MarkDef("text", text="▸", dx=4, yOffset=drop), {"x": alt.X("cut_high:Q", axis=None), **place}),
+        layer(
+            alt.MarkDef("point", size=80, filled=True, opacity=1, yOffset=drop),
+            {"x": bottom, "shape": shape, **place},
+        ),
+        layer(
+            alt.MarkDef("point", size=70, strokeWidth=1.8, filled=False, fill="white", opacity=1, yOffset=drop),
+            {"x": alt.X("hollow:Q", axis=None), "shape": shape, **place},
+        ),
+        layer(
+            alt.MarkDef("text", align="left", fontSize=12, color=INK, yOffset=drop),
+            {"x": alt.value(alt.ExprRef("width + 10")), "text": alt.Text("text:N")},
+            [{"filter": "isValid(datum.text)"}],
+        ),
+    ]
+
+
+def _placed(drawn: pl.DataFrame, low: float, high: float) -> pl.DataFrame:
+    """Give each kind of mark a column of its own, within the ends of the axis."""
+    supported = pl.col("tone").is_in(["shown", "equal"])
+    return drawn.with_columns(
         pl.col("ci_low", "ci_high").clip(low, high),
-        filled=pl.when(known).then("place"),
-        hollow=pl.when(~known).then("place"),
+        filled=pl.when(supported).then("place"),
+        hollow=pl.when(~supported).then("place"),
         cut_low=pl.when(pl.col("ci_low") < low).then(low),
         cut_high=pl.when(pl.col("ci_high") > high).then(high),
     )
-    places = ratio_axis("filled:Q", f"ratio to {joined(rows['baseline'])}", low, high)
-    shape = alt.Shape(
-        "evidence:N", legend=None, scale=alt.Scale(domain=list(_EVIDENCE), range=list(_EVIDENCE.values()))
-    )
-    # Altair copies a chart whole at each step that changes it: so this one is put together from finished parts.
-    once_a_panel = [{"aggregate": [{"op": "count", "as": "rows"}]}]
-    of_panels: list[tuple[alt.MarkDef, dict[str, Any]]] = [
-        (alt.MarkDef("rect", color=BAND), {"x": alt.XDatum(1 / margin), "x2": alt.X2Datum(margin)}),
-        (alt.MarkDef("rule", color=REFERENCE, strokeDash=[4, 3]), {"x": alt.XDatum(1.0)}),
-    ]
-    of_cells: list[tuple[alt.MarkDef, dict[str, Any]]] = [
-        (alt.MarkDef("rule", strokeWidth=2), {"x": alt.X("ci_low:Q"), "x2": alt.X2("ci_high:Q")}),
-        (alt.MarkDef("text", text="◂", dx=-4), {"x": alt.X("cut_low:Q")}),
-        (alt.MarkDef("text", text="▸", dx=4), {"x": alt.X("cut_high:Q")}),
-        (alt.MarkDef("point", size=80, filled=True), {"x": places, "shape": shape}),
-        (alt.MarkDef("point", size=80, strokeWidth=1.8), {"x": alt.X("hollow:Q"), "shape": shape}),
-        (
-            alt.MarkDef("text", align="left", fontSize=11, opacity=1),
-            {"x": alt.value(PLOT_WIDTH + _ROW_HEIGHT), "text": alt.Text("text:N")},
-        ),
-    ]
-    cell: dict[str, Any] = {
-        "y": rows_axis("cell:N", _LABEL_WIDTH, labelPadding=10),
-        "yOffset": alt.YOffset("level:N", sort=None),
-        "color": alt.Color("level:N", title=None, scale=colour_scale(data["level"])),
-        "opacity": alt.condition("datum.evidence === 'verdict withheld'", alt.value(0.5), alt.value(1.0)),
-        "tooltip": [alt.Tooltip(f"{name}:N") for name in ("summary", "cell", "ratio", "verdict", "reasons")],
-    }
-    layers = [
-        *({"mark": mark, "encoding": ends, "transform": once_a_panel} for mark, ends in of_panels),
-        *({"mark": mark, "encoding": cell | ends} for mark, ends in of_cells),
-    ]
-    heading = [title] if title else findings(rows)[:1]
-    explained = _explain_forest(rows, every, data, margin)
-    groups = data["group"].unique(maintain_order=True).to_list()
-    return alt.FacetChart(
-        data,
-        alt.LayerSpec(layer=layers, width=PLOT_WIDTH, height=alt.Step(_ROW_HEIGHT)),
-        alt.FacetMapping(row=alt.Row("group:N", sort=groups, header=panel_header(PLOT_WIDTH))),
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(y="independent")),
-        **captions("Forest plot.", heading, explained, data["summary"]),
-    )
-
-
-def _bound(name: str) -> pl.Expr:
-    return pl.when(pl.col(name).is_between(0, math.inf, closed="none")).then(name)
-
-
-_PLACE: Final = pl.coalesce("ratio", _bound("rounding_low"), _bound("rounding_high"))
-"""Where a row's point stands: at its ratio, or at the bound that is known."""
-
-
-def _forest_data(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return what a forest plot draws of each row."""
-    in_pairs = rows.select(*CELL, "metric", "statistic", "level").is_duplicated().any()
-    drawn = [
-        {
-            "group": _group_text(row),
-            "cell": cell_label(row, names) or "the only cell",
-            "level": groups_text(row) if in_pairs else one_line(row["level"]),
-            "place": row["place"],
-            "ci_low": row["ci_low"],
-            "ci_high": row["ci_high"],
-            "evidence": _evidence(row),
-            "summary": sentence(row),
-            "ratio": interval_text(row),
-            "text": ratio_text(row["ratio"]) if row["ci_low"] is None and row["ratio"] else interval_text(row),
-            "verdict": row["verdict"],
-            "reasons": " ".join([*row["reasons"], *map(one_line, row["footnotes"])]),
-        }
-        for row in rows.iter_rows(named=True)
-    ]
-    texts = ("group", "cell", "level", "evidence", "summary", "ratio", "text", "verdict", "reasons")
-    figures = ("place", "ci_low", "ci_high")
-    schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(figures, pl.Float64)
-    return pl.DataFrame(drawn, schema=schema)
-
-
-def _evidence(row: dict[str, Any]) -> str:
-    if row["ratio"] is None:
-        return "only a lower bound" if row["rounding_low"] else "only an upper bound"
-    if row["ci_low"] is None:
-        return "no interval"
-    return "verdict withheld" if row["verdict"] == "not comparable" else "confidence interval"
-
-
-def _group_text(row: dict[str, Any]) -> str:
-    """Head a panel with its metric, and with the side of 1 on which a candidate is better."""
-    better = METRICS[row["metric"]].better
-    side = {"higher": "right", "lower": "left", None: None}[better]
-    name = metric_text(row["metric"], row["statistic"])
-    return f"{name}: {better} is better ({side} of 1)" if side else name
 
 
 def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
@@ -215,30 +226,31 @@ def _ratio_domain(data: pl.DataFrame, margin: float) -> tuple[float, float]:
     return min(ends[0], 1 / margin**2) / _EDGE, max(ends[1], margin**2) * _EDGE
 
 
-def _most_telling(rows: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Keep the rows with an interval, and then those furthest from 1, in the order in which they are."""
-    order = rows.select(pl.col("ci_low").is_null(), distance=-pl.col("place").log().abs())
-    places = order.with_row_index().sort("ci_low", "distance", maintain_order=True)["index"].head(most)
-    return rows[places.sort().to_list()]
-
-
-def _explain_forest(rows: pl.DataFrame, every: pl.DataFrame, data: pl.DataFrame, margin: float) -> str:
+def _explain(rows: Rows, margin: float) -> str:
     """Say how the marks of a forest plot are to be read, as far as it has them."""
-    seen = set(data["evidence"])
-    confidences = rows["confidence"].drop_nulls().unique().to_list()
+    effects = rows.effects
+    verdicts = set(effects["verdict"])
+    confidences = effects["confidence"].drop_nulls().unique().to_list()
     level = f"{percent(confidences[0])} " if len(confidences) == 1 else ""
     return explained_by(
         (
-            bool(confidences),
-            f"Bars are {level}confidence intervals, row by row; verdicts are corrected for the number of effects.",
+            True,
+            "Further right is better"
+            + ("; what is lower-is-better is turned round." if "lower" in effects["better"] else "."),
         ),
-        ("no interval" in seen, "A hollow point without a bar has no interval; its notes say why."),
-        ("verdict withheld" in seen, "A pale diamond has an interval but no verdict; its notes say why."),
-        (any("bound" in evidence for evidence in seen), "A hollow triangle is a bound: the ratio lies beyond it."),
-        (True, f"The dashed line marks equality, the band ±{percent(margin - 1)}."),
-        (rows.height > every.height, f"Rows without a ratio: {rows.height - every.height}."),
         (
-            every.height > data.height,
-            f"Shown: {data.height} of {every.height} rows, those with an interval, then those furthest from 1.",
+            len(rows.views) > 1,
+            f"Each mark is one of {effects.height} effects; the text is their median and their range. "
+            "Choose an operation to see its effects.",
         ),
+        (
+            bool(confidences) and len(rows.views) == 1,
+            f"Bars are {level}confidence intervals; the band is the ±{percent(margin - 1)} that count as equal.",
+        ),
+        (
+            verdicts == {"single runs"},
+            "All are ratios of single runs: how much runs vary is unknown, so there are no intervals.",
+        ),
+        (bool(verdicts - {"better", "worse", "equivalent", "single runs"}), "Hollow marks have no verdict."),
+        (rows.without_ratio > 0, f"Effects without a ratio: {rows.without_ratio}."),
     )

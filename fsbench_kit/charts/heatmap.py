@@ -1,4 +1,4 @@
-"""Ratios of a comparison over file size and record size, one panel for each operation."""
+"""Ratios of a comparison over record size and operation, or over file size and record size of each operation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,23 @@ from fsbench_kit.model.errors import RequestError
 from fsbench_kit.tables import cell_text, metric_text, one_line, ordered, ratio_text
 
 _TILE: Final = 62
-_TILE_HEIGHT: Final = 20
+_TILE_HEIGHT: Final = 22
 _LEAST_WIDTH: Final = 200
 _PAGE: Final = 900
-_FURTHEST: Final = 3.0
-"""The largest log2 ratio with a colour of its own: 8 times, either way round."""
+_LABELS: Final = 120
+_LEAST_END: Final = 1.0
+"""The least end of the scale, as a `_shade`: twice, either way round."""
+_DARK_FROM: Final = 0.6
+"""Of the way to the end of the scale, from where on a tile is so dark that its text is white."""
 
 
 def ratio_map(
     comparison: pl.DataFrame, *, metric: str = "bandwidth", title: str | None = None
-) -> alt.Chart | alt.FacetChart:
-    """Draw the ratios of a comparison over file size and record size.
+) -> alt.Chart | alt.LayerChart | alt.FacetChart:
+    """Draw the ratios of a comparison as a map, with the ratio in each tile.
+
+    Files of one size make one map over record size and operation; files of several sizes make one over file size
+    and record size for each operation.
 
     Parameters
     ----------
@@ -33,7 +39,7 @@ def ratio_map(
     metric
         Of the rows to draw.
     title
-        What the chart shows; by default it counts the ratios on both sides of 1.
+        What the chart shows; by default it counts the tiles on both sides of 1.
 
     Raises
     ------
@@ -48,43 +54,49 @@ def ratio_map(
     >>> chart = fsb.charts.ratio_map(found.filter(level="btrfs"))
     >>> for line in chart.title.text:
     ...     print(line)
-    Bandwidth of btrfs against ext4: above 1 in 6, below in 4 of 10 tiles
+    Bandwidth: btrfs ahead of ext4 in 6, behind in 4 of 10 tiles
     """
     rows = ordered(comparison).filter(
         pl.col("block_size").is_not_null(), pl.col("file_size").is_not_null(), metric=metric, statistic="value"
     )
     if rows["ratio"].count() == 0:
         return nothing([f"No ratio of {metric_text(metric, 'value')} has both a record size and a file size."])
+    end = max(_LEAST_END, float(rows.select(_shade(pl.col("ratio")).abs().max()).item()))
+    one_file = rows["file_size"].n_unique() == 1
+    over = ("block_size", "operation") if one_file else ("file_size", "block_size")
     data = _tiles(
         rows.with_columns(
-            shade=pl.col("ratio").log(2).clip(-_FURTHEST, _FURTHEST),
+            shade=_shade(pl.col("ratio")),
             text=pl.Series([None if r is None else ratio_text(r) for r in rows["ratio"]], dtype=pl.String),
-            dark=pl.col("ratio").log(2).abs() > 0.6 * _FURTHEST,
-        )
+            dark=_shade(pl.col("ratio")).abs() > _DARK_FROM * end,
+        ),
+        *over,
     )
     ratios = rows["ratio"].drop_nulls()
     levels, against = joined(rows["level"]), joined(rows["baseline"])
     name = metric_text(metric, "value")
-    above = f"above 1 in {(ratios > 1).sum()}, below in {(ratios < 1).sum()}"
-    heading = title or f"{name} of {levels} against {against}: {above} of {ratios.len()} tiles"
+    above = f"ahead of {against} in {(ratios > 1).sum()}, behind in {(ratios < 1).sum()}"
+    heading = title or f"{name}: {levels} {above} of {ratios.len()} tiles"
+    steps = [step for step in (1, 2, 4, 16, 64, 256, 1024) if math.sqrt(math.log2(step)) <= end]
+    marked = [sign * math.sqrt(math.log2(step)) for step in steps for sign in ((-1, 1) if step > 1 else (1,))]
     colour = alt.Color(
         "shade:Q",
-        title=f"ratio to {against}",
-        scale=alt.Scale(scheme="blueorange", reverse=True, domain=[-_FURTHEST, _FURTHEST]),
+        title=f"{levels} as a multiple of {against}",
+        scale=alt.Scale(scheme="blueorange", reverse=True, domain=[-end, end]),
         legend=alt.Legend(
-            values=[-3, -2, -1, 0, 1, 2, 3],
-            labelExpr="datum.value < 0 ? '1/' + pow(2, -datum.value) : pow(2, datum.value)",
+            values=sorted(marked),
+            labelExpr="(datum.value < 0 ? '1/' : '') + round(pow(2, datum.value * datum.value))",
             gradientLength=200,
         ),
     )
-    single = "single runs" in set(rows["verdict"])
+    single = rows["ci_low"].is_null().all()
     explained = (
         "Ratios of single runs: how much runs vary is unknown." if single else "The table has their intervals."
     )
-    return _drawn(data, colour, heading, explained)
+    return _drawn(data, colour, heading, explained, over)
 
 
-def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
+def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.LayerChart | alt.FacetChart]:
     """Draw a map for each part of a comparison that is a matrix: of several record sizes for a file size.
 
     Parameters
@@ -106,45 +118,71 @@ def ratio_maps(comparison: pl.DataFrame) -> list[alt.Chart | alt.FacetChart]:
     return [ratio_map(matrix) for _, matrix in matrices if matrix["block_size"].n_unique() > 1]
 
 
-def _tiles(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return every combination of the sizes for each panel; those that were not measured have no figure."""
+def _shade(ratio: pl.Expr) -> pl.Expr:
+    """Return the place of a ratio on the scale: its size on a log scale, where small ones are spread out."""
+    return ratio.log(2).sign() * ratio.log(2).abs().sqrt()
+
+
+def _tiles(rows: pl.DataFrame, across: str, down: str) -> pl.DataFrame:
+    """Return every combination of what a map is over; those that were not measured have no figure."""
+    operations = pl.Series("operation", [cell_text("operation", name) for name in rows["operation"]], pl.String)
+    levels = pl.Series("level", [one_line(name) for name in rows["level"]], pl.String)
+    rows = rows.with_columns(operations, levels)
     several = rows["level"].n_unique() > 1
-    names = [
-        cell_text("operation", row["operation"]) + (f", {one_line(row['level'])}" if several else "")
-        for row in rows.rows(named=True)
-    ]
-    known = rows.select(pl.Series("panel", names, pl.String), "block_size", "file_size", "shade", "text", "dark")
-    if known.select("panel", "block_size", "file_size").is_duplicated().any():
+    panel = pl.concat_str("operation", "level", separator=", ") if several else pl.col("operation")
+    if down == "operation":
+        panel = pl.col("level")
+    known = rows.select("shade", "text", "dark", panel=panel, across=across, down=down)
+    if known.select("panel", "across", "down").is_duplicated().any():
         raise RequestError(
             "several figures of one operation have the same record size and file size",
             hint="Draw those of one study, one number of threads and one level.",
         )
     grid = known.select(pl.col("panel").unique(maintain_order=True))
-    for name in ("block_size", "file_size"):
-        grid = grid.join(known.select(pl.col(name).unique().sort()), how="cross")
-    tiles = grid.join(known, on=["panel", "block_size", "file_size"], how="left", maintain_order="left")
+    for name in ("across", "down"):
+        values = known[name].unique(maintain_order=True)
+        grid = grid.join(pl.DataFrame(values.sort() if values.dtype.is_numeric() else values), how="cross")
+    tiles = grid.join(known, on=["panel", "across", "down"], how="left", maintain_order="left")
     check_size(tiles)
-    return tiles.with_columns(
-        *(
-            pl.Series(name, [cell_text(size, value) for value in tiles[size]], pl.String)
-            for name, size in (("record", "block_size"), ("file", "file_size"))
-        ),
-    ).with_columns(
+    shown = tiles.with_columns(
+        _texts("across", tiles["across"], across),
+        _texts("down", tiles["down"], down),
+    )
+    return shown.select(
+        *("panel", "across", "down", "shade", "text", "dark"),
         summary=pl.format(
-            "{}, file {}, record {}: {}", "panel", "file", "record", pl.col("text").fill_null("not measured")
-        )
+            "{}, {} {}, {} {}: {}",
+            "panel",
+            pl.lit(_TITLES[across]),
+            "across",
+            pl.lit(_TITLES[down]),
+            "down",
+            pl.col("text").fill_null("not measured"),
+        ),
     )
 
 
-def _drawn(data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) -> alt.FacetChart:
-    sizes = {
-        name: data.select(name, size).unique().sort(size)[name].to_list()
-        for name, size in (("record", "block_size"), ("file", "file_size"))
-    }
-    width = max(_LEAST_WIDTH, _TILE * len(sizes["file"]))
+_TITLES: Final = {"block_size": "record size", "file_size": "file size", "operation": "operation"}
+
+
+def _texts(name: str, values: pl.Series, of: str) -> pl.Series:
+    return pl.Series(name, [cell_text(of, value) for value in values], pl.String)
+
+
+def _drawn(
+    data: pl.DataFrame, colour: alt.Color, heading: str, explained: str, over: tuple[str, str]
+) -> alt.LayerChart | alt.FacetChart:
+    names = {name: data[name].unique(maintain_order=True).to_list() for name in ("across", "down")}
+    down = names["down"][::-1] if over[1] == "block_size" else names["down"]
+    width = max(_LEAST_WIDTH, _TILE * len(names["across"]))
     base = alt.Chart().encode(
-        x=alt.X("file:N", title="file size", sort=sizes["file"], axis=alt.Axis(labelAngle=0, grid=False)),
-        y=alt.Y("record:N", title="record size", sort=sizes["record"][::-1], axis=alt.Axis(grid=False)),
+        x=alt.X(
+            "across:N",
+            title=_TITLES[over[0]],
+            sort=names["across"],
+            axis=alt.Axis(labelAngle=0, grid=False, labelOverlap="greedy"),
+        ),
+        y=alt.Y("down:N", title=_TITLES[over[1]], sort=down, axis=alt.Axis(grid=False)),
         tooltip="summary:N",
     )
     measured = base.transform_filter("isValid(datum.text)")
@@ -152,7 +190,7 @@ def _drawn(data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) 
         measured.mark_rect(stroke="white").encode(color=colour),
         measured.mark_text(fontSize=10.5).encode(
             text="text:N",
-            color=alt.condition("datum.dark", alt.value("white"), alt.value("#1f2933")),
+            color=alt.condition("datum.dark", alt.value("white"), alt.value(_ON_TILE)),
         ),
         base.transform_filter("!isValid(datum.text)").mark_text(color=REFERENCE).encode(text=alt.value("×")),
         data=data,
@@ -160,11 +198,17 @@ def _drawn(data: pl.DataFrame, colour: alt.Color, heading: str, explained: str) 
     missing = data["text"].null_count()
     if missing:
         explained += f" × marks what was not measured ({missing} of {data.height})."
+    said = captions("Map of ratios.", [heading], explained, data["summary"] + ".")
+    panels_of = data["panel"].unique(maintain_order=True).to_list()
+    step = alt.Step(_TILE_HEIGHT)
+    if len(panels_of) == 1 and over[1] == "operation":
+        return layers.properties(
+            width=width, height=step, usermeta={"rows": {"labels": _LABELS, "right": 8}}, **said
+        )
     return panels(
-        layers,
-        data["panel"].unique(maintain_order=True).to_list(),
-        captions("Map of ratios.", [heading], explained, data["summary"] + "."),
-        height=alt.Step(_TILE_HEIGHT),
-        width=width,
-        columns=max(1, math.floor(_PAGE / (width + 90))),
+        layers, panels_of, said, height=step, width=width, columns=max(1, math.floor(_PAGE / (width + 90)))
     )
+
+
+_ON_TILE: Final = "#1f2934"
+"""Ink that stays dark on a dark page."""

@@ -25,6 +25,9 @@ from fsbench_kit.tables import cell_names, counted, ordered
 _HEIGHT: Final = 260
 _RANKS: Final = {0.5: "50 %", 0.9: "90 %", 0.99: "99 %", 0.999: "99.9 %", 0.9999: "99.99 %", 0.99999: "99.999 %"}
 _SAME: Final = 1e-9
+_FEWEST: Final = 3
+"""Curves of a group from which on it has a median and a band."""
+_GRID: Final = 80
 _ENOUGH: Final = 10
 """Requests that have to lie beyond a percentile before a title speaks of it."""
 
@@ -76,6 +79,8 @@ def percentiles(curves: pl.DataFrame, *, most: int = 6, title: str | None = None
     marks = {
         "ribbon": alt.Chart().mark_area(opacity=0.3).encode(x=shares, y=times, y2="low:Q"),
         "line": alt.Chart().mark_line(strokeWidth=1.3).encode(x=shares, y=times, order="share:Q"),
+        "band": alt.Chart().mark_area(opacity=0.15).encode(x=shares, y=alt.Y("highest:Q"), y2="lowest:Q"),
+        "median": alt.Chart().mark_line(strokeWidth=2.5).encode(x=shares, y=alt.Y("median:Q"), order="share:Q"),
         "point": alt.Chart().mark_point(filled=True, size=38).encode(x=shares, y=alt.Y("printed:Q")),
     }
     return _drawn("Percentile curves.", data, marks, title or _finding(data), most)
@@ -113,6 +118,10 @@ def ecdf(curves: pl.DataFrame, *, most: int = 6, title: str | None = None) -> al
     marks = {
         "ribbon": alt.Chart().mark_area(opacity=0.3, orient="horizontal").encode(x=times, x2="low:Q", y=shares),
         "line": alt.Chart().mark_line(strokeWidth=1.3).encode(x=times, y=shares, order="share:Q"),
+        "band": alt.Chart()
+        .mark_area(opacity=0.15, orient="horizontal")
+        .encode(x=alt.X("highest:Q"), x2="lowest:Q", y=shares),
+        "median": alt.Chart().mark_line(strokeWidth=2.5).encode(x=alt.X("median:Q"), y=shares, order="share:Q"),
         "point": alt.Chart().mark_point(filled=True, size=38).encode(x=alt.X("printed:Q"), y=shares),
     }
     return _drawn("Empirical distribution.", data, marks, title or _finding(data, 0.5), most)
@@ -196,34 +205,88 @@ def _drawn(kind: str, every: pl.DataFrame, marks: dict[str, alt.Chart], heading:
     names = every["panel"].unique(maintain_order=True).to_list()
     data = every.filter(pl.col("panel").is_in(names[:most]))
     looks = told_apart(data["level"], symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
-    channels = {"ribbon": ("color",), "line": ("color", "strokeDash"), "point": ("color", "shape")}
+    middle = _middle(data)
+    channels = {
+        "ribbon": ("color",),
+        "line": ("color", "strokeDash"),
+        "point": ("color", "shape"),
+        "band": ("color",),
+        "median": ("color", "strokeDash"),
+    }
+    behind = middle.height > 0  # then runs are thin lines
+    if behind:
+        marks["line"] = marks["line"].mark_line(strokeWidth=0.6, opacity=0.6)
+    known = {
+        "point": data["printed"].is_not_null().any(),
+        "ribbon": not behind,
+        "band": behind,
+        "median": behind,
+    }
+    tips = {"band": (), "median": ("level", "within")}
     layers = alt.layer(
         *(
             mark.encode(
                 detail="curve:N",
-                tooltip=[alt.Tooltip(f"{name}:N") for name in ("level", "within", "requests", "curve")],
+                tooltip=[
+                    alt.Tooltip(f"{tip}:N") for tip in tips.get(name, ("level", "within", "requests", "curve"))
+                ],
                 **{channel: looks[channel] for channel in channels[name]},
             )
             for name, mark in marks.items()
-            if name != "point" or data["printed"].is_not_null().any()
+            if known.get(name, True)
         ),
-        data=data,
+        data=pl.concat([data, middle], how="diagonal"),
     )
-    explained = _explain(data, every)
+    explained = _explain(data, every, middle=behind)
     summaries = every.group_by("panel", maintain_order=True).map_groups(
         lambda cell: pl.DataFrame({"summary": _finding(cell)})
     )
     return panels(layers, names, captions(kind, [heading], explained, summaries["summary"]), height=_HEIGHT)
 
 
-def _explain(data: pl.DataFrame, every: pl.DataFrame) -> str:
+def _middle(data: pl.DataFrame) -> pl.DataFrame:
+    """Return the median of each group's curves at shares that lie evenly, and the fastest and slowest."""
+    curves = data.filter(pl.col("high").is_not_null(), known_from="bins").sort("share")
+    grouped = curves.group_by("panel", "level", maintain_order=True)
+    parts = [
+        _of_group(of).with_columns(panel=pl.lit(panel), level=pl.lit(level))
+        for (panel, level), of in grouped
+        if of["curve"].n_unique() >= _FEWEST
+    ]
+    return pl.concat(parts) if parts else pl.DataFrame()
+
+
+def _of_group(curves: pl.DataFrame) -> pl.DataFrame:
+    deepest = float(curves.group_by("curve").agg(pl.col("nines").max())["nines"].min())  # type: ignore[arg-type]
+    nines = pl.DataFrame({"nines": [deepest * step / _GRID for step in range(1, _GRID + 1)]})
+    grid = nines.select("nines", share=1 - pl.lit(10.0).pow(-pl.col("nines")) - _SAME)
+    times = pl.concat(
+        grid.join_asof(curve.select("share", "high"), on="share", strategy="forward")
+        for (_,), curve in curves.group_by("curve", maintain_order=True)
+    )
+    middle = times.group_by("nines", "share").agg(
+        median=pl.col("high").median(), lowest=pl.col("high").min(), highest=pl.col("high").max()
+    )
+    middle = middle.sort("share").drop_nulls()
+    said = [
+        f"{_share(round(share, 7))} within {_time(time)}, in the median run"
+        for share, time in middle.select("share", "median").rows()
+    ]
+    return middle.with_columns(pl.Series("within", said, pl.String), curve=pl.lit("median"))
+
+
+def _explain(data: pl.DataFrame, every: pl.DataFrame, *, middle: bool) -> str:
     """Say what a curve and its width are, and what was left out."""
     pooled = data["curve"].str.starts_with("pooled").any()
     bins, printed = ((data["known_from"] == source).any() for source in ("bins", "percentiles"))
     return explained_by(
-        (bins and not pooled, "Each curve is one run; runs are not averaged."),
+        (bins and not pooled and not middle, "Each curve is one run; runs are not averaged."),
+        (
+            middle,
+            "Thin lines are runs; the thick one is their median, the band goes from the fastest to the slowest.",
+        ),
         (pooled, "The bins of all runs are added up: a run with more requests counts more."),
-        (bins, "A curve is as wide as the tool's bins, within which times are unknown."),
+        (bins and not middle, "A curve is as wide as the tool's bins, within which times are unknown."),
         (printed, "Points are printed percentiles, each of one log; the lines only join them."),
         (every.height > data.height, f"Shown: {data['panel'].n_unique()} of {every['panel'].n_unique()} cells."),
     )

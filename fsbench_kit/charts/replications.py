@@ -10,6 +10,7 @@ import polars as pl
 
 from fsbench_kit.charts.style import (
     REFERENCE,
+    by_rows,
     captions,
     check_size,
     nothing,
@@ -80,7 +81,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     ).row(0)
     colours, shapes = (list(column) for column in zip(*_LOOK.values(), strict=True))
     base = alt.Chart().encode(
-        y=rows_axis("cell:N", _LABEL_WIDTH, labelPadding=10),
+        y=rows_axis("cell:N", _LABEL_WIDTH),
         yOffset=alt.YOffset("whose:N", sort=list(_LOOK)),
         color=alt.Color("whose:N", title=None, scale=alt.Scale(domain=list(_LOOK), range=colours)),
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("cell", "whose", "ratio", "direction", "size")],
@@ -107,7 +108,7 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         layers.properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
         .facet(row=alt.Row("group:N", sort=groups, header=panel_header(_WIDTH)))
         .resolve_scale(y="independent")
-        .properties(**_captions("Forest plot.", heading, explained, data["summary"]))
+        .properties(**by_rows(_LABEL_WIDTH), **_captions("Forest plot.", heading, explained, data["summary"]))
     )
     return chart
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import altair as alt
 import polars as pl
 
+from fsbench_kit.charts.theme import MUTED
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.units import scales
@@ -20,23 +21,39 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 5000
 """More rows than this are not a chart but a table of points: they have to be summarised first."""
 
-COLOURS: Final = {
-    "ext4": "#0072b2",
-    "xfs": "#d55e00",
-    "zfs": "#7b3294",
-    "btrfs": "#009e73",
-    "ext3": "#56b4e9",
-    "ext2": "#8c9eae",
-    "f2fs": "#e69f00",
-    "jfs": "#cc79a7",
-    "nilfs2": "#8c510a",
-}
-"""The colours of filesystems, the same in every chart: those of Okabe and Ito, who chose them so that people tell
-them apart whatever they see of red and green, and three more of different lightness."""
-_OTHER_COLOURS: Final = ("#333333", "#117733", "#882255", "#44aa99", "#999933", "#aa4499", "#6699cc", "#661100")
 
-_DASHES: Final = ([1, 0], [5, 2], [1.5, 1.5], [8, 2, 2, 2], [3, 3], [10, 4])
-_SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+class Look(NamedTuple):
+    """How a level looks in every chart: some do not see colours, and some paper is grey."""
+
+    colour: str
+    shape: str
+    dash: Sequence[float]
+
+
+_HOURGLASS: Final = "M-.7,-.7L.7,-.7L-.7,.7L.7,.7Z"
+
+LOOKS: Final = {
+    "ext4": Look("#0072b2", "circle", [1, 0]),
+    "xfs": Look("#d55e00", "square", [5, 2]),
+    "zfs": Look("#7b3294", "triangle-up", [1.5, 1.5]),
+    "btrfs": Look("#009e73", "diamond", [8, 2, 2, 2]),
+    "ext3": Look("#56b4e9", "triangle-down", [3, 3]),
+    "ext2": Look("#8c9eae", "triangle-left", [10, 4]),
+    "f2fs": Look("#e69f00", "cross", [5, 2]),
+    "jfs": Look("#cc79a7", "triangle-right", [1.5, 1.5]),
+    "nilfs2": Look("#8c510a", _HOURGLASS, [3, 3]),
+    "reiserfs": Look("#661100", "cross", [8, 2, 2, 2]),
+}
+"""The looks of filesystems, the same in every chart. The colours are of Okabe and Ito, who chose them so that
+people tell them apart whatever they see of red and green, and more of different lightness."""
+_OTHER_LOOKS: Final = tuple(
+    Look(colour, look.shape, look.dash)
+    for colour, look in zip(
+        ("#333333", "#117733", "#882255", "#44aa99", "#999933", "#aa4499", "#6699cc", "#b8860b"),
+        LOOKS.values(),
+        strict=False,
+    )
+)
 
 # The span of a log axis up to which its ticks are these multiples of powers of ten.
 _STEPS: Final = {
@@ -58,7 +75,7 @@ PANEL_WIDTH: Final = 330
 PANEL_HEIGHT: Final = 130
 
 BAND: Final = "#e4e7eb"
-REFERENCE: Final = "#52606d"
+REFERENCE: Final = MUTED
 
 _TITLE_CHARACTERS: Final = 92
 _SUBTITLE_CHARACTERS: Final = 112
@@ -66,29 +83,31 @@ _MOST_LINES: Final = 4
 _MOST_DESCRIBED: Final = 12
 
 
+def looks_of(names: Sequence[str]) -> list[Look]:
+    """Return the look of each level: a filesystem's own, or one of the others in their order."""
+    others = [name for name in names if name.lower() not in LOOKS]
+    spare = {name: _OTHER_LOOKS[i % len(_OTHER_LOOKS)] for i, name in enumerate(others)}
+    return [spare.get(name) or LOOKS[name.lower()] for name in names]
+
+
 def colour_scale(levels: Iterable[str]) -> alt.Scale:
-    """Give each level its colour: a filesystem's own, or one of the others in their order."""
+    """Give each level its colour."""
     names = in_order(levels)
-    others = [name for name in names if name.lower() not in COLOURS]
-    spare = {name: _OTHER_COLOURS[i % len(_OTHER_COLOURS)] for i, name in enumerate(others)}
-    return alt.Scale(domain=names, range=[spare.get(name) or COLOURS[name.lower()] for name in names])
+    return alt.Scale(domain=names, range=[look.colour for look in looks_of(names)])
 
 
 def told_apart(levels: Iterable[str], **legend: Any) -> dict[str, Any]:
-    """Return the encodings that give each level a colour, a shape and a dash of its own.
-
-    One is not enough: some do not see colours, and some paper is grey.
-    """
+    """Return the encodings that give each level its colour, its shape and its dash."""
     names, shown = in_order(levels), alt.Legend(title=None, **legend)
+    looks = looks_of(names)
 
-    def in_turn(looks: Sequence[Any]) -> dict[str, Any]:
-        scale = alt.Scale(domain=names, range=[looks[i % len(looks)] for i in range(len(names))])
-        return {"scale": scale, "legend": shown}
+    def scale(of: Sequence[Any]) -> dict[str, Any]:
+        return {"scale": alt.Scale(domain=names, range=of), "legend": shown}
 
     return {
-        "color": alt.Color("level:N", scale=colour_scale(names), legend=shown),
-        "shape": alt.Shape("level:N", **in_turn(_SHAPES)),
-        "strokeDash": alt.StrokeDash("level:N", **in_turn(_DASHES)),
+        "color": alt.Color("level:N", **scale([look.colour for look in looks])),
+        "shape": alt.Shape("level:N", **scale([look.shape for look in looks])),
+        "strokeDash": alt.StrokeDash("level:N", **scale([look.dash for look in looks])),
     }
 
 
@@ -165,8 +184,42 @@ def one_lines(names: pl.Series) -> pl.Series:
 
 
 def rows_axis(field: str, width: int, sort: Sequence[str] | None = None, **options: Any) -> alt.Y:
-    """Return an axis with a row for each name, in the order of the data unless another is given."""
-    return alt.Y(field, sort=sort, title=None, axis=alt.Axis(labelLimit=width, ticks=False, **options))
+    """Return an axis with a row for each name, in the order of the data unless another is given.
+
+    In a `by_rows` chart that is narrow, names stand above what they name.
+    """
+
+    def either(narrow: str, wide: str) -> alt.ExprRef:
+        return alt.ExprRef(f"narrow ? {narrow} : {wide}")
+
+    look = {
+        "labelAlign": either("'left'", "'right'"),
+        "labelBaseline": either("'bottom'", "'middle'"),
+        "labelOffset": either(str(ABOVE), "0"),
+        "labelPadding": either("0", "10"),
+        "labelLimit": either("2000", str(width)),
+    }
+    return alt.Y(field, sort=sort, title=None, axis=alt.Axis(ticks=False, domain=False, **look | options))
+
+
+ABOVE: Final = -8
+"""Where a name stands above its row in a narrow chart, from the row's middle."""
+
+
+def by_rows(labels: int, *, right: int = 20, lines: int = 1, narrow: bool = False) -> dict[str, Any]:
+    """Return the properties of a chart of rows, from which a page fits it to its width.
+
+    Parameters
+    ----------
+    labels, right
+        The room for names to the left of the plot, and for text to its right, in pixels.
+    lines
+        The lines of the longest name.
+    narrow
+        Whether names stand above their rows.
+    """
+    room = {"labels": labels, "right": right, "lines": lines}
+    return {"params": [alt.VariableParameter("narrow", value=narrow)], "usermeta": {"rows": room}}
 
 
 def panels(
@@ -220,7 +273,7 @@ def explained_by(*sentences: tuple[bool, str]) -> str:
 def nothing(why: list[str]) -> alt.Chart:
     """Draw a chart that says why there is nothing to draw."""
     chart: alt.Chart = (
-        alt.Chart(pl.DataFrame({"why": why}), description=" ".join(why))
+        alt.Chart(pl.DataFrame({"why": why}), description=" ".join(why), usermeta={"says": why})
         .mark_text(align="left", fontSize=13)
         .encode(text="why:N")
     )

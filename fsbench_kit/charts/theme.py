@@ -8,9 +8,31 @@ if TYPE_CHECKING:
     import altair as alt
 
 FONT: Final = '"Segoe UI", Roboto, "Helvetica Neue", Arial, "Liberation Sans", sans-serif'
-_INK: Final = "#1f2933"
-_MUTED: Final = "#52606d"
+INK: Final = "#1f2933"
+MUTED: Final = "#52606d"
 _LINE: Final = "#cbd2d9"
+_GRID: Final = "#e4e7eb"
+
+DARK: Final = {
+    "white": "#141a21",
+    INK: "#e4e7eb",
+    MUTED: "#a3b0bd",
+    _LINE: "#52606d",
+    _GRID: "#2c3640",
+    "#0072b2": "#4aa8e0",
+    "#d55e00": "#f0803c",
+    "#7b3294": "#c07ad8",
+    "#009e73": "#2fbf95",
+    "#8c510a": "#c98a3a",
+    "#661100": "#d9785f",
+    "#333333": "#cbd2d9",
+    "#117733": "#4fb573",
+    "#882255": "#d977a8",
+    "#252525": "#c4cdd6",
+    "#969696": "#7b8794",
+    "#d9d9d9": "#3e4c59",
+}
+"""The colours of charts -> what they are on a dark page."""
 
 
 def theme() -> alt.theme.ThemeConfig:
@@ -24,33 +46,33 @@ def theme() -> alt.theme.ThemeConfig:
             "title": {
                 "anchor": "start",
                 "frame": "bounds",
-                "color": _INK,
+                "color": INK,
                 "fontSize": 16,
                 "fontWeight": 600,
                 "offset": 14,
                 "lineHeight": 20,
-                "subtitleColor": _MUTED,
+                "subtitleColor": MUTED,
                 "subtitleFontSize": 12.5,
                 "subtitleLineHeight": 17,
                 "subtitlePadding": 6,
             },
             "axis": {
-                "labelColor": _INK,
+                "labelColor": INK,
                 "labelFontSize": 12,
-                "titleColor": _MUTED,
+                "titleColor": MUTED,
                 "titleFontSize": 12,
                 "titleFontWeight": "normal",
                 "titlePadding": 8,
-                "gridColor": "#e4e7eb",
+                "gridColor": _GRID,
                 "domainColor": _LINE,
                 "tickColor": _LINE,
             },
-            "header": {"labelColor": _INK, "labelFontSize": 13, "labelFontWeight": 600, "title": None},
+            "header": {"labelColor": INK, "labelFontSize": 13, "labelFontWeight": 600, "title": None},
             "legend": {
                 "orient": "top",
-                "labelColor": _INK,
+                "labelColor": INK,
                 "labelFontSize": 12.5,
-                "titleColor": _MUTED,
+                "titleColor": MUTED,
                 "titleFontSize": 12,
                 "titleFontWeight": "normal",
                 "labelLimit": 220,
@@ -58,3 +80,14 @@ def theme() -> alt.theme.ThemeConfig:
             },
         }
     }
+
+
+PAPER: Final = {
+    "font": '"Times New Roman", "Liberation Serif", serif',
+    "background": "white",
+    "padding": 2,
+    "view": {"stroke": None},
+    "axis": {"labelColor": "black", "titleColor": "black", "titleFontWeight": "normal", "labelFontSize": 11},
+    "text": {"color": "black"},
+}
+"""How a chart looks in a journal."""

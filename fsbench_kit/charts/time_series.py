@@ -90,7 +90,10 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
                 "panel", "level", stall=(pl.col("start") + pl.col("end")) / 2, summary=_stall_summaries(stalls)
             ),
             kept.select(
-                "panel", "level", start=pl.lit(0.0), restless=pl.col("steady_since").fill_null(_ends(kept, points))
+                "panel",
+                "level",
+                start=pl.lit(0.0),
+                restless=pl.when("steady").then("steady_since").otherwise(_ends(kept, points)),
             ).filter(kept["steady"].is_not_null()),
         ],
         how="diagonal",
@@ -213,7 +216,7 @@ def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
         ("change" in seen, "Dashed: the level changes."),
         (
             "restless" in seen,
-            "Grey: until five tenths in a row were steady (range within 20 %, slope within 10 %).",
+            "Grey: until the run was steady to its end (five tenths within 20 %, slope within 10 %).",
         ),
         (
             "stall" in seen,

@@ -9,10 +9,11 @@ import altair as alt
 import polars as pl
 
 from fsbench_kit.analysis.variance_components import BETWEEN, LEVELS, WITHIN
-from fsbench_kit.charts.style import PLOT_WIDTH, captions, check_size, explained_by, nothing, rows_axis
+from fsbench_kit.charts.style import PLOT_WIDTH, by_rows, captions, check_size, explained_by, nothing, rows_axis
 from fsbench_kit.tables import cell_names, counted, ordered, percent
 
 _ROW_HEIGHT: Final = 26
+_LABEL_WIDTH: Final = 400
 # Different in lightness, so that they stay apart on grey paper, and none is the colour of a filesystem.
 _GREYS: Final = {WITHIN: "#d9d9d9", BETWEEN: "#969696", LEVELS: "#252525"}
 _INK: Final = {WITHIN: "#1f2933", BETWEEN: "#1f2933", LEVELS: "#ffffff"}
@@ -59,7 +60,7 @@ def variance_shares(
     data = every.filter(pl.col("cell").is_in(kept))
     sources = list(_GREYS)
     base = alt.Chart().encode(
-        y=rows_axis("cell:N", 400, kept),
+        y=rows_axis("cell:N", _LABEL_WIDTH, kept),
         tooltip=["cell:N", "summary:N"],
     )
     bars = base.mark_bar(stroke="white").encode(
@@ -95,6 +96,7 @@ def variance_shares(
         .properties(
             width=PLOT_WIDTH,
             height=alt.Step(_ROW_HEIGHT),
+            **by_rows(_LABEL_WIDTH),
             **captions(
                 "Stacked bars.", heading, explained, [f"{cell}: {said}." for cell, said in summaries.rows()]
             ),

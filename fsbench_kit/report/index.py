@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the index says of a notebook; `page` is the link to its report, where it succeeded."""
+    """What the index says of a notebook.
+
+    `page` is the link to its report, where it succeeded, and `thumbnail` its first chart, as a PNG in base64.
+    """
 
     title: str
     question: str
@@ -26,6 +29,7 @@ class Entry:
     facets: Mapping[str, Sequence[str]]
     manifest: Manifest
     page: str | None
+    thumbnail: str | None = None
 
 
 def render_index(spec: ReportSpec, entries: Sequence[Entry]) -> str:

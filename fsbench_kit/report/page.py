@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import re
 from functools import cache
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import vl_convert
 from jinja2 import Environment, FileSystemLoader
@@ -17,10 +14,12 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from fsbench_kit.charts.drawing import vegalite_version
-from fsbench_kit.notebooks.display import FACETS, FACETS_MIME, FINDING_MIME, VEGA_MIME
+from fsbench_kit.charts.theme import DARK
+from fsbench_kit.notebooks.display import FACETS, FACETS_MIME, FINDING_MIME
+from fsbench_kit.report import figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nbformat import NotebookNode
 
@@ -42,17 +41,26 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
     logs
         The files that it rests on.
     """
-    drawing = chart_script() if any(_charts(notebook)) else ""
-    folding = script("page/fold.js")
+    has_charts = any(figures.charts(notebook))
+    sorting, unpacking = script("page/tables.js"), script("page/unpack.js") if has_charts else ""
+    headline = next(findings(notebook), "")
+    _drop_title(notebook)
+    console = figures.take_console(notebook)
+    figures.drop_empty_sections(notebook)
+    figures.address(notebook, manifest.name)
     page = {
         "title": title,
-        "policy": policy(folding, drawing, evaluates=bool(drawing)),
-        "folding": folding,
-        "drawing": drawing,
+        "headline": headline,
+        "console": console,
+        "contents": figures.headings(notebook),
+        "policy": policy(sorting, unpacking, evaluates=has_charts),
+        "dark": dark_charts(),
+        "sorting": sorting,
+        "unpacking": unpacking,
+        "drawing": chart_script() if has_charts else "",
+        "parameters": {name: plain(value) for name, value in manifest.basis.parameters.items()},
         "record": templates().get_template("page/record.html.j2").render(manifest=manifest, logs=logs),
     }
-    _drop_title(notebook)
-    _draw_figures(notebook)
     html, _ = _exporter().from_notebook_node(notebook, resources={"page": page})
     return str(html)
 
@@ -63,7 +71,7 @@ def _exporter() -> HTMLExporter:
     return HTMLExporter(  # type: ignore[no-untyped-call]
         template_name="page",
         extra_template_basedirs=[str(TEMPLATES)],
-        exclude_anchor_links=True,
+        anchor_link_text="#",
         # What a cell printed line by line is one text.
         config=Config(CoalesceStreamsPreprocessor={"enabled": True}),
     )
@@ -79,39 +87,6 @@ def templates() -> Environment:
     return environment
 
 
-# --- charts ------------------------------------------------------------------------------------------------------
-
-
-def _draw_figures(notebook: NotebookNode) -> None:
-    """Turn charts into figures: the image, and beside it the specification from which the script draws."""
-    for data in list(_charts(notebook)):
-        data["text/html"] = _figure(data)
-        del data[VEGA_MIME], data["image/png"]
-
-
-def _charts(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
-    return (data for data in _outputs(notebook) if VEGA_MIME in data)
-
-
-def _outputs(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
-    """Yield the data of all outputs: MIME type -> what is shown."""
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if "data" in output:
-                yield output["data"]
-
-
-def _figure(data: Mapping[str, Any]) -> str:
-    described = escape(data["text/plain"])
-    # With no "<" in it, nothing in the specification can end the script element.
-    spec = json.dumps(data[VEGA_MIME]).replace("<", "\\u003c")
-    return (
-        f'<figure class="chart" tabindex="0" role="group" aria-label="Chart">'
-        f'<img src="data:image/png;base64,{escape(data["image/png"])}" alt="{described}">'
-        f'<script type="application/json">{spec}</script></figure>'
-    )
-
-
 # --- scripts -----------------------------------------------------------------------------------------------------
 
 
@@ -124,13 +99,23 @@ def script(name: str) -> str:
 def chart_script() -> str:
     """Return the program that draws a page's charts: Vega-Embed with all it needs, and the lines that use it."""
     bundle = vl_convert.javascript_bundle(script("page/charts.js"), vl_version=vegalite_version())
-    return re.sub("</(script)", r"<\\/\1", bundle, flags=re.IGNORECASE)
+    return figures.compressed(bundle)
+
+
+def dark_charts() -> str:
+    """Return the style by which charts are dark where a page is, and light again on paper."""
+    rules = "".join(
+        f'figure.chart svg [{part}="{light}"] {{ {part}: {dark}; }} '
+        for light, dark in DARK.items()
+        for part in ("fill", "stroke")
+    )
+    return f"@media screen and (prefers-color-scheme: dark) {{ {rules}}}"
 
 
 def policy(*scripts: str, evaluates: bool = False) -> str:
     """Return a content security policy that allows these scripts, and no request at all.
 
-    Vega compiles the expressions of a chart: it `evaluates`.
+    Vega compiles the expressions of a chart, and is itself unpacked first: such a page `evaluates`.
     """
     digests = [hashlib.sha256(text.encode()).digest() for text in scripts if text]
     allowed = [f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests]
@@ -162,13 +147,13 @@ def _drop_title(notebook: NotebookNode) -> None:
 
 def findings(notebook: NotebookNode) -> Iterator[str]:
     """Yield the sentences that say what an executed notebook found."""
-    for data in _outputs(notebook):
+    for data in figures.outputs(notebook):
         yield from str(data.get(FINDING_MIME, "")).splitlines()
 
 
 def facets(notebook: NotebookNode) -> dict[str, list[str]]:
     """Return what an executed notebook is about: its studies, tools, filesystems and verdicts."""
-    shown = [data[FACETS_MIME] for data in _outputs(notebook) if FACETS_MIME in data]
+    shown = [data[FACETS_MIME] for data in figures.outputs(notebook) if FACETS_MIME in data]
     return {name: sorted({value for one in shown for value in one.get(name, [])}) for name in FACETS}
 
 

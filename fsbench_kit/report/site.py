@@ -10,6 +10,7 @@ from fsbench_kit.data.masking import Mask
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks import Job, load, run_all
 from fsbench_kit.notebooks.progress import Ended
+from fsbench_kit.report.figures import thumbnail
 from fsbench_kit.report.index import Entry, render_index
 from fsbench_kit.report.logs import Log, copy_logs, sweep
 from fsbench_kit.report.page import facets, findings, render_page, title_and_question
@@ -116,6 +117,7 @@ def _publish(
         facets=facets(notebook),
         manifest=manifest,
         page=page.name if good else None,
+        thumbnail=thumbnail(notebook) if good else None,
     )
     logs: tuple[Log, ...] = ()
     if good:

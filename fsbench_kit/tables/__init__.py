@@ -42,7 +42,16 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.headlines import findings, summary
     from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
     from fsbench_kit.tables.layout import Column, Group, Table, table
-    from fsbench_kit.tables.messages import NOTHING, counted, one_line, percent, prefix, ratio_text, with_interval
+    from fsbench_kit.tables.messages import (
+        NOTHING,
+        counted,
+        interval_words,
+        one_line,
+        percent,
+        prefix,
+        ratio_text,
+        with_interval,
+    )
     from fsbench_kit.tables.pivots import pivot_table
     from fsbench_kit.tables.replications import (
         NO_RATIO,
@@ -86,6 +95,7 @@ __all__ = [
     "gate_table",
     "groups_text",
     "interval_text",
+    "interval_words",
     "junit",
     "machine_table",
     "metric_text",

@@ -111,12 +111,12 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.height == 1:
         return _of_cell(rows.row(0, named=True), names)
     level, baseline = names_of(rows.row(0, named=True))
-    said = f"Which of {level} and {baseline} is better is open in {_cells(rows, names)}"
+    said = f"{_cells(rows, names)} of {level} against {baseline} {'stay' if rows.height > 1 else 'stays'} open"
     ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
     if ends.null_count() or not math.isfinite(widest := max(ends.to_list())):
         return f"{said}."
     apart = percent(widest - 1) if widest < _AS_FACTOR else f"a factor of {ratio_text(widest)}"
-    return f"{said}; these runs exclude only differences of more than {apart}."
+    return f"{said}: the difference is {apart} at most."
 
 
 _AS_FACTOR: Final = 2
@@ -128,13 +128,13 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
     withheld = set(codes("no ratio", "verdict withheld"))
     counts = Counter(code for reasons in rows["reasons"] for code in reasons if code in withheld)
     level, baseline = names_of(rows.row(0, named=True))
-    said = f"{level} and {baseline} are not comparable in {counted(rows.height, 'effect')}"
+    said = f"{level} and {baseline} cannot be compared in {counted(rows.height, 'effect')}"
     if not counts:
         return f"{said}."
     code, number = counts.most_common(1)[0]
     meaning = REASONS[code].meaning
-    share = "" if number == rows.height else f", in {number:,} of them"
-    return f"{said}{share} because {meaning[:1].lower()}{meaning[1:]}"
+    why = f": {meaning[:1].lower()}{meaning[1:]}"
+    return f"{said}{why}" if number == rows.height else f"{said}, {number:,} of them for one reason{why}"
 
 
 _SAYS: Final = {"equivalent": _equal, "inconclusive": _open, "not comparable": _not_comparable}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import polars as pl
 import rich.console
@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from fsbench_kit.tables.messages import NOTHING, marks, text_of
-from fsbench_kit.tables.saving import save
+from fsbench_kit.tables.saving import latex, save
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +28,9 @@ _LONG: Final = 40
 """Rows from which on a page shows a table in a window of its own."""
 
 _TERMINAL_WIDTH: Final = 160
+
+TABLE_MIME: Final = "application/vnd.fsbench.table+json"
+"""As what an executed notebook keeps the files that a page offers: ending -> content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,11 @@ class Table:
         **2 runs, 114 figures**
         """
         save(target, self.frame(), self)
+
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
+        shown = {"text/html": self._repr_html_(), "text/plain": repr(self)}
+        rows = any(group.rows for group in self.groups)
+        return shown | ({TABLE_MIME: {"csv": self.frame().write_csv(), "tex": latex(self)}} if rows else {})
 
     def _repr_html_(self) -> str:
         heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)

@@ -118,6 +118,23 @@ def interval(low: float, high: float) -> str:
     return f"[{ratio_text(low)}, {ratio_text(high)}]"
 
 
+def interval_words(ratio: float, low: float, high: float) -> str:
+    """Print a ratio and its interval with as many digits as tell their ends apart.
+
+    >>> interval_words(0.591, 0.502, 0.704), interval_words(0.9991, 0.9982, 1.0004)
+    ('0.59 (0.50 to 0.70)', '0.999 (0.998 to 1.000)')
+    """
+    texts = [ratio_text(value) for value in (ratio, low, high)]
+    decimals = 2
+    while texts[1] == texts[2] and low < high and decimals < _MOST_DECIMALS:
+        decimals += 1
+        texts = [f"{value:.{decimals}f}" for value in (ratio, low, high)]
+    return f"{texts[0]} ({texts[1]} to {texts[2]})"
+
+
+_MOST_DECIMALS: Final = 5
+
+
 def percent(share: float) -> str:
     """Print a share as a percentage with two significant digits, or as whole per cent from ten on.
 

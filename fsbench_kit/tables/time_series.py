@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.tables.cells import metric_text
 from fsbench_kit.tables.layout import Column, Group, Table
@@ -10,7 +10,6 @@ from fsbench_kit.tables.messages import NOTHING, digits, prefix, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from fsbench_kit.analysis.time_series import TimeSeries
     from fsbench_kit.tables.messages import Prefix
@@ -46,9 +45,7 @@ def over_time_table(found: TimeSeries) -> Table:
     def cells(row: dict[str, Any], scale: Prefix) -> Iterator[str]:
         yield from (text_of(row[name]) for name in ("level", "order", "operation"))
         yield digits(row["median"] / scale.factor)
-        known = [row[name] for name in ("mean", "low", "high")]
-        mean, low, high = (NOTHING if value is None else digits(value / scale.factor) for value in known)
-        yield mean if row["low"] is None else f"{mean} [{low}, {high}]"
+        yield NOTHING if _is_vague(row) else _mean(row, scale)
         yield text_of(row["changes"])
         since = (
             f", since {digits(row['steady_since'])} s" if row["steady"] and row["steady_since"] is not None else ""
@@ -62,4 +59,19 @@ def over_time_table(found: TimeSeries) -> Table:
         head = metric_text(str(metric), str(statistic)) + (f", in {scale.unit}" if scale.unit else "")
         groups.append(Group(head, tuple(tuple(cells(row, scale)) for row in rows.iter_rows(named=True))))
     caption = "Each run over time" if groups else "No run has figures over time."
-    return Table(caption, columns, tuple(groups))
+    vague = any(map(_is_vague, found.runs.iter_rows(named=True)))
+    return Table(caption, columns, tuple(groups), legend=(_VAGUE,) if vague else ())
+
+
+_VAGUE: Final = f"{NOTHING} for a long-run mean: the run is too short, or drifts too much, to tell it from zero."
+
+
+def _is_vague(row: dict[str, Any]) -> bool:
+    """Whether the interval of a run's mean reaches down to zero, so that it says nothing of the mean."""
+    return row["low"] is not None and row["low"] <= 0
+
+
+def _mean(row: dict[str, Any], scale: Prefix) -> str:
+    known = [row[name] for name in ("mean", "low", "high")]
+    mean, low, high = (NOTHING if value is None else digits(value / scale.factor) for value in known)
+    return mean if row["low"] is None else f"{mean} [{low}, {high}]"

@@ -88,7 +88,7 @@ def sentence(row: Mapping[str, Any]) -> str:
     ...        "ratio": 1.10, "ci_low": 1.03, "ci_high": 1.17, "confidence": 0.95, "verdict": "better",
     ...        "over": "rounds", "n_pairs": 10, "n_for": 8, "n_against": 2, "method": "paired t on logs"}
     >>> sentence(row).replace("\xa0", " ")
-    'xfs is 10 % faster than ext4 (3 to 17 %; 10 rounds, 8 for xfs).'
+    'xfs is 10 % faster than ext4 (3 to 17 %; ahead in 8 of 10 rounds).'
     """
     if row["verdict"] in DECIDED:
         return _decided(row)
@@ -125,13 +125,15 @@ def _decided(row: Mapping[str, Any]) -> str:
 
 
 def _evidence(row: Mapping[str, Any], better: str | None = None) -> str:
-    """Say what an interval rests on: ``10 rounds, 8 for xfs``, ``5 runs each``."""
+    """Say what an interval rests on: ``ahead in 8 of 10 rounds``, ``5 runs each``."""
     level, baseline = names_of(row)
     alone = ", by rounding alone" if row["method"] == "rounding alone" else ""
     if row["n_pairs"]:
         blocks = f"{row['n_pairs']} {row['over']}"
         count = {level: row["n_for"], baseline: row["n_against"]}.get(better or "")
-        return f"{blocks}{alone}" if count is None else f"{blocks}, {count} for {better}{alone}"
+        if count is None:
+            return f"{blocks}{alone}"
+        return f"ahead in {'all' if count == row['n_pairs'] else f'{count} of'} {blocks}{alone}"
     if row["n_baseline"] == row["n_candidate"]:
         return f"{counted(row['n_baseline'], 'run')} each{alone}"
     return f"{counted(row['n_candidate'], 'run')} of {level}, {row['n_baseline']} of {baseline}{alone}"
@@ -153,7 +155,9 @@ def _equivalent(row: Mapping[str, Any]) -> str:
         said = f"{level} {words.verb} {words.same} {baseline}, within the margin of {margin}"
         return f"{said} ({reach}{_evidence(row)})."
     said = f"{words.reach(low, high)} {words.more if low > 1 else words.less}{words.noun}"
-    return f"{level} {words.verb} {said} than {baseline}, less than the {margin} that count ({_evidence(row)})."
+    return (
+        f"{level} {words.verb} {said} than {baseline}, within the {margin} that count as equal ({_evidence(row)})."
+    )
 
 
 def _open(row: Mapping[str, Any]) -> str:
@@ -163,10 +167,8 @@ def _open(row: Mapping[str, Any]) -> str:
         return _bound(row)
     measured = f"{level} {words.past} {words.than(row['ratio'])} {baseline}"
     if row["break_even_cv"] is not None:
-        return (
-            f"{measured} in {single_figures(row)}. No confidence interval is possible: if runs vary by "
-            f"{percent(row['break_even_cv'])} (CV) or more, chance alone could produce this at the 5 % level."
-        )
+        vary = f"runs that vary by {percent(row['break_even_cv'])} (CV) or more could differ as much by chance"
+        return f"{measured} in {single_figures(row)}; {vary}."
     if row["prediction_low"] is not None:
         reach = words.reach(row["prediction_low"], row["prediction_high"])
         return (
@@ -177,16 +179,17 @@ def _open(row: Mapping[str, Any]) -> str:
     if low is None:
         return f"{measured}, but no confidence interval is possible."
     if low <= 1 <= high:
-        which = f"Whether {level} {words.verb} {words.more} or {words.less}{words.noun} than {baseline} is open"
-        verb = "is" if words.verb == "has" else words.verb
-        reach = f"more than {words.by(high)} or {'less' if low < 0.1 else 'more'} than {words.by(low)}"
-        return f"{which}: these runs exclude only that it {verb} {reach} ({_evidence(row)})."
+        reach = f"{_BARE[words.verb]} anything from {words.by(low)} to {words.than(high)} {baseline}"
+        return f"{level} may {reach} ({_evidence(row)}): these runs leave open which is better."
     measured = f"{measured} ({words.reach(low, high)}{_unless_usual(row)}; {_evidence(row)})"
     if row["p_adjusted"] is None:
-        return f"{measured}, but two {row['over']} have no verdict of their own."
+        return f"{measured}, but two {row['over']} are too few for a verdict."
     if row["p"] >= 1 - row["confidence"]:
         return f"{measured}, but figures of this kind vary so much that it could be chance."
-    return f"{measured}, but that is not enough among {counted(row['tested'], 'test')}."
+    return f"{measured}, which is not significant among {counted(row['tested'], 'test')}."
+
+
+_BARE: Final = {"is": "be", "has": "have", "takes": "take"}
 
 
 def _bound(row: Mapping[str, Any]) -> str:

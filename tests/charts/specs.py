@@ -22,7 +22,7 @@ def layer_of(spec: dict[str, Any], mark: str, **encoding: str) -> dict[str, Any]
     """Return the layer with a mark whose channels show the given fields."""
     (found,) = (
         layer
-        for layer in spec["spec"]["layer"]
+        for layer in spec.get("spec", spec)["layer"]
         if layer["mark"]["type"] == mark
         and all(layer["encoding"][channel].get("field") == field for channel, field in encoding.items())
     )

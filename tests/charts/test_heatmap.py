@@ -22,7 +22,7 @@ def _tile(record: int, file: int, ratio: float | None, **more: Any) -> dict[str,
 def test_tiles_that_were_not_measured_are_empty_and_counted(comparison: Compare) -> None:
     rows = comparison(_tile(4 * KIB, MIB, 2.0), _tile(8 * KIB, MIB, 0.5), _tile(8 * KIB, 2 * MIB, 1.0))
     spec = spec_of(charts.ratio_map(rows))
-    tiles = {(row["record"], row["file"]): (row["shade"], row["text"]) for row in data_of(spec)}
+    tiles = {(row["down"], row["across"]): (row["shade"], row["text"]) for row in data_of(spec)}
     assert tiles == {
         ("4 KiB", "1 MiB"): (1.0, "2.00"),
         ("8 KiB", "1 MiB"): (-1.0, "0.50"),
@@ -32,31 +32,46 @@ def test_tiles_that_were_not_measured_are_empty_and_counted(comparison: Compare)
     assert "× marks what was not measured (1 of 4)." in explained_of(spec)
     drawn = vl_convert.vegalite_to_svg(spec)
     assert (drawn.count(">×<"), drawn.count(">null<")) == (1, 0)
-    assert "file 2 MiB, record 4 KiB: not measured" in spec["description"]
+    assert "file size 2 MiB, record size 4 KiB: not measured" in spec["description"]
 
 
-def test_the_scale_is_the_same_both_ways_round(comparison: Compare) -> None:
-    spec = spec_of(charts.ratio_map(comparison(_tile(4 * KIB, MIB, 100.0))))
-    scale = spec["spec"]["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == [-3, 3]
-    assert data_of(spec)[0]["shade"] == 3
-    assert data_of(spec)[0]["text"] == "100"
+def test_the_scale_holds_its_values_and_is_the_same_both_ways_round(comparison: Compare) -> None:
+    spec = spec_of(charts.ratio_map(comparison(_tile(4 * KIB, MIB, 256.0), _tile(8 * KIB, MIB, 0.5))))
+    colour = spec["layer"][0]["encoding"]["color"]
+    assert colour["scale"]["domain"] == pytest.approx([-(8**0.5), 8**0.5])  # log2 of 256 is 8
+    assert [row["shade"] for row in data_of(spec)] == pytest.approx([8**0.5, -1])
+    assert [row["text"] for row in data_of(spec)] == ["256", "0.50"]
+    assert colour["title"] == "xfs as a multiple of ext4"
+
+
+def test_files_of_one_size_make_one_map_over_record_size_and_operation(comparison: Compare) -> None:
+    rows = [_tile(size, MIB, 1.5, operation=name) for size in (512, 4 * KIB) for name in ("write", "random_read")]
+    spec = spec_of(charts.ratio_map(comparison(*rows)))
+    assert [(row["down"], row["across"]) for row in data_of(spec)] == [
+        (name, size) for size in ("512 B", "4 KiB") for name in ("write", "random read")
+    ]
+    assert heading_of(spec) == "Bandwidth: xfs ahead of ext4 in 4, behind in 0 of 4 tiles"
 
 
 def test_sizes_are_in_the_order_of_their_numbers_and_operations_have_panels(comparison: Compare) -> None:
     sizes = (512, 4 * KIB, 16 * KIB, 2 * MIB)
-    rows = [_tile(size, MIB, 1.5, operation=name) for size in sizes for name in ("write", "random_read")]
+    rows = [
+        _tile(size, file, 1.5, operation=name)
+        for size in sizes
+        for name in ("write", "random_read")
+        for file in (MIB, 2 * MIB)
+    ]
     spec = spec_of(charts.ratio_map(comparison(*rows)))
     assert spec["spec"]["layer"][0]["encoding"]["y"]["sort"] == ["2 MiB", "16 KiB", "4 KiB", "512 B"]
     assert spec["facet"]["sort"] == ["write", "random read"]
-    assert heading_of(spec) == "Bandwidth of xfs against ext4: above 1 in 8, below in 0 of 8 tiles"
+    assert heading_of(spec) == "Bandwidth: xfs ahead of ext4 in 16, behind in 0 of 16 tiles"
 
 
 def test_each_matrix_of_a_comparison_has_a_map_and_nothing_else_has(comparison: Compare) -> None:
     sides = [_tile(size, MIB, 1.5, level=level) for level in ("xfs", "zfs") for size in (4 * KIB, 8 * KIB)]
     alone = _tile(4 * KIB, MIB, 1.5, study="other")
     maps = [heading_of(spec_of(chart)) for chart in charts.ratio_maps(comparison(*sides, alone))]
-    assert [text.partition(" against")[0] for text in maps] == ["Bandwidth of xfs", "Bandwidth of zfs"]
+    assert [text.partition(" ahead")[0] for text in maps] == ["Bandwidth: xfs", "Bandwidth: zfs"]
 
 
 def test_two_figures_for_one_tile_are_an_error(comparison: Compare) -> None:

@@ -1,5 +1,8 @@
 """Pages and their index: they need nothing but themselves, and nothing in a log can act in them."""
 
+import base64
+import gzip
+import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,11 +23,7 @@ Compare = Callable[..., pl.DataFrame]
 
 def _output(shown: Any) -> NotebookNode:
     """Return what a kernel would write for the value of a cell."""
-    if isinstance(shown, tables.Table):
-        data = {"text/html": shown._repr_html_(), "text/plain": repr(shown)}
-    else:
-        data = shown._repr_mimebundle_()
-    return v4.new_output("execute_result", data=data, execution_count=1)
+    return v4.new_output("execute_result", data=shown._repr_mimebundle_(), execution_count=1)
 
 
 def _executed(*shown: Any, text: str = "") -> NotebookNode:
@@ -42,7 +41,11 @@ def _page(notebook: NotebookNode, title: str = "A page", logs: Sequence[Log] = (
     return render_page(notebook, title, run_of("a"), logs)
 
 
-FOLD = (Path(report.__file__).parent / "templates" / "page" / "fold.js").read_text()
+SORT = (Path(report.__file__).parent / "templates" / "page" / "tables.js").read_text()
+
+
+def _unpacked(text: str) -> str:
+    return gzip.decompress(base64.b64decode(text)).decode()
 
 
 # --- pages, as text ----------------------------------------------------------------------------------------------
@@ -51,17 +54,18 @@ FOLD = (Path(report.__file__).parent / "templates" / "page" / "fold.js").read_te
 @pytest.mark.usefixtures("_as_in_a_notebook")
 def test_a_page_names_no_other_resource(comparison: Compare) -> None:
     page = _page(_executed(charts.forest(comparison({}))))
-    head, folding, script = page.split('<script type="module">')
-    assert "vegaEmbed" not in folding
+    head, _, unpacking = page.split('<script type="module">')
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", head)
     assert not re.search(r"(?i)require\.js|mathjax|mermaid|jupyter-widgets|@import|url\(", head)
     assert "default-src &#39;none&#39;" in head or "default-src 'none'" in head
-    assert script.count("</script") == 1
+    assert unpacking.count("</script") == 1
+    (program,) = re.findall(r'<script[^>]*id="drawing"[^>]*>([^<]*)<', page)
+    assert "figure.chart" in _unpacked(program)
 
 
-def test_a_page_without_charts_has_no_script_but_the_one_that_folds_code(comparison: Compare) -> None:
+def test_a_page_without_charts_has_no_script_but_the_one_that_sorts(comparison: Compare) -> None:
     page = _page(_executed(tables.comparison_table(comparison({}))))
-    assert Elements(page).scripts == [FOLD]
+    assert Elements(page).scripts == [SORT]
     assert "unsafe-eval" not in page
     assert "1.84 [1.71, 1.98]" in page
 
@@ -70,6 +74,7 @@ def test_a_page_has_its_title_once_its_question_and_how_to_run_it_again() -> Non
     page = _page(_executed(), title="Mine & <yours>")
     assert page.count("<h1>") == 1
     assert "<h1>Mine &amp; &lt;yours&gt;</h1>" in page
+    assert {"property": "og:title", "content": "Mine & <yours>"} in Elements(page).found["meta"]
     assert "<p>Does it <em>open</em>\nanywhere?</p>" in page
     links = {element["href"] for element in Elements(page).found["a"]}
     assert links == {"index.html", "#main", "notebooks/a.ipynb", "manifests/a.json"}
@@ -84,13 +89,53 @@ def test_a_page_carries_parameters_versions_hashes_and_the_raw_logs() -> None:
     assert '<a href="logs/5775e7-a_.log.txt">raw/&lt;a&gt;.log</a>' in footer
 
 
-def test_code_is_there_and_folded() -> None:
+def test_code_and_parameters_are_there_once_folded_and_last() -> None:
     page = _page(_executed(text="xfs"))
-    assert re.findall(r"<details class=\"code\"><summary>([^<]*)</summary>", page) == [
-        "Parameters",
-        "Parameters of this run",
-        "Code",
+    main, _, footer = page.partition("<footer>")
+    assert "highlight" not in main.partition("<main")[2]
+    (folded,) = re.findall(r'<details class="code"><summary>([^<]*)</summary>', footer)
+    assert folded == "Code and parameters"
+    assert footer.count("raw_results/x") == 1
+    assert "print" in footer
+
+
+def test_what_a_launch_printed_stands_after_the_finding() -> None:
+    main, _, footer = _page(_executed(display.Finding("xfs it is"), text="run 1 of 2")).partition("<footer>")
+    assert "run 1 of 2" not in main
+    assert "run 1 of 2" in footer
+
+
+def test_text_above_nothing_is_left_out() -> None:
+    shown = v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1)
+    cells = [
+        v4.new_markdown_cell("# Title\n\nWhy?"),
+        v4.new_markdown_cell("## Maps\n\nA map shows it."),
+        v4.new_code_cell("show(*maps)"),
+        v4.new_markdown_cell("## Prose\n\nWithout code."),
+        v4.new_markdown_cell("## Figures"),
+        v4.new_code_cell("1", outputs=[shown]),
     ]
+    page = _page(v4.new_notebook(cells=cells))
+    assert "A map shows it" not in page
+    assert "Without code." in page
+    assert re.findall(r'<h2 id="([^"]*)"', page) == ["Prose", "Figures"]
+
+
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_headings_charts_and_tables_have_addresses_and_tables_their_files(comparison: Compare) -> None:
+    rows = comparison({})
+    notebook = _executed(charts.forest(rows), tables.comparison_table(rows))
+    headings = [v4.new_markdown_cell(f"## {text}") for text in ("The ratios", "More", "Last")]
+    notebook.cells = [notebook.cells[0], headings[0], *notebook.cells[1:], *headings[1:]]
+    page = _page(notebook)
+    contents = page.partition('aria-label="Contents"')[2].partition("</nav>")[0]
+    assert re.findall(r'href="#([^"]*)"', contents) == ["The-ratios", "More", "Last"]
+    ids = {element["id"] for of in Elements(page).found.values() for element in of if element.get("id")}
+    assert {"The-ratios", "More", "Last", "the-ratios-chart", "the-ratios-table"} <= ids
+    links = {link.get("download"): link["href"] for link in Elements(page).found["a"]}
+    csv = base64.b64decode(str(links["a-the-ratios-table.csv"]).partition(",")[2]).decode()
+    assert csv == tables.comparison_table(rows).frame().write_csv()
+    assert b"\\toprule" in base64.b64decode(str(links["a-the-ratios-table.tex"]).partition(",")[2])
 
 
 def test_what_a_cell_prints_line_by_line_is_one_text() -> None:
@@ -105,7 +150,8 @@ def test_every_chart_has_its_image_and_its_words() -> None:
     page = _page(v4.new_notebook(cells=[cell]))
     images = Elements(page).found["img"]
     assert images == [{"src": "data:image/png;base64,iVBORw==", "alt": 'Words "here".'}]
-    assert '<script type="application/json">{"mark": "bar"}</script>' in page
+    (spec,) = re.findall(r'<script type="application/gzip">([^<]*)</script></figure>', page)
+    assert json.loads(_unpacked(spec)) == {"mark": "bar"}
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -114,7 +160,7 @@ def test_text_of_a_log_is_escaped(text: str, comparison: Compare) -> None:
     logs = [Log(text, text, link="logs/a.txt"), Log(text, text, remark=text)]
     page = _page(_executed(*shown, text=text), title=text, logs=logs)
     elements = Elements(page)
-    assert elements.scripts == [FOLD]
+    assert elements.scripts == [SORT]
     assert not elements.found["img"]
     assert "49" not in page.partition("<main>")[2].partition("</main>")[0]
 
@@ -182,7 +228,7 @@ def test_a_chart_that_cannot_be_drawn_keeps_its_image(
     browser: Any, page_of: Callable[..., Path], comparison: Compare
 ) -> None:
     path = page_of(charts.forest(comparison({})))
-    path.write_text(path.read_text().replace('"facet": {', '"no facet": {'))
+    path.write_text(re.sub('gzip">[^<]{9}', 'gzip">AAAAAAAAA', path.read_text(), count=1))
     page = browser._browser.new_page()
     page.goto(path.as_uri())
     page.wait_for_function("document.querySelectorAll('figure.chart > div').length === 0")
@@ -192,27 +238,67 @@ def test_a_chart_that_cannot_be_drawn_keeps_its_image(
 @pytest.mark.browser
 def test_code_opens_with_the_keyboard(browser: Any, page_of: Callable[..., Path]) -> None:
     page = browser.open(page_of(text="xfs")).page
-    for _ in ("skip", "all reports", "all code", "this piece"):
-        page.keyboard.press("Tab")
+    page.locator("details.code summary").focus()
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     page.keyboard.press("Enter")
     assert page.locator("details.code[open]").count() == 1
 
 
 @pytest.mark.browser
-def test_all_code_opens_and_folds_at_once(browser: Any, page_of: Callable[..., Path]) -> None:
-    page = browser.open(page_of(text="xfs")).page
-    button, open_code = page.locator("button.fold"), page.locator("details.code[open]")
-    assert (button.inner_text(), open_code.count()) == ("Show all code", 0)
-    button.click()
-    page.get_by_role("button", name="Hide all code").wait_for()
-    assert open_code.count() == 3
-    page.locator("details.code summary").first.click()
-    page.get_by_role("button", name="Show all code").wait_for()
-    button.focus()
-    for _ in range(2):  # all, and then none
-        page.keyboard.press("Enter")
-    assert open_code.count() == 0
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_a_chart_is_as_wide_as_the_page_and_its_names_stand_above_its_marks_where_it_is_narrow(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    path = page_of(charts.forest(comparison({}, {"operation": "read"})))
+    for width in (1400, 400):
+        page = browser.open(path, width).page
+        figure, drawn = (page.locator(of).bounding_box() for of in ("figure.chart", "figure.chart svg"))
+        assert 0.9 * figure["width"] < drawn["width"] <= figure["width"]
+        mark = page.locator(POINTS).first.bounding_box()
+        name = page.locator("figure.chart text", has_text="write").first.bounding_box()
+        value = page.locator("figure.chart text", has_text="1.84 (1.71 to 1.98)").first.bounding_box()
+        assert value["x"] + value["width"] <= width
+        if width == 400:
+            assert name["y"] + name["height"] <= mark["y"] + 4
+            assert name["x"] < mark["x"]
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_charts_can_be_saved_under_a_name_that_tells_what_they_show(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    page = browser.open(page_of(charts.forest(comparison({})))).page
+    for ending, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"view,row,")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Save this chart as {ending}").click()
+        assert download.value.suggested_filename == f"a-chart.{ending.lower()}"
+        assert Path(download.value.path()).read_bytes().startswith(start)
+
+
+@pytest.mark.browser
+def test_tables_are_sorted_by_a_click_and_with_the_keyboard(
+    browser: Any, page_of: Callable[..., Path], comparison: Compare
+) -> None:
+    sizes = [{"block_size": 2**number} for number in (20, 9, 14)]
+    page = browser.open(page_of(tables.comparison_table(comparison(*sizes)))).page
+    cells = page.locator("main td:first-child")
+    head = page.get_by_role("button", name="block size")
+    head.click()
+    assert cells.all_inner_texts() == ["512 B", "16 KiB", "1 MiB"]
+    page.keyboard.press("Enter")
+    assert cells.all_inner_texts() == ["1 MiB", "16 KiB", "512 B"]
+    assert page.locator("th[aria-sort=descending]").count() == 1
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_a_dark_page_keeps_nobody_out(browser: Any, page_of: Callable[..., Path], comparison: Compare) -> None:
+    rows = comparison({"footnotes": ["A note."]}, SINGLE | {"level": "zfs"})
+    page = browser.open(page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding("xfs"))).page
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 26, 33)"
+    assert barriers(page) == []
 
 
 @pytest.mark.browser
@@ -247,7 +333,7 @@ def test_a_page_prints_its_charts_and_tables_whole_and_no_controls(
     page = browser.open(page_of(charts.forest(rows.head(3)), tables.comparison_table(rows))).page
     page.set_viewport_size({"width": 680, "height": 900})  # A4 between its margins
     page.emulate_media(media="print")
-    for control in ("nav", "button.fold", "details.code", ".skip"):
+    for control in ("nav", ".save", "details.code", ".skip"):
         assert not page.locator(control).first.is_visible()
     assert page.evaluate(
         """[...document.querySelectorAll('.table, figure.chart')].every((box) =>

@@ -254,34 +254,34 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({}, "xfs is 84 % faster than ext4 (71 to 98 %; 5 rounds, 5 for xfs)."),
+        ({}, "xfs is 84 % faster than ext4 (71 to 98 %; ahead in all 5 rounds)."),
         (RUNS, "xfs is 84 % faster than ext4 (71 to 98 %; 5 runs each)."),
         (RUNS | {"n_candidate": 7}, "xfs is 84 % faster than ext4 (71 to 98 %; 7 runs of xfs, 5 of ext4)."),
         (
             {"confidence": 0.9},
-            "xfs is 84 % faster than ext4 (71 to 98 % with 90 % confidence; 5 rounds, 5 for xfs).",
+            "xfs is 84 % faster than ext4 (71 to 98 % with 90 % confidence; ahead in all 5 rounds).",
         ),
-        ({"over": "hosts", "n_for": 4}, "xfs is 84 % faster than ext4 (71 to 98 %; 5 hosts, 4 for xfs)."),
+        ({"over": "hosts", "n_for": 4}, "xfs is 84 % faster than ext4 (71 to 98 %; ahead in 4 of 5 hosts)."),
         (
             {"ratio": 2.42, "ci_low": 1.9, "ci_high": 3.1},
-            "xfs is 2.42 times as fast as ext4 (1.90 to 3.10 times as fast; 5 rounds, 5 for xfs).",
+            "xfs is 2.42 times as fast as ext4 (1.90 to 3.10 times as fast; ahead in all 5 rounds).",
         ),
         (
             {"ratio": 2.42, "ci_low": 2.2, "ci_high": 3.1},
-            "xfs is 2.42 times as fast as ext4 (2.20 to 3.10 times; 5 rounds, 5 for xfs).",
+            "xfs is 2.42 times as fast as ext4 (2.20 to 3.10 times; ahead in all 5 rounds).",
         ),
-        (WORSE, "ext4 is 25 % faster than xfs (14 to 33 %; 5 rounds, 4 for ext4)."),
+        (WORSE, "ext4 is 25 % faster than xfs (14 to 33 %; ahead in 4 of 5 rounds)."),
         (
             WORSE | {"metric": "elapsed", "better": "lower", "verdict": "better", "n_for": 4},
-            "xfs takes 20 % less time than ext4 (12 to 25 %; 5 rounds, 4 for xfs).",
+            "xfs takes 20 % less time than ext4 (12 to 25 %; ahead in 4 of 5 rounds).",
         ),
         (
             WORSE | LATENCY | {"verdict": "better"},
-            "xfs has 20 % lower p99 latency than ext4 (12 to 25 %; 5 rounds, 1 for xfs).",
+            "xfs has 20 % lower p99 latency than ext4 (12 to 25 %; ahead in 1 of 5 rounds).",
         ),
         (
             LATENCY | {"ratio": 1.25, "ci_low": 1.2, "ci_high": 1.3, "verdict": "worse", "n_against": 5},
-            "ext4 has 20 % lower p99 latency than xfs (17 to 23 %; 5 rounds, 5 for ext4).",
+            "ext4 has 20 % lower p99 latency than xfs (17 to 23 %; ahead in all 5 rounds).",
         ),
         (
             RUNS | {"ratio": 2.0, "ci_low": 1.98, "ci_high": 2.02, "method": "rounding alone"},
@@ -289,27 +289,27 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | RUNS,
-            "Whether xfs is faster or slower than ext4 is open: these runs exclude only that it is more than 13 % "
-            "faster or more than 6 % slower (5 runs each).",
+            "xfs may be anything from 6 % slower to 13 % faster than ext4 (5 runs each): these runs leave open "
+            "which is better.",
         ),
         (
             OPEN | RUNS | LATENCY,
-            "Whether xfs has higher or lower p99 latency than ext4 is open: these runs exclude only that it is "
-            "more than 13 % higher or more than 6 % lower (5 runs each).",
+            "xfs may have anything from 6 % lower to 13 % higher p99 latency than ext4 (5 runs each): these runs "
+            "leave open which is better.",
         ),
         (
             OPEN | {"ci_low": 0.2, "ci_high": 4.5},
-            "Whether xfs is faster or slower than ext4 is open: these runs exclude only that it is more than 4.50 "
-            "times as fast or more than 80 % slower (5 rounds).",
+            "xfs may be anything from 80 % slower to 4.50 times as fast as ext4 (5 rounds): these runs leave open "
+            "which is better.",
         ),
         (
             OPEN | {"ci_low": 0.04, "ci_high": 4.5},
-            "Whether xfs is faster or slower than ext4 is open: these runs exclude only that it is more than 4.50 "
-            "times as fast or less than 0.0400 times as fast (5 rounds).",
+            "xfs may be anything from 0.0400 times as fast to 4.50 times as fast as ext4 (5 rounds): these runs "
+            "leave open which is better.",
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.01, "tested": 40},
-            "xfs was 3 % faster than ext4 (1 to 5 %; 5 rounds), but that is not enough among 40 tests.",
+            "xfs was 3 % faster than ext4 (1 to 5 %; 5 rounds), which is not significant among 40 tests.",
         ),
         (
             OPEN | RUNS | {"ci_low": 1.01, "ci_high": 1.05, "p": 0.2},
@@ -318,7 +318,7 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.05, "p_adjusted": None, "n_pairs": 2},
-            "xfs was 3 % faster than ext4 (1 to 5 %; 2 rounds), but two rounds have no verdict of their own.",
+            "xfs was 3 % faster than ext4 (1 to 5 %; 2 rounds), but two rounds are too few for a verdict.",
         ),
         (
             OPEN | {"ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
@@ -326,7 +326,7 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             OPEN | {"ci_low": 1.01, "ci_high": 1.04, "verdict": "equivalent"},
-            "xfs is 1 to 4 % faster than ext4, less than the 5 % that count (5 rounds).",
+            "xfs is 1 to 4 % faster than ext4, within the 5 % that count as equal (5 rounds).",
         ),
         (
             OPEN | {"metric": "elapsed", "ci_low": 0.99, "ci_high": 1.03, "verdict": "equivalent"},
@@ -334,13 +334,13 @@ LATENCY: dict[str, Any] = {"metric": "latency", "statistic": "p99", "better": "l
         ),
         (
             SINGLE,
-            "xfs was 97 % faster than ext4 in one run each. No confidence interval is possible: if runs vary by "
-            "25 % (CV) or more, chance alone could produce this at the 5 % level.",
+            "xfs was 97 % faster than ext4 in one run each; runs that vary by 25 % (CV) or more could differ as "
+            "much by chance.",
         ),
         (
             MEANS,
-            "xfs was 97 % faster than ext4 in one mean of 3 runs each. No confidence interval is possible: if "
-            "runs vary by 25 % (CV) or more, chance alone could produce this at the 5 % level.",
+            "xfs was 97 % faster than ext4 in one mean of 3 runs each; runs that vary by 25 % (CV) or more could "
+            "differ as much by chance.",
         ),
         (
             SINGLE | {"break_even_cv": None, "prediction_low": 1.5, "prediction_high": 1.8},
@@ -396,10 +396,10 @@ def test_findings_name_what_is_decided_the_largest_effect_first(comparison: Comp
     twice = {"metric": "iops", "effect": 0}  # the same effect in another metric
     said = list(map(_plain, tables.findings(comparison(*rows, twice, OPEN | {"block_size": 2**14, "effect": 2}))))
     assert said == [
-        "block size 8 KiB: xfs is 3.00 times as fast as ext4 (2.50 to 3.50 times; 5 rounds, 5 for xfs).",
-        "block size 4 KiB: xfs is 84 % faster than ext4 (71 to 98 %; 5 rounds, 5 for xfs).",
-        "block size 16 KiB: Whether xfs is faster or slower than ext4 is open: these runs exclude only that it is "
-        "more than 13 % faster or more than 6 % slower (5 rounds).",
+        "block size 8 KiB: xfs is 3.00 times as fast as ext4 (2.50 to 3.50 times; ahead in all 5 rounds).",
+        "block size 4 KiB: xfs is 84 % faster than ext4 (71 to 98 %; ahead in all 5 rounds).",
+        "block size 16 KiB: xfs may be anything from 6 % slower to 13 % faster than ext4 (5 rounds): these runs "
+        "leave open which is better.",
         "xfs against ext4, 3 effects: better in 2, inconclusive in 1.",
     ]
     assert len(tables.findings(comparison({}))) == 1
@@ -415,9 +415,9 @@ def test_findings_say_what_is_equal_open_and_not_comparable_and_why(comparison: 
     said = tables.findings(comparison(*(row | size for row, size in zip(rows, sizes, strict=True))))
     assert list(map(_plain, said)) == [
         "xfs equals ext4 within 5 % in 2 effects (block size 1 KiB; block size 2 KiB).",
-        "Which of xfs and ext4 is better is open in 2 effects (block size 3 KiB; block size 4 KiB); these runs "
-        "exclude only differences of more than a factor of 2.00.",
-        "xfs and ext4 are not comparable in 3 effects, in 2 of them because the data are less than twice the "
+        "2 effects (block size 3 KiB; block size 4 KiB) of xfs against ext4 stay open: the difference is a factor "
+        "of 2.00 at most.",
+        "xfs and ext4 cannot be compared in 3 effects, 2 of them for one reason: the data are less than twice the "
         "memory, and nothing shows that the page cache was bypassed, or that the work reached the disks.",
         "xfs against ext4, 7 effects: equal within the margin in 2, inconclusive in 2, not comparable in 3.",
     ]

@@ -1,21 +1,90 @@
-// Draws each chart of the page in the place of its image, which stays where drawing fails.
-for (const chart of document.querySelectorAll("figure.chart")) {
-  const place = document.createElement("div");
-  const image = chart.querySelector("img");
-  chart.append(place);
-  const actions = { export: true, source: false, compiled: false, editor: false }; // the editor is on the network
-  const options = { renderer: "svg", actions, logLevel: 1 }; // 1: errors
-  vegaEmbed(place, JSON.parse(chart.querySelector("script").textContent), options).then(
-    () => { image.remove(); name(place); },
-    (error) => { place.remove(); console.error(error); },
-  );
+// Draws each chart of the page in the place of its image, as wide as the page; the image stays where drawing fails.
+const figures = [...document.querySelectorAll("figure.chart")];
+const specOf = async (figure) => JSON.parse(await unpacked(figure.querySelector("script")));
+const NARROW = 640; // below this, names of rows stand above what they name
+
+// Fits a chart to a width. Its title stands in the page.
+function fitted({ title, usermeta, ...chart }, width) {
+  const unit = chart.spec ?? chart;
+  const rows = usermeta?.rows;
+  if (rows) {
+    const above = chart.params?.find(({ name }) => name === "narrow");
+    const narrow = above !== undefined && width < NARROW;
+    if (narrow) {
+      above.value = true;
+      unit.height.step += 14 * rows.lines;
+    }
+    unit.width = width - rows.right - (narrow ? 20 : rows.labels + 30);
+  } else if (chart.facet && chart.columns) {
+    chart.columns = Math.max(1, Math.min(chart.columns, Math.floor(width / 380)));
+    unit.width = Math.floor(width / chart.columns) - 86;
+  } else if (typeof unit.width === "number") {
+    unit.width = Math.min(unit.width, width - 90);
+  }
+  return chart;
 }
 
-// Gives the menu a name, and has screen readers pass over marks that Vega announces without a word about them.
-function name(place) {
-  place.querySelector("summary").ariaLabel = "Save this chart";
+async function draw(figure) {
+  const place = figure.querySelector("div") ?? document.createElement("div");
+  figure.querySelector("script").after(place);
+  try {
+    const options = { renderer: "svg", actions: false, logLevel: 1 }; // 1: errors
+    await vegaEmbed(place, fitted(await specOf(figure), figure.clientWidth), options);
+  } catch (error) {
+    place.remove();
+    console.error(error);
+    return;
+  }
+  figure.querySelector(":scope > img")?.remove();
+  // Vega announces marks without a word about them: screen readers pass over these.
   for (const mark of place.querySelectorAll("[role=graphics-symbol]:not([aria-label])")) {
     mark.removeAttribute("role");
     mark.removeAttribute("aria-roledescription");
   }
 }
+
+// Saves a chart whole, with its title, or the figures that it draws.
+async function save(figure, ending) {
+  const spec = await specOf(figure);
+  const link = document.createElement("a");
+  link.download = `${figure.dataset.name}.${ending}`;
+  if (ending === "csv") {
+    link.href = URL.createObjectURL(new Blob([csv(Object.values(spec.datasets)[0])], { type: "text/csv" }));
+  } else {
+    const { view } = await vegaEmbed(document.createElement("div"), spec, { actions: false, logLevel: 1 });
+    link.href = await view.toImageURL(ending, 2);
+  }
+  link.click();
+}
+
+function csv(rows) {
+  const names = Object.keys(rows[0]);
+  const cell = (value) => (/[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : value ?? "");
+  return [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => row.map(cell).join(",")).join("\n");
+}
+
+for (const figure of figures) {
+  const below = document.createElement("p");
+  below.className = "save";
+  for (const ending of ["svg", "png", "csv"]) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = ending.toUpperCase();
+    button.ariaLabel = `Save this chart as ${ending.toUpperCase()}`;
+    button.addEventListener("click", () => save(figure, ending));
+    below.append(button, " ");
+  }
+  const link = document.createElement("a");
+  link.href = `#${figure.id}`;
+  link.textContent = "#";
+  link.ariaLabel = "Link to this chart";
+  below.append(link);
+  figure.append(below);
+  draw(figure);
+}
+
+let last = innerWidth;
+addEventListener("resize", lodashDebounce(() => {
+  if (innerWidth !== last) figures.forEach(draw);
+  last = innerWidth;
+}, 200));

@@ -1,0 +1,265 @@
+"""The rows of a forest plot: effects in groups by what is decided of them, the largest first."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import polars as pl
+
+from fsbench_kit.analysis.metrics import QUESTION
+from fsbench_kit.analysis.verdict import REASONS, codes
+from fsbench_kit.model.units import humanise
+from fsbench_kit.model.vocabulary import METRICS
+from fsbench_kit.tables import (
+    cell_label,
+    cell_text,
+    effects,
+    groups_text,
+    interval_words,
+    metric_text,
+    one_line,
+    ordered,
+    percent,
+    ratio_text,
+    sentence,
+    varying,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STEP: Final = 22
+HEAD_LINE: Final = 17
+"""The height of a row, and of a line of a head, in pixels."""
+
+LABEL_CHARACTERS: Final = 52
+"""Longer names of rows are broken into lines."""
+_HEAD_CHARACTERS: Final = 46
+
+ALL: Final = "all, by operation"
+"""What a long plot shows first: a row for each operation, with all of its ratios."""
+
+_VERDICTS: Final = ("better", "worse", "equivalent", "inconclusive", "single runs", "bound only", "not comparable")
+
+SCHEMA: Final = dict.fromkeys(
+    ("view", "row", "kind", "head", "level", "tone", "text", "summary"), pl.String
+) | dict.fromkeys(("place", "ci_low", "ci_high"), pl.Float64)
+
+
+class Rows(NamedTuple):
+    """What a forest plot draws, and from what."""
+
+    drawn: pl.DataFrame
+    effects: pl.DataFrame
+    without_ratio: int
+
+    @property
+    def views(self) -> list[str]:
+        """Return what a reader can choose between."""
+        return self.drawn["view"].unique(maintain_order=True).to_list()
+
+    @property
+    def lines(self) -> int:
+        """Return how many lines the longest name of a row has."""
+        return max((name.count("\n") + 1 for name in self.drawn["row"]), default=1)
+
+
+def forest_rows(comparison: pl.DataFrame, most: int) -> Rows:
+    """Return one row for each effect of a comparison, in groups; if these are too many, operations first.
+
+    What is lower-is-better is turned round, so that a higher ratio is always better.
+    """
+    rows = ordered(effects(comparison))
+    every = _turned(rows).drop_nulls("place")
+    named = _named(every, comparison)
+    if every.height <= most:
+        drawn = _in_order(_grouped(named, ""))
+    else:
+        views: list[Iterable[dict[str, Any]]] = [_by_operation(named)]
+        views += (_grouped(of, str(name)) for (name,), of in named.group_by("task", maintain_order=True))
+        drawn = pl.concat(map(_in_order, views))
+    return Rows(drawn, every, rows.height - every.height)
+
+
+def _in_order(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    """Give rows their place; those of one name that follow one another are one row with several marks."""
+    listed = pl.DataFrame(list(rows), schema=SCHEMA, orient="row")
+    number = (pl.col("row") != pl.col("row").shift(1, fill_value="\0")).cum_sum()
+    return listed.with_columns(row=number.cast(pl.String).str.zfill(5) + "|" + pl.col("row"))
+
+
+def _bound(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).is_between(0, math.inf, closed="none")).then(name)
+
+
+def _turned(rows: pl.DataFrame) -> pl.DataFrame:
+    """Give each row the place of its point, at its ratio or its bound, and turn what is lower-is-better round."""
+    of_bound = pl.coalesce(_bound("rounding_low"), _bound("rounding_high"))
+    rows = rows.with_columns(place=pl.coalesce("ratio", of_bound), above=pl.col("rounding_low").is_not_null())
+    lower = pl.col("better") == "lower"
+    return rows.with_columns(
+        place=pl.when(lower).then(1 / pl.col("place")).otherwise("place"),
+        low=pl.when(lower).then(1 / pl.col("ci_high")).otherwise("ci_low"),
+        high=pl.when(lower).then(1 / pl.col("ci_low")).otherwise("ci_high"),
+        above=pl.col("above") != lower,
+    )
+
+
+def _named(rows: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
+    """Give each effect the name of its row, of its task and of its group, the text beside it and its sentences."""
+    names = varying(rows)
+    several = rows.select(QUESTION.alias("question"))["question"].n_unique() > 1
+    pairs = rows.select("level", "baseline").n_unique()
+    baselines = rows["baseline"].n_unique()
+    said = []
+    for row in rows.iter_rows(named=True):
+        label = cell_label(row, names)
+        metric = metric_text(row["metric"], row["statistic"])
+        metric = metric if metric == "IOPS" else metric[:1].lower() + metric[1:]
+        group = one_line(row["level"]) if baselines == 1 else groups_text(row)
+        parts = [label, metric if several or not label else "", group if pairs > 1 else ""]
+        said.append(
+            {
+                "name": ", ".join(filter(None, parts)),
+                "task": ", ".join(filter(None, (row["pattern"], cell_text("operation", row["operation"])))),
+                "text": _text(row),
+                "head": _head(row, pairs, baselines),
+                "reason": " ".join(_reasons(row)),
+                "summary": sentence(row),
+                "shown": group if baselines > 1 else one_line(row["level"]),
+            }
+        )
+    figures = _figures(comparison)
+    texts = pl.DataFrame(
+        said, schema=dict.fromkeys(("name", "task", "text", "head", "reason", "summary", "shown"), pl.String)
+    )
+    named = rows.with_columns(*texts.get_columns()).join(
+        figures, on=["effect", "study", "level", "baseline"], how="left", nulls_equal=True, maintain_order="left"
+    )
+    return named.with_columns(summary=pl.concat_str("summary", "figures", separator=" "))
+
+
+def _figures(comparison: pl.DataFrame) -> pl.DataFrame:
+    """Say the values of both groups in every metric of an effect, such as IOPS and bandwidth."""
+    keys = ["effect", "study", "level", "baseline"]
+
+    def said(row: dict[str, Any]) -> str:
+        values = (row["value_candidate"], row["value_baseline"])
+        if None in values:
+            return ""
+        unit = METRICS[row["metric"]].unit
+        shown = " against ".join(humanise(value, unit) for value in values)
+        return f"{metric_text(row['metric'], row['statistic'])}: {shown}."
+
+    texts = pl.Series("figures", [said(row) for row in comparison.iter_rows(named=True)], pl.String)
+    return comparison.with_columns(texts).group_by(keys, maintain_order=True).agg(pl.col("figures").str.join(" "))
+
+
+def _text(row: dict[str, Any]) -> str:
+    """Print what a row shows: its ratio, its interval or its bound."""
+    if row["ratio"] is None:
+        return f"{'>' if row['above'] else '<'} {ratio_text(row['place'])}"
+    return (
+        ratio_text(row["place"]) if row["low"] is None else interval_words(row["place"], row["low"], row["high"])
+    )
+
+
+def _reasons(row: dict[str, Any]) -> Iterator[str]:
+    withheld = codes("no ratio", "verdict withheld")
+    yield from (REASONS[code].meaning for code in row["reasons"] if code in withheld)
+
+
+def _head(row: dict[str, Any], pairs: int, baselines: int) -> str:
+    """Head the group of a row with what is decided of it."""
+    level = f"{one_line(row['level'])} " if pairs == 1 else ""
+    baseline = one_line(row["baseline"]) if baselines == 1 else "the second"
+    match row["verdict"]:
+        case "better":
+            return f"{level}ahead of {baseline}"
+        case "worse":
+            return f"{level}behind {baseline}"
+        case "equivalent":
+            return f"equal within {percent(row['margin'] - 1)}"
+        case "inconclusive":
+            return "left open by these runs"
+        case "single runs":
+            return "single runs: no interval, no verdict"
+        case "bound only":
+            return "only a bound is known"
+    reasons = " ".join(_reasons(row))
+    return f"not comparable: {reasons[:1].lower()}{reasons[1:].rstrip('.')}"
+
+
+def _grouped(rows: pl.DataFrame, view: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a view under the heads of their groups, the largest effect first."""
+    size = pl.col("place").log().abs()
+    place = pl.col("verdict").replace_strict(_VERDICTS, range(len(_VERDICTS)), return_dtype=pl.Int64)
+    decided = pl.col("verdict").is_in(_VERDICTS[:2])
+    in_order = rows.with_columns(
+        # of what is decided, the group with the largest effect stands first; of what is not, the largest group
+        rank=pl.when(decided).then(pl.lit(0)).otherwise(place),
+        weight=pl.when(decided).then(size.max().over("head")).otherwise(pl.len().over("head")),
+        size=size,
+    ).sort("rank", "weight", "head", "size", descending=[False, True, False, True], maintain_order=True)
+    for (head,), group in in_order.group_by("head", maintain_order=True):
+        told = group.row(0, named=True)["verdict"] != "single runs" or group.height < rows.height
+        if (told and rows["head"].n_unique() > 1) or group.row(0, named=True)["verdict"] == "not comparable":
+            yield from _head_rows(str(head), view)
+        for row in group.iter_rows(named=True):
+            yield _row(row, view, _wrapped(row["name"]), row["text"])
+
+
+def _head_rows(head: str, view: str) -> Iterator[dict[str, Any]]:
+    """Yield a head, with an empty row above it, and as many rows as its lines take."""
+    lines = textwrap.wrap(head, _HEAD_CHARACTERS)
+    empty = {"view": view, "kind": "head", "row": ""}
+    yield empty
+    for number in range(math.ceil(HEAD_LINE * len(lines) / STEP)):
+        text = {} if number else {"head": "\n".join(lines)}
+        yield empty | {"row": " " * (1 + number % 2)} | text  # rows of one name would be one
+
+
+def _row(row: dict[str, Any], view: str, name: str, text: str) -> dict[str, Any]:
+    return {
+        "view": view,
+        "row": name,
+        "kind": "effect",
+        "level": row["shown"],
+        "tone": _tone(row["verdict"]),
+        "text": text,
+        "summary": row["summary"],
+        "place": row["place"],
+        "ci_low": row["low"],
+        "ci_high": row["high"],
+    }
+
+
+def _tone(verdict: str) -> str:
+    """Say how a mark is drawn: filled where something is shown, grey where it is not for a filesystem."""
+    tones = {"better": "shown", "worse": "shown", "equivalent": "equal", "not comparable": "withheld"}
+    return tones.get(verdict, "open")
+
+
+def _by_operation(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield all effects of each operation and level on one row, with their median and their ends as its text."""
+    several = rows["shown"].n_unique() > 1
+    for (task, shown), group in rows.group_by("task", "shown", maintain_order=True):
+        low, middle, high = group.select(
+            pl.min("place"), pl.median("place").alias("middle"), pl.max("place").alias("high")
+        ).row(0)
+        name = _wrapped(f"{task}, {shown}" if several else str(task))
+        text = interval_words(middle, low, high)
+        for number, row in enumerate(group.iter_rows(named=True)):
+            tone = "open" if row["verdict"] == "not comparable" else _tone(row["verdict"])
+            yield _row(row, ALL, name, text if number == 0 else "") | {
+                "tone": tone,
+                "summary": f"{row['name']}: {row['text']}",
+                "ci_low": None,
+                "ci_high": None,
+            }
+
+
+def _wrapped(name: str) -> str:
+    return "\n".join(textwrap.wrap(name, LABEL_CHARACTERS))

@@ -1,0 +1,160 @@
+"""Charts and tables of a page: each has an address, and can be saved under a name that tells what it shows."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from collections import Counter
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+from fsbench_kit.charts.drawing import png
+from fsbench_kit.notebooks.display import FINDING_MIME, VEGA_MIME
+from fsbench_kit.tables.layout import TABLE_MIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nbformat import NotebookNode
+
+_HEADING: Final = re.compile(r"^##\s+(.+?)\s*$", re.MULTILINE)
+_THUMBNAIL_SCALE: Final = 0.4
+
+
+def charts(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
+    """Yield what is known of each chart of an executed notebook: MIME type -> what is shown."""
+    return (data for data in outputs(notebook) if VEGA_MIME in data)
+
+
+def outputs(notebook: NotebookNode) -> Iterator[dict[str, Any]]:
+    """Yield the data of all outputs: MIME type -> what is shown."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "data" in output:
+                yield output["data"]
+
+
+def headings(notebook: NotebookNode) -> dict[str, str]:
+    """Return the sections of a notebook: address -> heading."""
+    found = (text for cell in notebook.cells for text in _headings(cell))
+    return {_anchor(text): text for text in found}
+
+
+def _headings(cell: NotebookNode) -> list[str]:
+    return _HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
+
+
+def _anchor(heading: str) -> str:
+    """Return the address that nbconvert gives a heading."""
+    return re.sub(r"[`*_]", "", heading).replace(" ", "-")
+
+
+def take_console(notebook: NotebookNode) -> str:
+    """Take away what was printed before the finding, such as a launch's progress, and return it."""
+    shown = [
+        any(FINDING_MIME in output.get("data", {}) for output in cell.get("outputs", []))
+        for cell in notebook.cells
+    ]
+    before = notebook.cells[: shown.index(True)] if True in shown else []
+    printed = []
+    for cell in before:
+        streams = [output for output in cell.get("outputs", []) if output.output_type == "stream"]
+        printed += ["".join(output.text) for output in streams]
+        if streams:
+            cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
+    return "".join(printed)
+
+
+def drop_empty_sections(notebook: NotebookNode) -> None:
+    """Take away text that announces what is not there: that of a section whose code shows nothing."""
+    cells = notebook.cells
+    kept = [cell for place, cell in enumerate(cells) if place == 0 or not _announces_nothing(cells, place)]
+    notebook.cells = kept
+
+
+def _announces_nothing(cells: list[NotebookNode], place: int) -> bool:
+    if cells[place].cell_type != "markdown":
+        return False
+    shown = []
+    for cell in cells[place + 1 :]:
+        if cell.cell_type == "markdown":
+            break
+        shown.append(bool(cell.get("outputs")))
+    return bool(shown) and not any(shown)
+
+
+def address(notebook: NotebookNode, page: str) -> None:
+    """Turn charts and tables into figures of a page, named after the section in which they stand."""
+    section, seen = "", Counter[str]()
+    for cell in notebook.cells:
+        section = (_headings(cell) or [section])[-1]
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            kind = "chart" if VEGA_MIME in data else "table" if TABLE_MIME in data else None
+            if kind is None:
+                continue
+            name = f"{_slug(section)}-{kind}".lstrip("-")
+            seen[name] += 1
+            name = name if seen[name] == 1 else f"{name}-{seen[name]}"
+            data["text/html"] = (_chart if kind == "chart" else _table)(data, name, page)
+            for mime in (VEGA_MIME, TABLE_MIME, "image/png"):
+                data.pop(mime, None)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _chart(data: Mapping[str, Any], name: str, page: str) -> str:
+    """Write a chart: its words, its image, and beside it the specification from which the script draws."""
+    whole = data[VEGA_MIME]
+    if says := whole.get("usermeta", {}).get("says"):
+        return "".join(f"<p>{escape(text)}</p>" for text in says)
+    spec = compressed(json.dumps(whole))
+    title = whole.get("title", {})
+    title = title if isinstance(title, dict) else {"text": title}
+    heading, explained = (escape(_joined(title.get(part))) for part in ("text", "subtitle"))
+    label = f'aria-labelledby="{name}-title"' if heading else 'aria-label="Chart"'
+    caption = (
+        f'<figcaption><strong id="{name}-title">{heading}</strong> {explained}</figcaption>' if heading else ""
+    )
+    return (
+        f'<figure class="chart" id="{name}" data-name="{escape(page)}-{name}" role="group" {label}>{caption}'
+        f'<img src="data:image/png;base64,{escape(data["image/png"])}" alt="{escape(data["text/plain"])}">'
+        f'<script type="application/gzip">{spec}</script></figure>'
+    )
+
+
+def _joined(text: Any) -> str:
+    return " ".join(text) if isinstance(text, list) else str(text or "")
+
+
+def _table(data: Mapping[str, Any], name: str, page: str) -> str:
+    """Write a table, and below it links to its files."""
+    links = " ".join(
+        f'<a download="{escape(page)}-{name}.{ending}" '
+        f'href="data:{kind};base64,{_packed(data[TABLE_MIME][ending])}">{label}</a>'
+        for ending, kind, label in (("csv", "text/csv", "CSV"), ("tex", "application/x-tex", "LaTeX"))
+    )
+    save = f'<p class="save">{links} <a href="#{name}" aria-label="Link to this table">#</a></p>'
+    return f'<div class="shown" id="{name}">{data["text/html"]}{save}</div>'
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(text.encode()).decode("ascii")
+
+
+def compressed(text: str) -> str:
+    """Return a text as a page carries it: a third as long, and of letters that can end no element."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+def thumbnail(notebook: NotebookNode) -> str | None:
+    """Return the first chart of a notebook as a small image without its words, in base64."""
+    for data in charts(notebook):
+        spec = {name: part for name, part in data[VEGA_MIME].items() if name != "title"}
+        if "says" not in spec.get("usermeta", {}):
+            return base64.b64encode(png(spec, _THUMBNAIL_SCALE)).decode("ascii")
+    return None
