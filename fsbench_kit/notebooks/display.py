@@ -14,7 +14,7 @@ from IPython import get_ipython
 from fsbench_kit.charts.drawing import THEME, png
 from fsbench_kit.data.project import project_root
 from fsbench_kit.notebooks.parameters import checked, of_kernel
-from fsbench_kit.tables import one_line
+from fsbench_kit.tables import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,8 +102,9 @@ class Finding:
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
         first, *others = [self.text] if isinstance(self.text, str) else self.text
-        items = "".join(f"<li>{escape(other)}</li>" for other in others)
-        listed = f"<ul>{items}</ul>" if items else ""
+        listed = _listed(others[:_FIRST])
+        if more := others[_FIRST:]:
+            listed += f"<details><summary>{counted(len(more), 'more finding')}</summary>{_listed(more)}</details>"
         text = "\n".join([first, *others])
         return {
             FINDING_MIME: text,
@@ -111,6 +112,15 @@ class Finding:
             "text/html": f'<div class="finding"><p><strong>{escape(first)}</strong></p>{listed}</div>',
             "text/plain": text,
         }
+
+
+_FIRST: Final = 2
+"""Findings that stand below the first; others are folded, so that the chart is on the first screen."""
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def facets(dataset: Dataset, verdicts: pl.DataFrame | None = None) -> dict[str, list[str]]:

@@ -85,8 +85,11 @@ def _announces_nothing(cells: list[NotebookNode], place: int) -> bool:
     return bool(shown) and not any(shown)
 
 
-def address(notebook: NotebookNode, page: str) -> None:
-    """Turn charts and tables into figures of a page, named after the section in which they stand."""
+def address(notebook: NotebookNode, page: str, headline: str) -> None:
+    """Turn charts and tables into figures of a page, named after the section in which they stand.
+
+    What the page's headline says is not said again above a chart.
+    """
     section, seen = "", Counter[str]()
     for cell in notebook.cells:
         section = (_headings(cell) or [section])[-1]
@@ -98,7 +101,10 @@ def address(notebook: NotebookNode, page: str) -> None:
             name = f"{_slug(section)}-{kind}".lstrip("-")
             seen[name] += 1
             name = name if seen[name] == 1 else f"{name}-{seen[name]}"
-            data["text/html"] = (_chart if kind == "chart" else _table)(data, name, page)
+            if kind == "chart":
+                data["text/html"] = _chart(data, name, page, headline)
+            else:
+                data["text/html"] = _table(data, name, page)
             for mime in (VEGA_MIME, TABLE_MIME, "image/png"):
                 data.pop(mime, None)
 
@@ -107,7 +113,7 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _chart(data: Mapping[str, Any], name: str, page: str) -> str:
+def _chart(data: Mapping[str, Any], name: str, page: str, headline: str) -> str:
     """Write a chart: its words, its image, and beside it the specification from which the script draws."""
     whole = data[VEGA_MIME]
     if says := whole.get("usermeta", {}).get("says"):
@@ -115,11 +121,13 @@ def _chart(data: Mapping[str, Any], name: str, page: str) -> str:
     spec = compressed(json.dumps(whole))
     title = whole.get("title", {})
     title = title if isinstance(title, dict) else {"text": title}
-    heading, explained = (escape(_joined(title.get(part))) for part in ("text", "subtitle"))
+    heading, explained = (_joined(title.get(part)) for part in ("text", "subtitle"))
+    if headline.startswith(heading.removesuffix(" …")):
+        heading = ""
+    heading, explained = escape(heading), escape(explained)
     label = f'aria-labelledby="{name}-title"' if heading else 'aria-label="Chart"'
-    caption = (
-        f'<figcaption><strong id="{name}-title">{heading}</strong> {explained}</figcaption>' if heading else ""
-    )
+    strong = f'<strong id="{name}-title">{heading}</strong> ' if heading else ""
+    caption = f"<figcaption>{strong}{explained}</figcaption>" if heading or explained else ""
     return (
         f'<figure class="chart" id="{name}" data-name="{escape(page)}-{name}" role="group" {label}>{caption}'
         f'<img src="data:image/png;base64,{escape(data["image/png"])}" alt="{escape(data["text/plain"])}">'

@@ -47,7 +47,7 @@ def render_page(notebook: NotebookNode, title: str, manifest: Manifest, logs: Se
     _drop_title(notebook)
     console = figures.take_console(notebook)
     figures.drop_empty_sections(notebook)
-    figures.address(notebook, manifest.name)
+    figures.address(notebook, manifest.name, headline)
     page = {
         "title": title,
         "headline": headline,

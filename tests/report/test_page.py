@@ -255,7 +255,7 @@ def test_a_chart_is_as_wide_as_the_page_and_its_names_stand_above_its_marks_wher
         figure, drawn = (page.locator(of).bounding_box() for of in ("figure.chart", "figure.chart svg"))
         assert 0.9 * figure["width"] < drawn["width"] <= figure["width"]
         mark = page.locator(POINTS).first.bounding_box()
-        name = page.locator("figure.chart text", has_text="write").first.bounding_box()
+        name = page.locator("figure.chart text", has_text="read").first.bounding_box()
         value = page.locator("figure.chart text", has_text="1.84 (1.71 to 1.98)").first.bounding_box()
         assert value["x"] + value["width"] <= width
         if width == 400:
