@@ -386,8 +386,8 @@ def test_repeats_needs_something_to_plan_from() -> None:
 def test_a_study_to_run_again_says_first_how_that_departs_from_it(tmp_path: Path) -> None:
     result = _fsbench("replicate", "fio-nvme-2021", "--directory", ".", "--dry-run", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
-    assert "The file of each job: 64 MiB instead of 10 GiB." in result.stdout
-    assert "Each run: 10 s instead of 300 s." in result.stdout
+    assert "The file of each job: 32 MiB instead of 10 GiB." in result.stdout
+    assert "Each run: 5 s instead of 300 s." in result.stdout
     assert "A single directory gives no ratio." in result.stdout
     assert re.search(r"Time: about \d[^,]*, if runs take as long as those that come with the kit", result.stdout)
     assert not any(tmp_path.iterdir())

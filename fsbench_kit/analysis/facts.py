@@ -116,12 +116,14 @@ def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def capacity(memory: str) -> int | None:
-    """Read a size of memory; of one that is stated in GB take the least that it can mean, powers of 1000."""
+    """Read a size of memory, what kind of memory may stand behind it.
+
+    Of one that is stated in GB take the least that it can mean, powers of 1000.
+    """
     if memory.isdecimal():
         return int(memory)
-    size, *unit = memory.split()
     try:
-        return int(quantity(size, *unit).value)
+        return int(quantity(*memory.split()[:2]).value)
     except (ValueError, TypeError):
         return None
 

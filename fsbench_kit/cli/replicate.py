@@ -43,12 +43,15 @@ def replicate_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run and how that departs from the study.")
     ] = False,
+    to: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the results go, in a folder named after the study.")
+    ] = Path("raw_results/runs"),
 ) -> None:
     """Run a published study again on this machine, and compare its figures with yours.
 
     fsbench replicate iozone-ssd-2015 --dry-run
 
-    fsbench replicate fio-nvme-2021 --scale minutes
+    fsbench replicate fio-nvme-2021 --scale minutes --to results/
     """
     with needs_extra("launch", "fsbench replicate"):
         from fsbench_kit.launch import dry_run as preview_of
@@ -67,12 +70,12 @@ def replicate_command(
     for sentence in _needs(published, again):
         out.print(sentence)
     if dry_run:
-        preview = preview_of(again.plan, Path.cwd())
+        preview = preview_of(again.plan, Path.cwd(), to=to)
         for sentence in (*preview.notes, *preview.estimates):
             out.print(sentence)
         return
     with shown(out) as progress:
-        result = launch(again.plan, root=Path.cwd(), study=name, replace=replace, progress=progress)
+        result = launch(again.plan, root=Path.cwd(), to=to, study=name, replace=replace, progress=progress)
     replicated = fsb.read(result.folder)
     found = side_by_side(published, replicated, left_out=left_out(published, result.folder))
     out.print(tables.replication_table(found))

@@ -307,6 +307,7 @@ class Session:
                     target.nodes,
                     self.scratch,
                     scratch_name(self.scratch),
+                    target.servers,
                 ) as tuned,
             ):
                 self._keep_made()

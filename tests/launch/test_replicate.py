@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import shutil
+import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from fsbench_kit.launch.replicate import (
     side_by_side,
     space_by_scale,
 )
+from fsbench_kit.launch.tuning.memory import problem
 from fsbench_kit.launch.workloads.filetree.__main__ import sizes
 from fsbench_kit.model.errors import RequestError
 
@@ -179,6 +181,7 @@ def test_the_raid1_study_as_its_logs_say(published: Path) -> None:
     again = replication(fsb.read(published / "raid1-hdd-2020"))
     bonnie, small_blocks, large_blocks, small_files, larger_files = _workloads(again.plan)
     assert (bonnie["size"], bonnie["files"], bonnie["fast"]) == (126 * GIB, 16384, False)
+    assert bonnie["char_size"] == 3 * MIB  # bonnie++'s own, which takes 200 s on a machine that does 30 KiB/s
     told = ("name", "rw", "bs", "size", "numjobs", "rwmixread", "direct", "runtime")
     assert [[table[key] for key in told] for table in (small_blocks, large_blocks)] == [
         ["randrw-16k", "randrw", 16384, GIB, 8, 70, True, 600],
@@ -321,21 +324,30 @@ STUDIES = ("sysbench-rhel72", "fio-nvme-2021", "raid1-hdd-2020", "iozone-ssd-201
 RECORDED_IN_FULL = ("sysbench-rhel72", "fio-nvme-2021", "fileserver-debian-2006")
 
 
-def test_what_was_recorded_is_described_by_its_own_plan(published: Path, root: Path) -> None:
-    # sysbench --file-total-size=536870912 --time=10; the logs: 2Gb, 180 s
-    said = departures(
-        fsb.read(published / "sysbench-rhel72"), read_plan(root / recorded("sysbench-rhel72", root) / "plan.toml")
-    )
-    assert said[:2] == ("All files together: 512 MiB instead of 2 GiB.", "Each run: 10 s instead of 180 s.")
+def _workload_in(plan: Path) -> dict[str, Any]:
+    """Return the first workload of a recorded plan as it stands there: it may be recorded anew at any time."""
+    table: dict[str, Any] = tomllib.loads(plan.read_text())["workload"][0]
+    return table
+
+
+def test_what_was_recorded_is_described_by_its_own_plan(nvme: Dataset, root: Path) -> None:
+    """The study's command says --size=10G --runtime=300."""
+    plan = root / recorded("fio-nvme-2021", root) / "plan.toml"
+    now = _workload_in(plan)
+    said = departures(nvme, read_plan(plan))
+    assert f"The file of each job: {now['size'] // MIB} MiB instead of 10 GiB." in said
+    assert f"Each run: {now['runtime']:g} s instead of 300 s." in said
 
 
 def test_the_place_of_a_replication_is_named(root: Path) -> None:
-    runs = fsb.read(root / recorded("fio-nvme-2021", root))
+    folder = root / recorded("fio-nvme-2021", root)
+    runs = fsb.read(folder)
+    told = json.loads(next(folder.glob("001-*/run.json")).read_text())
+    day, own = told["started_at"][:10], told["settings"]
+    machine = f"{own['cpus']} × {own['cpu']}, {int(own['memory']) / GIB:.1f} GiB of memory, Linux {own['kernel']}"
     place = tables.replication_place(runs, here=False)
-    assert re.fullmatch(
-        r"Recorded on 2026-11-\d\d on the host vm \(2 × AMD EPYC, 23.5 GiB of memory, Linux \S+\)\.", place
-    )
-    assert re.fullmatch(r"Run on this machine on 2026-11-\d\d\.", tables.replication_place(runs, here=True))
+    assert place == f"Recorded on {day} on the host {told['host']} ({machine})."
+    assert tables.replication_place(runs, here=True) == f"Run on this machine on {day}."
     nothing = runs.filter(pl.lit(value=False))
     assert tables.replication_place(nothing, here=False) == "Recorded."
 
@@ -362,11 +374,51 @@ def test_an_image_has_inodes_for_all_files(published: Path) -> None:
     assert image.model_dump()["size"] / 16384 > 100_000
 
 
-def test_what_the_scale_may_have_made_is_said(published: Path, root: Path) -> None:
-    theirs, folder = fsb.read(published / "raid1-hdd-2020"), root / recorded("raid1-hdd-2020", root)
-    said = effects_of_scale(theirs, read_plan(folder / "plan.toml"), fsb.read(folder))
-    assert any(re.match(r"bonnie: .* of files, and 23.5 GiB of memory; in the study 126 GiB", one) for one in said)
-    assert any(one.startswith("Runs of 10 s instead of 600 s end before") for one in said)
+def test_memory_is_as_small_beside_the_files_as_in_the_study(
+    published: Path, nvme: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """64 GB for bonnie++'s 126 GiB and the 8 x 16 GiB of fio; small files fitted, and the other fio was direct."""
+    monkeypatch.setattr("fsbench_kit.launch.tuning.memory.problem", lambda: None)
+    raid1 = fsb.read(published / "raid1-hdd-2020")
+    again = replication(raid1, scale=Limits(space=2 * GIB))
+    limits = {one.name: one.tuning.memory_limit for one in again.plan.workload if one.tuning.memory_limit}
+    assert limits == {
+        name: int(2 * GIB * 64e9 / (size * GIB)) // MIB * MIB
+        for name, size in (("bonnie", 126), ("randrw-128k", 128))
+    }
+    told = "a run has 968 MiB of memory, page cache included: its files are 2.1 times as large, as in the study."
+    assert f"bonnie: {told}" in again.changes
+    (pool,) = (target.model_dump() for target in again.plan.target if target.kind == "zfs")
+    assert pool["arc_size"] == min(limits.values()) // 4 // MIB * MIB
+    smaller = replication(raid1, scale=Limits(memory=GIB)).plan.workload[0].model_dump()
+    assert smaller["size"] == pytest.approx(126 * GIB * GIB / 64e9, rel=1e-3)
+    untold = replication(nvme, scale=Limits(space=2 * GIB))
+    assert untold.plan.workload[0].tuning.memory_limit == GIB / 2
+    assert any(change.endswith("nothing tells how much memory the study had.") for change in untold.changes)
+    (tasks,) = replication(fsb.read(published / "fileserver-debian-2006")).plan.workload  # on "512 MB PC100"
+    assert tasks.tuning.memory_limit == 512_000_000 // MIB * MIB
+    assert replication(nvme, scale="minutes").plan.workload[0].tuning.memory_limit is None  # fio needs some itself
+
+
+def test_what_the_scale_may_have_made_is_said(
+    published: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, ours = fsb.read(published / "raid1-hdd-2020"), fsb.read(root / recorded("raid1-hdd-2020", root))
+    small = Limits(space=GIB, seconds=7)
+    said = effects_of_scale(theirs, replication(theirs, scale=small).plan, ours)
+    assert any(one.startswith("Runs of 7 s instead of 600 s end before") for one in said)
+    assert "of these files, as they could in the study" in next(one for one in said if "smallfiles-4k" in one)
+    monkeypatch.setattr("fsbench_kit.launch.tuning.memory.problem", lambda: "the kernel has none")
+    again = replication(theirs, scale=small)
+    assert (
+        again.changes[-1]
+        == "The memory of a run is not limited, so caches may hold its files: the kernel has none."
+    )
+    unlimited = effects_of_scale(theirs, again.plan, ours)
+    bonnie = next(one for one in unlimited if one.startswith("bonnie: 1 GiB of files, and "))
+    assert "in the study 126 GiB, and 59.6 GiB of memory" in bonnie
+    if not problem():
+        assert not any(one.startswith(("bonnie", "randrw")) for one in said)
 
 
 # ---- beside each other
@@ -502,12 +554,13 @@ def test_what_was_different_is_named_with_both_values(published: Path, root: Pat
     told = differences(fsb.read(published / "sysbench-rhel72"), fsb.read(root / recorded("sysbench-rhel72", root)))
     published_values = {row["setting"]: row["published"] for row in told.iter_rows(named=True)}
     assert published_values["tool_version"] == "0.5"
-    assert published_values["total_size"] == str(2 * GIB)
     assert published_values["host"] == "host01 | host02"
     assert "block_size" not in published_values
     assert "threads" not in published_values
-    shown = tables.differences_table(told)
-    assert ("total size", "all", "2 GiB", "512 MiB") in shown.groups[0].rows
+    now = _workload_in(root / recorded("sysbench-rhel72", root) / "plan.toml")
+    shown = tables.differences_table(told).groups[0].rows
+    smaller = ("total size", "all", "2 GiB", f"{now['file_total_size'] // MIB} MiB") in shown
+    assert smaller == (now["file_total_size"] < 2 * GIB)
 
 
 def test_zfs_fuse_is_named_as_what_it_is(root: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 import fsbench_kit as fsb
-from fsbench_kit.launch import dry_run, launch, read_plan, tools
+from fsbench_kit.launch import dry_run, launch, read_plan, tools, zfs
 from fsbench_kit.launch.plan import plan_text
 from fsbench_kit.model.errors import InputError, LaunchError
 from tests.launch.traces import assert_no_traces, eventually, scratch_folders
@@ -108,6 +108,29 @@ def test_memory_that_a_run_may_take_is_limited(make_plan: Callable[..., Plan], t
     assert found["held"]["settings"]["memory_limit"] == str(32 * 2**20)
     (failure,) = result.failures.values()
     assert failure.startswith("the memory limit of the run was reached, and the kernel killed a program of it")
+    assert not list(Path("/sys/fs/cgroup").glob("**/fsbench-*"))
+
+
+@isolated
+@pytest.mark.skipif(zfs.implementation() != "zfs-fuse", reason="needs zfs-fuse")
+def test_what_serves_a_filesystem_counts_as_memory_of_its_run(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    """Its daemon caches by itself, and the kernel caches for the daemon what lies on the image."""
+    read_twice = "dd if=/dev/zero of=f bs=1M count=300 conv=fsync; cat f > /dev/null; cat f > /dev/null"
+    plan = make_plan(
+        target=[{"kind": "zfs", "size": "512M", "arc_size": "16M", "filesystems": "reused"}],
+        workload=[
+            {**NAMED, "name": "free", "command": ["sh", "-c", read_twice]},
+            {**NAMED, "name": "held", "command": ["sh", "-c", read_twice], "tuning": {"memory_limit": "128M"}},
+        ],
+        repeats=2,
+    )
+    result = launch(plan, root=tmp_path)
+    assert result.failures == {}
+    for record in records(result):
+        assert (read_from_image(record) > 400 * 2**20) == (record["workload"] == "held")
+        assert record["settings"]["zfs.arc_size"] == str(16 * 2**20)
     assert not list(Path("/sys/fs/cgroup").glob("**/fsbench-*"))
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from fsbench_kit.analysis.facts import capacity
 from fsbench_kit.analysis.settings import NOT_KNOWN, effective, known, values_of
+from fsbench_kit.launch.replicate.memory import memory_of
 from fsbench_kit.launch.replicate.plan import replication
 from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import SETTINGS, setting_kind
@@ -91,16 +91,17 @@ def effects_of_scale(published: Dataset, plan: Plan, replicated: Dataset) -> tup
     """
     then = {workload.name: workload for workload in replication(published, directories=["."]).plan.workload}
     pairs = [(workload, then.get(workload.name)) for workload in plan.workload]
-    of_memory = _of_memory(pairs, _memory(published), _memory(replicated))
+    of_memory = _of_memory(pairs, memory_of(published), memory_of(replicated))
     return (*of_memory, *_of_time(pairs), *_of_starts(replicated))
 
 
 def _of_memory(
-    pairs: Sequence[tuple[Workload, Workload | None]], then: int | None, now: int | None
+    pairs: Sequence[tuple[Workload, Workload | None]], then: int | None, machine: int | None
 ) -> Iterator[str]:
     """Name workloads whose files fit into memory now, and say whether the study's did."""
     for workload, before in pairs:
-        if now is None or not workload.space or workload.space > 2 * now or _is_direct(workload):
+        now = workload.tuning.memory_limit or machine
+        if now is None or not workload.space or workload.space > 2 * now or workload.is_direct:
             continue
         said = f"{workload.name}: {humanise(workload.space, 'B')} of files, and {humanise(now, 'B')} of memory"
         if before is None or not before.space or then is None:
@@ -112,17 +113,6 @@ def _of_memory(
             )
         else:
             yield f"{said}. Caches can hold all of these files, as they could in the study."
-
-
-def _memory(dataset: Dataset) -> int | None:
-    """Return the least memory of a dataset's machines."""
-    told = effective(dataset.settings).filter(key="memory")["value"].unique()
-    return min((size for text in told if (size := capacity(text)) is not None), default=None)
-
-
-def _is_direct(workload: object) -> bool:
-    flags = getattr(workload, "file_extra_flags", None) or ""
-    return bool(getattr(workload, "direct", False)) or "direct" in flags
 
 
 def _of_time(pairs: Sequence[tuple[Workload, Workload | None]]) -> Iterator[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.plan import Plan
+from fsbench_kit.launch.replicate.memory import memory_limit, memory_of, memory_share
 from fsbench_kit.launch.replicate.published import only_stated, workloads
 from fsbench_kit.launch.replicate.scale import Limits, limits_of, shrunk
 from fsbench_kit.launch.replicate.targets import images, target_changes
+from fsbench_kit.launch.tuning import memory
 from fsbench_kit.launch.workloads import WORKLOADS
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.units import humanise
@@ -50,10 +52,12 @@ def replication(
     seed: int = 1,
     name: str | None = None,
 ) -> Replication:
-    """Derive a plan from the runs of a published study. Nothing is looked at but these.
+    """Derive a plan from the runs of a published study.
 
     All filesystems get the same workloads with the same flags, on one machine, in rounds of random order, each run
-    on a filesystem made for it. Filesystems that the machine lacks are left out when the plan is launched.
+    on a filesystem made for it. Where this machine can limit it, memory, page cache included, is as small beside
+    the files as in the study; nothing else of the machine is looked at. Filesystems that it lacks are left out
+    when the plan is launched.
 
     Parameters
     ----------
@@ -86,8 +90,12 @@ def replication(
     """
     study = name or _study(published)
     limits = limits_of(scale)
-    tables = [shrunk(table, limits) for table in workloads(published).tables]
-    made = [WORKLOADS[table["tool"]].model_validate(table) for table in tables]
+    had = memory_of(published)
+    tables = [_scaled(table, limits, had) for table in workloads(published).tables]
+    unlimited = memory.problem() if any("tuning" in table for table in tables) else None
+    if unlimited:
+        tables = [{key: value for key, value in table.items() if key != "tuning"} for table in tables]
+    made = [_workload(table) for table in tables]
     if directories:
         targets: list[PlanTable] = [
             {"kind": "directory", "name": f"directory-{number}", "directory": directory}
@@ -96,7 +104,8 @@ def replication(
     else:
         filled = max(max(workload.space or 0, workload.most_files * _PER_INODE) for workload in made)
         size = max(_LEAST_IMAGE, 2**20 * math.ceil(filled / _FILLED / 2**20))
-        targets = [{**image, "size": size} for image in images(published)]
+        least = min((one for w in made if (one := w.tuning.memory_limit)), default=None)
+        targets = [{**image, "size": size} for image in images(published, memory=least)]
         if not targets:
             raise RequestError(
                 "nothing tells which filesystems these runs were made on",
@@ -114,7 +123,22 @@ def replication(
             "workload": [{**table, "optional": True} for table in tables],
         }
     )
-    return Replication(study, plan, departures(published, plan))
+    said = [f"The memory of a run is not limited, so caches may hold its files: {unlimited}."] if unlimited else []
+    return Replication(study, plan, (*departures(published, plan), *said))
+
+
+def _scaled(table: PlanTable, limits: Limits, had: int | None) -> PlanTable:
+    """Return a workload within limits, and with as small a memory beside its files as in the study."""
+    share = memory_share(_workload(shrunk(table, Limits())), had)
+    if share is None:
+        return shrunk(table, limits)
+    smaller = shrunk(table, replace(limits, space=min(limits.space, limits.memory / share)))
+    limit = memory_limit(_workload(smaller), share)
+    return smaller if limit is None else smaller | {"tuning": {"memory_limit": limit}}
+
+
+def _workload(table: PlanTable) -> Workload:
+    return WORKLOADS[table["tool"]].model_validate(table)
 
 
 def _study(published: Dataset) -> str:
@@ -153,9 +177,10 @@ def departures(published: Dataset, plan: Plan) -> tuple[str, ...]:
     ran = workloads(published)
     study = {table["name"]: table for table in ran.tables}
     said = dict.fromkeys((*ran.repaired, *ran.left_out))
+    had = memory_of(published)
     smaller: dict[str, list[str]] = {}
     for workload in plan.workload:
-        for sentence in _smaller(workload, study.get(workload.name, {})):
+        for sentence in (*_smaller(workload, study.get(workload.name, {})), *_memory(workload, had)):
             smaller.setdefault(sentence, []).append(workload.name)
     for sentence, of in smaller.items():
         of_all = len(of) == len(plan.workload)
@@ -185,3 +210,11 @@ def _smaller(workload: Workload, then: PlanTable) -> Iterator[str]:
         yield f"Each run: {now[scale.time]:g} s instead of {then[scale.time]:g} s."
     if scale.loops is not None and now[scale.loops] and not then.get(scale.loops):
         yield "Runs go on for all of their time, over files that would be done sooner."
+
+
+def _memory(workload: Workload, had: int | None) -> Iterator[str]:
+    """Say how much memory a run has, where that is limited."""
+    if (limit := workload.tuning.memory_limit) is not None:
+        times = f"its files are {(workload.space or 0) / limit:.2g} times as large"
+        study = "; nothing tells how much memory the study had" if had is None else ", as in the study"
+        yield f"A run has {humanise(limit, 'B')} of memory, page cache included: {times}{study}."

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fsbench_kit.launch.workloads import WORKLOADS
 from fsbench_kit.model.errors import RequestError
+
+if TYPE_CHECKING:
+    from fsbench_kit.launch.workloads import Workload
 
 PlanTable = dict[str, Any]
 """A table of a plan."""
@@ -25,6 +28,10 @@ class Limits:
         The bytes that it is sure to write at most, for those that no time ends.
     seconds
         How long it runs, for those that a time ends.
+    files
+        How many files it has at most, where their number is what makes it smaller.
+    memory
+        The memory that it has, where its files are to be larger than that: they shrink with it.
     repeats
         How often it is made on each filesystem.
     """
@@ -32,12 +39,14 @@ class Limits:
     space: float = math.inf
     written: float = math.inf
     seconds: float = math.inf
+    files: float = math.inf
+    memory: float = math.inf
     repeats: int = 6
 
 
 SCALES: Final = {
     "minutes": Limits(space=2**27, written=2**29, seconds=1, repeats=3),
-    "laptop": Limits(space=2**32, written=5 * 2**30, seconds=10),
+    "laptop": Limits(space=2**31, written=5 * 2**30, seconds=5, files=10_000, memory=2**29),
     "article": Limits(),
 }
 """Name -> what one run may use."""
@@ -100,4 +109,13 @@ _WHOLE: Final = 4096
 def _room(table: PlanTable, limits: Limits) -> float:
     """Return how many times as much as a workload takes the limits allow."""
     workload = WORKLOADS[table["tool"]].model_validate(table)
-    return min(limits.space / (workload.space or 1), limits.written / (workload.least_written or 1))
+    return min(
+        limits.space / (workload.space or 1),
+        limits.written / (workload.least_written or 1),
+        limits.files / workload.most_files if _counts(workload) else math.inf,
+    )
+
+
+def _counts(workload: Workload) -> bool:
+    """Whether a number of its files is what makes a workload smaller."""
+    return workload.scale is not None and not all(amount.in_bytes for amount in workload.scale.amounts.values())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from fsbench_kit.launch.replicate.published import settings_of
 from fsbench_kit.launch.targets.filesystems import FILESYSTEMS, FilesystemTarget
+from fsbench_kit.model.units import humanise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,17 +17,20 @@ if TYPE_CHECKING:
     from fsbench_kit.launch.targets import Target
 
 
-def images(published: Dataset) -> list[PlanTable]:
+def images(published: Dataset, memory: int | None = None) -> list[PlanTable]:
     """Return a target for each filesystem of a study, with the study's own options as far as they can be had.
 
-    They have no sizes yet. Those that this machine lacks are left out when they are launched. Where one filesystem
-    of the study keeps no times of access, none does.
+    Where runs have so little memory, ZFS caches in a quarter of it. They have no sizes yet. Those that this
+    machine lacks are left out when they are launched. Where one filesystem of the study keeps no times of access,
+    none does.
     """
     tables: list[PlanTable] = []
     without_atime = any(_is_without_atime(stated) for _, stated in _stated(published))
     for filesystem, stated in _stated(published):
         if filesystem == "zfs":
-            tables.append(_zfs(stated, without_atime=without_atime))
+            table = _zfs(stated, without_atime=without_atime)
+            arc_size = min((memory or 0) // 4 // _MIB * _MIB, _MOST_ARC)
+            tables.append(table | {"arc_size": arc_size} if arc_size else table)
         elif filesystem in FILESYSTEMS:
             table = {"kind": "loop", "name": filesystem, "filesystem": filesystem, "optional": True}
             options = stated.get("mount_options", "").split(",")
@@ -57,6 +61,8 @@ def target_changes(published: Dataset, plan: Plan) -> Iterator[str]:
             yield "Each filesystem is on one image, and not on a RAID as in the study."
         if "log_device" in stated:
             yield f"{filesystem} has no log device of its own, as it had in the study."
+        if (cache := getattr(targets.get(filesystem), "arc_size", None)) is not None:
+            yield f"The cache of zfs-fuse (ARC) takes at most {humanise(cache, 'B')} of the memory of a run."
         if filesystem != "zfs" and filesystem not in FILESYSTEMS:
             yield f"{filesystem} is left out: no launch can make it."
         if isinstance(target := targets.get(filesystem), FilesystemTarget):
@@ -75,6 +81,9 @@ def _stated(published: Dataset) -> Iterator[tuple[str, Mapping[str, str]]]:
         yield str(name), known[runs["run_id"][0]]
 
 
+_MIB: Final = 2**20
+_MOST_ARC: Final = 2**34
+"""What zfs-fuse allows."""
 _FORCE: Final = ("-f", "-F")
 """Options of mkfs that every launch gives."""
 
@@ -131,5 +140,5 @@ def _zfs(stated: Mapping[str, str], *, without_atime: bool) -> PlanTable:
     }
 
 
-_NOT_OPTIONS: Final = frozenset({"mountpoint", "canmount", "altroot", "layout"})
-"""Where a pool and its datasets lie, and on which disks, which is for the launch to say."""
+_NOT_OPTIONS: Final = frozenset({"mountpoint", "canmount", "altroot", "layout", "arc_size"})
+"""Where a pool and its datasets lie, and on which disks, which is for the launch to say; and zfs-fuse's cache."""

@@ -90,6 +90,8 @@ class Ready:
         The device itself, where it has no filesystem.
     members
         The images or devices that hold its data, where the kernel does not tell.
+    servers
+        The ids of processes that serve its filesystem, where that is not the kernel.
     settings
         What else there is to say of it, by the words of `fsbench_kit.model.vocabulary.SETTINGS`.
     names
@@ -109,6 +111,7 @@ class Ready:
     filesystem: str | None = None
     node: Path | None = None
     members: tuple[Path, ...] = ()
+    servers: tuple[int, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     consent: Consent = field(default_factory=Consent)

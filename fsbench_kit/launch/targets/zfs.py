@@ -4,7 +4,8 @@ The ZFS is the kernel's, or zfs-fuse. The latter has a daemon of its own for eac
 processes and mounts: a zfs-fuse that serves the machine's pools is not touched, nor are its files. Pools of the
 kernel's ZFS outlive a kill, and are destroyed at the next launch.
 
-Dropping the kernel's caches does not empty ZFS's own (ARC). A fresh pool has nothing in it.
+Dropping the kernel's caches does not empty ZFS's own (ARC). A fresh pool has nothing in it. Where the memory of a
+run is limited, the daemon is in its group, so that its cache counts too; the kernel's ZFS is in no group.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from fsbench_kit.launch import zfs
 from fsbench_kit.launch.processes import MARK
-from fsbench_kit.launch.schema import Truth
+from fsbench_kit.launch.schema import Truth, as_bytes
 from fsbench_kit.launch.targets.aged import AgedTarget
 from fsbench_kit.launch.targets.images import attached
 from fsbench_kit.launch.targets.members import MembersTarget
@@ -56,6 +57,19 @@ ZfsOptions = Annotated[
     ),
 ]
 
+_MIB: Final = 2**20
+ArcSize = Annotated[
+    int,
+    BeforeValidator(as_bytes),
+    Field(
+        ge=16 * _MIB,
+        le=2**34,
+        multiple_of=_MIB,
+        description="a size of whole MiB, from 16M to 16G",
+        examples=["64M"],
+    ),
+]
+
 _FOLDER: Final = "FOLDER"  # ZFS wants absolute paths
 _POOL: Final = "POOL"
 _UNMOUNT: Final = ("zfs", "unmount", _POOL)
@@ -77,6 +91,9 @@ class ZfsTarget(MembersTarget, AgedTarget):
         Properties of the pool.
     dataset_options
         Properties of its one dataset.
+    arc_size
+        How large the cache (ARC) of zfs-fuse may become; without it, as ``/etc/zfs/zfsrc`` says. The kernel's ZFS
+        has one for all pools, and keeps it as it is.
     """
 
     own_cache: ClassVar[str | None] = "ZFS's own cache (ARC)"
@@ -85,6 +102,7 @@ class ZfsTarget(MembersTarget, AgedTarget):
     mirror: Truth = False
     pool_options: ZfsOptions = ()
     dataset_options: ZfsOptions = ()
+    arc_size: ArcSize | None = None
 
     @property
     def member_count(self) -> int:
@@ -100,8 +118,12 @@ class ZfsTarget(MembersTarget, AgedTarget):
         of_datasets, of_pools = zfs.properties()
         pool, lacking_of_pool = _sifted(self.pool_options, of_pools, "pool")
         dataset, lacking_of_dataset = _sifted(self.dataset_options, of_datasets, "dataset")
-        adapted = self.model_copy(update={"pool_options": pool, "dataset_options": dataset})
-        return adapted, (*lacking_of_pool, *lacking_of_dataset)
+        lacking = [*lacking_of_pool, *lacking_of_dataset]
+        arc_size = self.arc_size if zfs.implementation() == "zfs-fuse" else None
+        if arc_size != self.arc_size:
+            lacking.append("arc_size is left out: the kernel's ZFS has one cache for all pools")
+        update = {"pool_options": pool, "dataset_options": dataset, "arc_size": arc_size}
+        return self.model_copy(update=update), tuple(lacking)
 
     @property
     def expected_filesystem(self) -> str:
@@ -164,7 +186,7 @@ class ZfsTarget(MembersTarget, AgedTarget):
             made.run(folder, *self.member_commands)
             with (
                 attached(made, folder, self.loops),
-                _fuse(folder) if zfs.implementation() == "zfs-fuse" else _kernel() as reached,
+                _fuse(made, folder, self.arc_size) if zfs.implementation() == "zfs-fuse" else _kernel() as reached,
             ):
                 made.members = tuple(Path(made.meant(member)) for member in self.members)
                 with reached():
@@ -223,8 +245,8 @@ def _kernel() -> Iterator[Callable[[], AbstractContextManager[None]]]:
 
 
 @contextmanager
-def _fuse(folder: Path) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Run a daemon of zfs-fuse, and yield what makes `zpool` and `zfs` reach it and no other.
+def _fuse(made: Ready, folder: Path, arc_size: int | None) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Run a daemon of zfs-fuse for a target, and yield what makes `zpool` and `zfs` reach it and no other.
 
     All paths are built into these programs. So folders of the launch's own are put in place of them, for a moment
     and for this launch's processes alone.
@@ -233,10 +255,14 @@ def _fuse(folder: Path) -> Iterator[Callable[[], AbstractContextManager[None]]]:
         (folder / path).mkdir(parents=True)
     # Without the launch's mark, because what carries it is ended after each run. It ends with this process anyway.
     environment = {key: value for key, value in program_environment().items() if key != MARK}
+    cache: tuple[str, ...] = ()
+    if arc_size is not None:
+        cache = (f"--max-arc-size={arc_size // _MIB}",)
+        made.settings["zfs.arc_size"] = str(arc_size)
     log = folder / "zfs-fuse.txt"
     with log.open("wb") as output, _in_place_of(folder, ("run", "/run"), ("lib", "/var/lib/zfs")):
         daemon = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *zfs.DAEMON],
+            ["setpriv", "--pdeathsig", "KILL", *zfs.DAEMON, *cache],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -248,6 +274,7 @@ def _fuse(folder: Path) -> Iterator[Callable[[], AbstractContextManager[None]]]:
         except BaseException:
             _end(daemon)
             raise
+    made.servers = (daemon.pid,)
     try:
         yield lambda: _in_place_of(folder, ("run", "/run"))
     finally:

@@ -66,7 +66,9 @@ def problems(tuning: Tuning, devices: Collection[Path] = ()) -> Iterator[str]:
 
 
 @contextmanager
-def applied(tuning: Tuning, devices: Sequence[Path], scratch: Path, name: str) -> Iterator[Applied]:
+def applied(
+    tuning: Tuning, devices: Sequence[Path], scratch: Path, name: str, servers: Sequence[int] = ()
+) -> Iterator[Applied]:
     """Tune the machine for as long as this lasts.
 
     Parameters
@@ -75,6 +77,8 @@ def applied(tuning: Tuning, devices: Sequence[Path], scratch: Path, name: str) -
         The block devices of the run's target that were made for it, or named twice.
     scratch, name
         The launch's scratch folder, and how what it makes is called.
+    servers
+        The ids of processes that serve the target's filesystem, whose memory counts as the run's.
 
     Raises
     ------
@@ -93,7 +97,7 @@ def applied(tuning: Tuning, devices: Sequence[Path], scratch: Path, name: str) -
         if tuning.cpu_list is not None:
             words = pinned(tuning.cpu_list)
         if tuning.memory_limit is not None:
-            group = stack.enter_context(memory.limited(tuning.memory_limit, name))
+            group = stack.enter_context(memory.limited(tuning.memory_limit, name, servers))
             words = (*group.enter, *words)
         told = {key: str(value) for key, value in tuning.values.items() if key not in kernel.KNOBS}
         yield Applied(words, told | kernel.settings(), group)

@@ -13,9 +13,10 @@ from fsbench_kit.launch.environment import mounts
 from fsbench_kit.launch.tuning.kernel import TuningError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _GROUPS: Final = Path("/proc/self/cgroup")
+_PROCESSES: Final = "cgroup.procs"
 _LIMITS: Final = ("memory.max", "memory.limit_in_bytes")
 """The file that holds the limit, in the second and in the first version of control groups."""
 _ENDING: Final = 2.0  # seconds until the last process of a run has left its group
@@ -32,7 +33,7 @@ class Group:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.enter = ("sh", "-c", 'echo 0 > "$0" && exec "$@"', str(folder / "cgroup.procs"))
+        self.enter = ("sh", "-c", 'echo 0 > "$0" && exec "$@"', str(folder / _PROCESSES))
 
     @property
     def killed(self) -> bool:
@@ -44,30 +45,40 @@ class Group:
 def problem() -> str | None:
     """Say why there are no limits of memory here; ``None`` where there are."""
     try:
-        _make(f"fsbench-trial-{os.getpid()}").rmdir()
+        _make(f"fsbench-trial-{os.getpid()}")[0].rmdir()
     except TuningError as error:
         return str(error)
     return None
 
 
 @contextmanager
-def limited(limit: int, name: str) -> Iterator[Group]:
+def limited(limit: int, name: str, others: Iterable[int] = ()) -> Iterator[Group]:
     """Make a group of a name, whose processes together may take so many bytes, for as long as this lasts.
+
+    Parameters
+    ----------
+    others
+        The ids of processes that are in it for that time, besides those of the run.
 
     Raises
     ------
     TuningError
         On entering, if that cannot be made.
     """
-    folder = _make(name)
+    folder, own = _make(name)
     try:
         file = next(file for file in _LIMITS if (folder / file).exists())
         try:
             (folder / file).write_text(f"{limit}\n", encoding="ascii")
+            for process in others:
+                _move(process, folder)
         except OSError as error:
             raise TuningError(f"cannot limit the memory to {limit} bytes: {error.strerror}") from None
         yield Group(folder)
     finally:
+        for process in others:
+            with suppress(OSError):  # it has ended
+                _move(process, own)
         _remove(folder)
 
 
@@ -78,17 +89,20 @@ def remove_groups(name: str) -> None:
             _remove(folder)
 
 
-def _make(name: str) -> Path:
+def _make(name: str) -> tuple[Path, Path]:
+    """Make a group, and return it with the one that this process itself is in."""
     why = "the kernel has no limits of memory here (no control group with a memory controller)"
-    for parent in groups():
-        folder = parent / name
+    own = parent = Path()
+    for group in groups():
+        own = own if parent.is_relative_to(group) else group  # each hierarchy begins with it
+        parent, folder = group, group / name
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
             why = f"a control group cannot be made in {parent}: {error.strerror}"
             continue
         if any((folder / file).exists() for file in _LIMITS):
-            return folder
+            return folder, own
         folder.rmdir()  # its parent hands the controller to no child
     raise TuningError(why)
 
@@ -111,6 +125,10 @@ def groups(controller: str = "memory") -> Iterator[Path]:
         yield from (
             above for above in (folder, *folder.parents) if above.is_relative_to(mount.point) and above.is_dir()
         )
+
+
+def _move(process: int, group: Path) -> None:
+    (group / _PROCESSES).write_text(f"{process}\n", encoding="ascii")
 
 
 def _remove(folder: Path) -> None:

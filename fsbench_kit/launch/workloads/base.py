@@ -237,6 +237,11 @@ class BaseWorkload(VariedTable, ABC):
         return None
 
     @property
+    def is_direct(self) -> bool:
+        """Whether all of its data go past the page cache."""
+        return False
+
+    @property
     def most_files(self) -> int:
         """The most files and directories that it has at any time, as far as the plan tells."""
         return 1

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fsbench_kit.launch.plan_errors import MissingKeyError
+from fsbench_kit.launch.plan_errors import MissingKeyError, Place, PlanError
 from fsbench_kit.launch.schema import Count, Size, Truth, as_bytes
 from fsbench_kit.launch.tools import Program
 from fsbench_kit.launch.workloads.base import Amount, RunContext, Scale, Work, where_known
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 _MIB: Final = 2**20
 _UNIT: Final = 1024  # bonnie++ counts files in multiples of this
 _BLOCK: Final = 4096
+_OWN_CHARS: Final = 3 * _MIB
+"""How much bonnie++ 2.00 tests by the character, unless ``-f`` tells it."""
+_CHARS: Final = 2 * _MIB
+"""What takes longer than half a second by the character also on a fast machine: below that there is no figure."""
 
 WholeMebibytes = Annotated[
     int,
@@ -67,6 +71,8 @@ class Bonnie(OptionsWorkload):
         How much each of their requests reads or writes (the second part of ``-s``).
     fast
         Skip the tests that read and write byte by byte (``-f``).
+    char_size
+        How much these tests write and read (``-f`` with a size); without it, 3 MiB.
     direct
         Use O_DIRECT (``-D``).
     no_write_buffering
@@ -94,12 +100,18 @@ class Bonnie(OptionsWorkload):
         "-Z": "it reads another file",
         "-g": "the run keeps its user",
     }
-    scale: ClassVar = Scale(amounts={"size": Amount(of="The file", whole=(_MIB,))})
+    scale: ClassVar = Scale(
+        amounts={
+            "size": Amount(of="The file", whole=(_MIB,)),
+            "char_size": Amount(of="What bonnie++ itself would test by the character", whole=(_CHARS,)),
+        }
+    )
 
     tool: Literal["bonnie++"]
     size: WholeMebibytes | None = None
     chunk_size: Size | None = None
     fast: Truth = False
+    char_size: WholeMebibytes | None = None
     direct: Truth = False
     no_write_buffering: Truth = False
     files: Files | None = None
@@ -113,6 +125,9 @@ class Bonnie(OptionsWorkload):
     def _has_a_test(self) -> Bonnie:
         if self.size is None and (self.files is None or self.chunk_size is not None):
             raise MissingKeyError("size")
+        if self.fast and self.char_size is not None:
+            what = '"char_size" is of the tests that "fast" leaves out'
+            raise PlanError(what, Place(key="char_size"), hint="Take one of them out.")
         if self.files is None and (self.largest_file or self.smallest_file or self.directories):
             raise MissingKeyError("files")
         return self
@@ -124,12 +139,17 @@ class Bonnie(OptionsWorkload):
 
     @classmethod
     def table_from(cls, settings: Mapping[str, str], operations: Collection[str]) -> dict[str, Any]:
-        """Return the table of a run's settings; that it should not look at the memory is added."""
+        """Return the table of a run's settings; that it should not look at the memory is added.
+
+        How much was tested by the character no log tells: it is what bonnie++ itself would do.
+        """
+        by_character = "write_char" in operations
         return {
             "tool": "bonnie++",
             "name": "bonnie",
             "ram_size": 0,
-            "fast": "write_char" not in operations,
+            "fast": not by_character,
+            **({"char_size": _OWN_CHARS} if by_character else {}),
             **where_known(
                 settings,
                 ("size", "file_size", int),
@@ -156,9 +176,16 @@ class Bonnie(OptionsWorkload):
         argv += [
             flag for flag, on in (("-f", self.fast), ("-D", self.direct), ("-b", self.no_write_buffering)) if on
         ]
+        if self.char_size is not None:
+            argv.append(f"-f{self.char_size // _MIB}")
         if os.geteuid() == 0:
             argv += ["-u", "root"]
         return Work(measured=(*argv, *self.words, "-z", str(context.seed)))
+
+    @property
+    def is_direct(self) -> bool:
+        """With O_DIRECT."""
+        return self.direct
 
     @property
     def space(self) -> int:

@@ -55,6 +55,8 @@ _NUMBERS: Final = {
     "pwrite": 9,
     "pread": 10,
 }
+_BUFFERED: Final = frozenset({"fwrite", "fread"})
+"""Those that go through the C library's buffers, whatever iozone is told."""
 _TESTS: Final = ", ".join(f'"{test}"' for test in _NUMBERS)
 
 Test = Annotated[str, Field(pattern=f"^({'|'.join(_NUMBERS)})$")]
@@ -238,6 +240,11 @@ class Iozone(OptionsWorkload):
         argv += self.words
         argv += ["-F", *files] if self.processes is not None else ["-f", *files]
         return Work(measured=tuple(argv))
+
+    @property
+    def is_direct(self) -> bool:
+        """With O_DIRECT, where each test takes it."""
+        return self.direct and not _BUFFERED & set(self.tests or _BUFFERED)
 
     @property
     def space(self) -> int:

@@ -176,6 +176,11 @@ class Sysbench(OptionsWorkload):
         )
 
     @property
+    def is_direct(self) -> bool:
+        """With O_DIRECT among its flags."""
+        return "direct" in (self.file_extra_flags or "")
+
+    @property
     def space(self) -> int:
         """All files together."""
         return self.file_total_size

@@ -341,6 +341,11 @@ class Fio(BaseWorkload):
         return [jobs.Job(self.name, options)]
 
     @property
+    def is_direct(self) -> bool:
+        """With O_DIRECT, as far as the plan tells."""
+        return bool(self.direct)
+
+    @property
     def space(self) -> int | None:
         """Files of `size` for each job, but for those that jobs share."""
         return jobs.space(self._jobs)
