@@ -321,7 +321,7 @@ def test_a_study_without_a_recorded_replication_is_an_error_that_says_what_to_do
 
 
 STUDIES = ("sysbench-rhel72", "fio-nvme-2021", "raid1-hdd-2020", "iozone-ssd-2015", "fileserver-debian-2006")
-RECORDED_IN_FULL = ("sysbench-rhel72", "fio-nvme-2021", "fileserver-debian-2006")
+RECORDED_IN_FULL = ("sysbench-rhel72", "fio-nvme-2021", "iozone-ssd-2015", "fileserver-debian-2006")
 
 
 def _workload_in(plan: Path) -> dict[str, Any]:
