@@ -120,6 +120,8 @@ def test_the_nvme_study_as_its_command_and_its_pool_say(nvme: Dataset) -> None:
         "acltype=posixacl",
     }
     assert any(change.startswith("Known only from the command in the article") for change in again.changes)
+    laid_out = {image.model_dump()["allocation"] for image in replication(nvme, scale="laptop").plan.target}
+    assert laid_out == {"written"}  # by the launch, since fio writes into the blank
 
 
 def test_times_of_access_are_kept_on_no_filesystem_or_on_all(nvme: Dataset) -> None:
