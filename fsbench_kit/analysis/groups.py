@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -35,7 +36,7 @@ Side = Literal["baseline", "candidate"]
 SIDES: Final[tuple[Side, Side]] = ("baseline", "candidate")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Groups:
     """The runs of each level in each cell, and which of these groups are compared.
 
@@ -63,7 +64,11 @@ class Groups:
 
     def of(self, side: Side, *columns: str) -> pl.DataFrame:
         """Return the table's row of one group of each comparison, or some columns of it."""
-        return self.table.select(columns or pl.all())[self.pairs[side]]
+        return self._sides[side].select(columns or pl.all())
+
+    @cached_property
+    def _sides(self) -> dict[Side, pl.DataFrame]:
+        return {side: self.table[self.pairs[side]] for side in SIDES}
 
     @property
     def first(self) -> Ints:
