@@ -151,7 +151,7 @@ def compare(
     to five runs show no difference that chance makes of runs in modes: it is reckoned with how often two runs of
     one group lie half as far apart, in the other rows, as the groups do. From ten rows on they show no more than
     they would with the spread of all these rows; more runs are held to that where a quarter of the rows have runs
-    in modes.
+    in modes, and there fewer rows will do.
 
     Every interval reaches as far beyond its method's as the rounding of the figures allows, and is rounding alone
     where all runs of each group print alike. Of figures of which only a bound is known there is a bound of the

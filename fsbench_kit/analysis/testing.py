@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fsbench_kit import stats
+from fsbench_kit.analysis.groups import telling
 from fsbench_kit.analysis.intervals import FEWEST_UNITS, MOST_FEW
 from fsbench_kit.stats.values import checked_log
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from fsbench_kit.stats.result import Bools, Floats, Ints
 
 _MANY_ROWS: Final = 10
+
+_MANY_DEGREES: Final = 40
+"""The degrees of freedom of ten rows of three runs a group: where runs have modes, fewer rows of more runs have as
+many."""
 
 _MANY_WITH_MODES: Final = 0.25
 """The share of rows with modes above which no row of their kind is trusted to have none; chance gives a tenth."""
@@ -53,8 +58,9 @@ def test(groups: Groups, found: Estimates, modes: Bools, options: Options) -> No
     p[:, tested] = _p(found, np.flatnonzero(tested), limit)
     own, level = p[0].copy(), 1 - options.confidence
     for rows in _kinds(groups, found, ratios):
-        if rows.size >= _MANY_ROWS:
-            _hold_to_all(p, found, rows, limit, with_modes=modes[rows].mean() > _MANY_WITH_MODES)
+        with_modes = modes[rows].mean() > _MANY_WITH_MODES
+        if rows.size >= _MANY_ROWS or (with_modes and found.numbers["degrees"][rows].sum() >= _MANY_DEGREES):
+            _hold_to_all(p, found, rows, limit, with_modes=with_modes)
         p[0, rows] = np.maximum(p[0, rows], _by_unlike_modes(found, rows))
         alone, of_many = ((own[rows] <= at) & (p[0, rows] > at) for at in (level, level / rows.size))
         found.remarks.note(rows[(alone | of_many) & (p[1, rows] > level / rows.size)], _HELD)
@@ -77,10 +83,10 @@ def _p(found: Estimates, rows: Ints, limit: float, **spread: Floats) -> Floats:
 
 def _kinds(groups: Groups, found: Estimates, rows: Ints) -> list[Ints]:
     """Return the rows of each kind."""
-    kinds = groups.of("baseline", *_POOLED)[rows].with_columns(found.text("method")[rows], row=rows)
-    return [
-        of_kind.to_numpy() for of_kind in kinds.group_by(*_POOLED, "method", maintain_order=True).agg("row")["row"]
-    ]
+    kinds = groups.of("baseline", *_POOLED)[rows].with_columns(found.text("method")[rows])
+    apart = telling(kinds, kinds.columns)
+    by_kind = kinds.select(apart, row=rows).group_by(apart, maintain_order=True).agg("row")
+    return [of_kind.to_numpy() for of_kind in by_kind["row"]]
 
 
 def _hold_to_all(p: Floats, found: Estimates, rows: Ints, limit: float, *, with_modes: bool) -> None:

@@ -168,6 +168,18 @@ def test_families_of_three_runs_that_stall_or_have_modes_are_rarely_called_diffe
     assert set(doubted["verdict"]) == {"inconclusive"}
 
 
+@pytest.mark.slow
+def test_small_families_of_ten_runs_in_two_modes_are_rarely_called_different() -> None:
+    studies, n = 500, 10
+    drawn = np.random.default_rng(11)
+    rates = np.where(drawn.random((studies, 8, 2 * n)) < 0.5, 0.6, 1.0) * drawn.lognormal(
+        5, 0.03, (studies, 8, 2 * n)
+    )
+    table = fsb.compare(dataset(in_turn([{}] * n, [{}] * n), rates, whole=False))
+    wrong = table.filter(pl.col("verdict").is_in(["better", "worse"]))
+    assert wrong["study"].n_unique() <= 0.05 * studies
+
+
 def test_a_large_effect_of_few_runs_is_still_found() -> None:
     rng = np.random.default_rng(3)
     drawn = rng.lognormal(5, 0.03, (2, 3, 20))
