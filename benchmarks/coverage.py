@@ -590,7 +590,8 @@ OF_WHOLE: Final[dict[str, Sample]] = {
     "stall 10 %": stalling,
 }
 FEW_TO_TEN: Final = (2, 3, 5, 10)
-FAMILY: Final = (8, 20, 500)
+FAMILY: Final = (20, 500)
+SMALL: Final = (2, 8)
 
 
 def whole(a: Floats, b: Floats, **facts: Any) -> pl.DataFrame:
@@ -616,7 +617,7 @@ def studies(values: Callable[[int], Sides], count: int) -> Iterator[pl.DataFrame
 FIGURES_AT_ONCE: Final = 100_000
 
 
-def verdicts(rng: Rng, repetitions: int) -> Table:
+def verdicts(rng: Rng, repetitions: int, families: Sequence[int] = FAMILY) -> Table:
     """Count the comparisons of equals that call any cell different, and how often a difference is found."""
     count = max(1, repetitions // 8)
 
@@ -639,10 +640,10 @@ def verdicts(rng: Rng, repetitions: int) -> Table:
     first_found = (pl.col("verdict") == "better") & (pl.col("block_size") == 4096)
     shares = []
     for data, sample in OF_WHOLE.items():
-        for cells in FAMILY:
+        for cells in families:
             wrong = [share(different, sample, (cells, n)) for n in FEW_TO_TEN]
             shares.append((f"false difference: {data}, {cells} cells", *map(_percent, wrong)))
-    for cells in FAMILY:
+    for cells in families:
         wrong = [share(equal, lognormal, (cells, n), ratio=1.05) for n in FEW_TO_TEN]
         shares.append((f"false equality: lognormal .05 at the margin, {cells} cells", *map(_percent, wrong)))
         for ratio in (RATIO, 2.0):
@@ -654,6 +655,12 @@ def verdicts(rng: Rng, repetitions: int) -> Table:
         f"the error at 5 is {error}. Two runs a group have no verdict."
     )
     return Table("Verdicts of whole comparisons", text, tuple(map(str, FEW_TO_TEN)), shares=shares)
+
+
+def small_families(rng: Rng, repetitions: int) -> Table:
+    """Do the same with families that are too small for the spread of all their rows to hold for each."""
+    table = verdicts(rng, repetitions, SMALL)
+    return replace(table, title=f"{table.title}, of few cells")
 
 
 def calls(rng: Rng, repetitions: int) -> Table:
@@ -796,7 +803,7 @@ SHARES: Final[tuple[Callable[[Rng, int], Table], ...]] = (
 )
 
 
-TABLES: Final = (*COVERAGE, *SHARES, families)
+TABLES: Final = (*COVERAGE, *SHARES, families, small_families)
 
 
 def tables(repetitions: int, count: int, seed: int, names: Sequence[str] = ()) -> Iterator[Table]:
