@@ -1,5 +1,6 @@
 """What commands write on request, and what they say of it."""
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -9,6 +10,7 @@ import polars as pl
 import fsbench_kit as fsb
 from fsbench_kit.cli.exits import STATUSES
 from tests.command import fsbench
+from tests.data.test_launched import launched
 
 ENDINGS = (".csv", ".json", ".parquet", ".md", ".tex")
 
@@ -82,3 +84,17 @@ def test_junit_without_a_gate_is_refused(published: Path, tmp_path: Path) -> Non
 def test_help_has_every_exit_status() -> None:
     shown = " ".join(fsbench("--help").stdout.split())
     assert all(f"{status}: {meaning}" in shown for status, meaning in STATUSES.items())
+
+
+def test_what_is_written_for_others_names_no_host(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
+    for number, host in enumerate(("lab-7", "lab-8"), 1):
+        launched(tmp_path / f"{number}", smallfiles_log(rate=1000.0 * number), host=host)
+    command = ("compare", tmp_path, "--factor", "host", "--to")
+    assert fsbench(*command, tmp_path / "plain.csv").returncode == 0
+    assert fsbench(*command, tmp_path / "masked.csv", "--to", tmp_path / "masked.md", "--mask").returncode == 0
+    plain, masked, table = (
+        (tmp_path / name).read_text(encoding="utf-8") for name in ("plain.csv", "masked.csv", "masked.md")
+    )
+    assert "lab-7" in plain
+    assert "lab-" not in masked + table
+    assert masked.count("\n") == plain.count("\n")

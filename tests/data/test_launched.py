@@ -15,7 +15,7 @@ def _settings(frame: pl.DataFrame, key: str) -> list[tuple[str, str]]:
     return frame.filter(pl.col("key") == key).select("value", "origin").rows()
 
 
-def _launched(folder: Path, log: str, **changes: object) -> Path:
+def launched(folder: Path, log: str, **changes: object) -> Path:
     folder.mkdir(parents=True)
     (folder / "stdout.txt").write_text(log)
     facts = {
@@ -44,7 +44,7 @@ def _launched(folder: Path, log: str, **changes: object) -> Path:
 
 def test_a_launched_run_brings_its_record(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
     folder = tmp_path / "raw_results" / "runs" / "live" / "001"
-    data = read(_launched(folder, smallfiles_log()).parent)
+    data = read(launched(folder, smallfiles_log()).parent)
     row = data.runs.row(0, named=True)
     assert (row["origin"], row["round"], row["order"], row["host"]) == ("launched", 2, 5, "here")
     assert (row["stage"], row["target"], row["workload"]) == ("measured", "loop", "files")
@@ -54,7 +54,7 @@ def test_a_launched_run_brings_its_record(tmp_path: Path, smallfiles_log: Callab
 
 
 def test_a_run_that_warms_up_has_no_round(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    _launched(tmp_path / "001", smallfiles_log(), stage="warm-up", round=None)
+    launched(tmp_path / "001", smallfiles_log(), stage="warm-up", round=None)
     assert read(tmp_path).runs.select("stage", "round").rows() == [("warm-up", None)]
 
 
@@ -63,7 +63,7 @@ def test_a_record_of_a_newer_version_loses_no_run(tmp_path: Path, smallfiles_log
         {"code": "MACHINE_LOADED", "message": "The load was 9."},
         {"code": "MACHINE_ON_FIRE", "message": "It is 600 K warm."},
     ]
-    _launched(tmp_path / "001", smallfiles_log(), schema=2, conditions=conditions, smoke={"colour": "grey"})
+    launched(tmp_path / "001", smallfiles_log(), schema=2, conditions=conditions, smoke={"colour": "grey"})
     data = read(tmp_path)
     assert data.runs.select("study", "round", "status").rows() == [("live", 2, "ok")]
     said = dict(data.diagnostics.select("code", "message").rows())
@@ -75,8 +75,8 @@ def test_a_record_of_a_newer_version_loses_no_run(tmp_path: Path, smallfiles_log
 def test_a_record_that_cannot_be_used_says_what_is_wrong_with_it(
     tmp_path: Path, smallfiles_log: Callable[..., str]
 ) -> None:
-    _launched(tmp_path / "001", smallfiles_log())
-    _launched(tmp_path / "002", smallfiles_log(), status="cancelled", order="last")
+    launched(tmp_path / "001", smallfiles_log())
+    launched(tmp_path / "002", smallfiles_log(), status="cancelled", order="last")
     data = read(tmp_path)
     assert data.runs.height == 1
     (message,) = data.diagnostics.filter(code="BAD_STUDY")["message"]
@@ -86,7 +86,7 @@ def test_a_record_that_cannot_be_used_says_what_is_wrong_with_it(
 
 
 def test_a_log_that_was_changed_after_its_run_is_named(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
-    folder = _launched(tmp_path / "001", smallfiles_log())
+    folder = launched(tmp_path / "001", smallfiles_log())
     (folder / "stdout.txt").write_text(smallfiles_log(rate=4000.0))
     assert read(tmp_path).diagnostics["code"].to_list() == ["CHANGED_SINCE_RECORDED"]
 
@@ -96,7 +96,7 @@ def test_a_packed_log_is_held_against_the_hash_of_its_file(
 ) -> None:
     packed = gzip.compress(smallfiles_log().encode())
     hashes = {"stdout.txt.gz": hashlib.sha256(packed).hexdigest()}
-    folder = _launched(tmp_path / "001", "", logs=["stdout.txt.gz"], sha256=hashes)
+    folder = launched(tmp_path / "001", "", logs=["stdout.txt.gz"], sha256=hashes)
     (folder / "stdout.txt.gz").write_bytes(packed)
     assert read(folder).diagnostics.is_empty()
     (folder / "stdout.txt.gz").write_bytes(gzip.compress(smallfiles_log(rate=4000.0).encode()))
@@ -109,7 +109,7 @@ def test_a_log_file_of_fio_that_was_changed_is_named(tmp_path: Path, smallfiles_
         name: hashlib.sha256(text.encode()).hexdigest()
         for name, text in (("stdout.txt", smallfiles_log()), ("x_bw.1.log", rows))
     }
-    folder = _launched(tmp_path / "001", smallfiles_log(), sha256=hashes)
+    folder = launched(tmp_path / "001", smallfiles_log(), sha256=hashes)
     (folder / "x_bw.1.log").write_text(rows)
     assert "CHANGED_SINCE_RECORDED" not in read(folder).diagnostics["code"]
     (folder / "x_bw.1.log").write_text(rows.replace("4096\n2", "4096\n3"))
@@ -120,5 +120,5 @@ def test_a_log_file_of_fio_that_was_changed_is_named(tmp_path: Path, smallfiles_
 def test_a_failed_launch_marks_a_run_whose_log_looks_well(
     tmp_path: Path, smallfiles_log: Callable[..., str]
 ) -> None:
-    _launched(tmp_path / "001", smallfiles_log(), status="failed", exit_code=1)
+    launched(tmp_path / "001", smallfiles_log(), status="failed", exit_code=1)
     assert read(tmp_path).runs.select("status", "exit_code").rows() == [("failed", 1)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import fsbench_kit as fsb
-from tests.data.test_launched import _launched
+from tests.data.test_launched import launched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def test_masked_data_name_no_home_user_or_host(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
     for number, host in enumerate(("lab-7.example.org", "ext4"), 1):
-        _launched(
+        launched(
             tmp_path / f"00{number}",
             smallfiles_log(rate=1000.0 * number),
             host=host,
