@@ -105,7 +105,7 @@ def found_plan(name: str) -> Path:
 
 
 def found_path(path: str) -> Path | str:
-    """Return a path or pattern; where it leads nowhere, what comes with the package under that name."""
+    """Return a path, URL or pattern; where it leads nowhere, what comes with the package under that name."""
     from fsbench_kit.data.project import found
 
     own = found(path)

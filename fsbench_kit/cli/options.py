@@ -9,7 +9,9 @@ import typer
 
 Paths = Annotated[
     list[str],
-    typer.Argument(metavar="PATH...", help="Logs, studies, or folders of them; - reads standard input."),
+    typer.Argument(
+        metavar="PATH...", help="Logs, studies, folders or archives of them, or URLs; - reads standard input."
+    ),
 ]
 
 Names = Annotated[

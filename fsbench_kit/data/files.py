@@ -1,7 +1,7 @@
 """Finds and opens the files that people name.
 
-A string is one path, or a pattern such as ``logs/*.json``. In folders only regular files are opened: a FIFO would
-wait for ever, and a device need not end.
+A string is one path, a URL, or a pattern such as ``logs/*.json``. In folders only regular files are opened: a FIFO
+would wait for ever, and a device need not end.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, NamedTuple, TypeAlias, cast
 
+from fsbench_kit.data.remote import fetched, is_remote
 from fsbench_kit.model.errors import RequestError
 
 Given: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | IO[str] | Iterable[Given]"
-"""What people give to be read: a path or pattern, a log's bytes, an open file, or several of these."""
+"""What people give to be read: a path, URL or pattern, a log's bytes, an open file, or several of these."""
 
 Inode: TypeAlias = tuple[int, int]
 """A file's device and number there, which all its names share."""
@@ -70,6 +71,9 @@ def _matching(path: str) -> Iterator[Path]:
             "a log's text is not a path" if path else "an empty string is not a path",
             hint="Give the path of a file or folder. Give text as bytes, or as io.StringIO(text).",
         )
+    if is_remote(path):
+        yield fetched(path)
+        return
     if os.path.lexists(path) or not glob.has_magic(path):
         yield Path(path)
         return

@@ -46,10 +46,10 @@ def read(
     Parameters
     ----------
     *given
-        Files with logs, study folders, or folders that hold such at any depth: paths, or patterns such as
-        ``logs/*.json``. Also a log's bytes, and open files. Any of these can stand in lists. A folder that
-        `Dataset.write` or `ingest` wrote gives its data back. A string is always a path: `read_text` reads a log's
-        text.
+        Files with logs, study folders, or folders that hold such at any depth: paths, patterns such as
+        ``logs/*.json``, archives such as ``logs.zip``, or URLs such as ``s3://bucket/logs``. Also a log's bytes,
+        and open files. Any of these can stand in lists. A folder that `Dataset.write` or `ingest` wrote gives its
+        data back. A string is always a path: `read_text` reads a log's text.
     names
         What the names of files mean: ``{filesystem}_bs{block_size}_run{round}.json``, or with folders
         ``{host}/{filesystem}/{round}.json``. Keys are columns of runs, settings, or words of one's own, which

@@ -1,0 +1,157 @@
+"""Logs that lie elsewhere: behind a URL, or in an archive. The servers are real ones."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+import fsbench_kit as fsb
+from fsbench_kit.model.errors import InputError
+
+STUDY = "raw_results/published/sysbench-rhel72"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def study(root: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(root / STUDY, tmp_path / "logs" / "study"))
+
+
+@pytest.fixture
+def server(study: Path) -> Iterator[str]:
+    """Serve the folder of the study, as a web server does: with a page that lists it."""
+    port = _free_port()
+    words = ["-m", "http.server", "--bind", "127.0.0.1", "--directory", str(study.parent), str(port)]
+    with _running([sys.executable, *words], port):
+        yield f"http://127.0.0.1:{port}"
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def _running(command: list[str], port: int) -> Iterator[None]:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(200):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            yield
+        finally:
+            process.terminate()
+
+
+def _same(data: fsb.Dataset, folder: Path) -> bool:
+    there = fsb.read(folder)
+    figures = ["operation", "metric", "statistic", "value", "text", "line"]
+    return data.measurements.select(figures).equals(there.measurements.select(figures)) and data.runs.drop(
+        "source", "run_id"
+    ).equals(there.runs.drop("source", "run_id"))
+
+
+@pytest.mark.parametrize("name", ["logs.zip", "logs.tar", "logs.tar.gz", "logs.tgz", "logs.tar.xz"])
+def test_an_archive_is_read_as_the_folder_that_it_holds(study: Path, tmp_path: Path, name: str) -> None:
+    archive = tmp_path / name
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(archive, "w") as made:
+            for path in sorted(study.rglob("*")):
+                made.write(path, path.relative_to(study.parent))
+    else:
+        with tarfile.open(
+            archive, f"w:{ {'tgz': 'gz', 'tar': ''}.get(archive.suffix[1:], archive.suffix[1:]) }"
+        ) as tar:
+            tar.add(study, "study")
+    assert _same(fsb.read(archive), study)
+
+
+def test_a_folder_and_a_file_on_a_web_server(server: str, study: Path) -> None:
+    assert _same(fsb.read(f"{server}/study/"), study)
+    log = next(path for path in sorted(study.iterdir()) if path.suffix in {".txt", ".log", ".html", ".md"})
+    assert _same(fsb.read(f"{server}/study/{log.name}"), log)
+
+
+def test_what_is_gone_or_new_there_is_so_here(server: str, study: Path) -> None:
+    before = fsb.read(f"{server}/study/").runs.height
+    (study / "study.toml").unlink()
+    for path in study.iterdir():
+        (study / f"again-{path.name}").write_bytes(path.read_bytes().replace(b"1", b"2"))
+        path.unlink()
+    assert before > 0
+    assert _same(fsb.read(f"{server}/study/"), study)
+
+
+def test_only_what_changed_is_fetched_again(server: str, study: Path, tmp_path: Path) -> None:
+    fsb.read(f"{server}/study/")
+    copies = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    changed = next(path for path in copies if path.name in {each.name for each in study.iterdir()})
+    source = study / changed.name
+    time.sleep(1.1)  # the server's dates have seconds
+    source.write_bytes(source.read_bytes() + b"\n")
+    fsb.read(f"{server}/study/")
+    fetched = [path for path, then in copies.items() if path.exists() and path.stat().st_mtime_ns != then]
+    assert [path.name for path in fetched if path.name in {each.name for each in study.iterdir()}] == [
+        changed.name
+    ]
+
+
+def test_an_archive_cannot_write_elsewhere(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as made:
+        made.writestr("../../evil.txt", "x")
+    with pytest.raises(InputError, match="leads out of it"):
+        fsb.read(tmp_path / "evil.zip")
+    assert not list(tmp_path.rglob("evil.txt"))
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://127.0.0.1:9/study/", "cannot be reached"),
+        ("gopher://host/logs", "cannot be fetched: Protocol not known: gopher"),
+        ("missing.zip", "there is no such file"),
+    ],
+)
+def test_what_cannot_be_fetched_is_said(url: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        fsb.read(url)
+
+
+@pytest.fixture
+def object_server(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Serve a bucket by the protocol of S3."""
+    if (server := shutil.which("versitygw")) is None:
+        pytest.skip("versitygw is not here: go install github.com/versity/versitygw/cmd/versitygw@latest")
+    shutil.copytree(study, tmp_path / "store" / "results" / "2026" / "study")
+    port = _free_port()
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "reader")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of-logs")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+    words = ["--access", "reader", "--secret", "of-logs", "--port", f"127.0.0.1:{port}", "posix"]
+    with _running([server, *words, str(tmp_path / "store")], port):
+        yield "s3://results"
+
+
+@pytest.mark.slow
+def test_a_bucket_of_an_object_server(object_server: str, study: Path, tmp_path: Path) -> None:
+    assert _same(fsb.read(f"{object_server}/2026/study"), study)
+    (stored,) = (tmp_path / "store").rglob("study.toml")
+    stored.unlink()
+    (study / "study.toml").unlink()
+    assert _same(fsb.read(f"{object_server}/2026/study"), study)
+    with pytest.raises(InputError, match="there is no such file"):
+        fsb.read(f"{object_server}/2025")
