@@ -73,10 +73,11 @@ def sample_size(
     pl.DataFrame
         One row for each cell of the pilot, or for each `cv`; the columns are `COLUMNS`. ``unit`` is what the
         comparison of such runs is over, and what ``for_*`` count: ``run``, ``round``, ``launch`` or ``host``, each
-        of which has a run of each group. ``cv`` is the variation among runs of one level, pooled over the levels,
-        or that of the ratios between other units. A pilot's few runs may have varied less than others will;
-        ``cv_high`` is what it is below with a confidence of 80 %, and what the numbers are planned with. Without a
-        pilot both are the one that was given.
+        of which has a run of each group; or ``boot`` or ``launch of one group``, so many for each group. ``cv`` is
+        the variation among such units of one level, pooled over the levels, or that of the ratios between units of
+        both groups. A pilot's few runs may have varied less than others will; ``cv_high`` is what it is below with
+        a confidence of 80 %, and what the numbers are planned with. Without a pilot both are the one that was
+        given.
 
     Raises
     ------
@@ -103,9 +104,11 @@ def sample_size(
     try:
         planned = [
             (
-                stats.runs_for_width(_log_sd(high), 1 + half_width, confidence, pairs=unit != "run"),
-                stats.runs_for_effect(_log_sd(high), 1 + effect, power, confidence, pairs=unit != "run"),
-                stats.runs_for_equivalence(_log_sd(high), margin, power, pairs=unit != "run"),
+                stats.runs_for_width(_log_sd(high), 1 + half_width, confidence, pairs=unit not in _OF_ONE_GROUP),
+                stats.runs_for_effect(
+                    _log_sd(high), 1 + effect, power, confidence, pairs=unit not in _OF_ONE_GROUP
+                ),
+                stats.runs_for_equivalence(_log_sd(high), margin, power, pairs=unit not in _OF_ONE_GROUP),
             )
             for high, unit in found.select("cv_high", "unit").rows()
         ]
@@ -176,11 +179,27 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
         .select("group", "run_id", within="unit")
         .unique()
     )
+    means = group.filter(method="means").select("group", "run_id", mean="unit").unique(maintain_order=True)
     alone = logs.join(strata, on=["group", "run_id"], how="left", maintain_order="left")
     alone = alone.join(ratios.select(settings.CELL), on=settings.CELL, how="anti", nulls_equal=True)
+    alone = alone.join(means, on=["group", "run_id"], how="anti")
     runs = alone.select(*settings.CELL, "level", "within", "log", unit=pl.lit("run"), runs=pl.lit(1, pl.UInt32))
+    of_means = (
+        means.join(logs, on=["group", "run_id"], maintain_order="left")
+        .group_by(*settings.CELL, "level", "mean", maintain_order=True)
+        .agg(pl.col("log").mean(), runs=pl.len(), within=pl.lit(None, pl.String))
+        .with_columns(
+            unit=pl.when(pl.col("mean").str.starts_with("boot ")).then(pl.lit("boot")).otherwise(pl.lit(_LAUNCH))
+        )
+    )
     varied = (
-        pl.concat([ratios.with_columns(level=pl.col("row").cast(pl.String)).select(runs.columns), runs])
+        pl.concat(
+            [
+                ratios.with_columns(level=pl.col("row").cast(pl.String)).select(runs.columns),
+                of_means.select(runs.columns),
+                runs,
+            ]
+        )
         .group_by(*settings.CELL, "unit", "level", "within", maintain_order=True)
         .agg(pl.col("runs").sum(), freedom=(pl.len() - 1).cast(pl.Int64), variance=pl.col("log").var())
         .filter(pl.col("freedom") > 0)
@@ -203,6 +222,10 @@ def _variation(pilot: Dataset, factor: str) -> pl.DataFrame:
         cv=pl.Series([_cv(value) for value in variance]), cv_high=pl.Series([_cv(value) for value in high])
     )
 
+
+_LAUNCH: Final = "launch of one group"
+_OF_ONE_GROUP: Final = ("run", "boot", _LAUNCH)
+"""The units that have runs of one group each; the others have runs of both."""
 
 _PAIRS: Final = ("rounds", "strata of rounds", "units")
 """The ways of comparing whose unit has runs of both groups."""

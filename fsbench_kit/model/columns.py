@@ -49,7 +49,8 @@ MEANINGS: Final[dict[str, str]] = {
     "value": "The value in the base unit; null where it was not measured.",
     "settings.value": "Its value: sizes in bytes, times in seconds, truth as `true` or `false`.",
     "unit": "The base unit: B/s, 1/s, s, B, or 1 for counts and shares.",
-    "sample_size.unit": "What is counted: `run`, `round`, `launch` or `host`, each with a run of each group.",
+    "sample_size.unit": "What is counted: `run`, `round`, `launch` or `host`, each with a run of each group; or "
+    "`boot` or `launch of one group`.",
     "state": "`measured`; `censored`: only a bound is known; `missing`: printed without a value.",
     "low": "The smallest true value that would be printed like this; of a bin, its lower end.",
     "high": "The largest true value that would be printed like this; of a bin, its upper end.",

@@ -74,3 +74,10 @@ def test_versions_that_took_turns_in_one_boot_are_compared_by_launches() -> None
     values = np.random.default_rng(1).lognormal(0, NOISE, (20, len(facts)))
     found = fsb.compare(dataset(facts, values), "tool_version")
     assert set(found["over"]) == {"launches"}
+
+
+def test_boots_are_planned_with_and_not_their_runs() -> None:
+    planned = fsb.sample_size(of_kernels("abbaab"), factor="kernel")
+    assert set(planned["unit"]) == {"boot"}
+    assert 0.08 < float(planned["cv"].median()) < 0.12  # type: ignore[arg-type]  # of boots; runs vary by 2 %
+    assert set(planned["pilot_runs"]) == {60}
