@@ -17,6 +17,7 @@ from fsbench_kit.data.labelled import GROUP, labelled
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.order import in_order
 from fsbench_kit.model.suggestions import did_you_mean, known_instead
+from fsbench_kit.model.vocabulary import ASKED, OPTIONS
 from fsbench_kit.stats.values import padded
 
 if TYPE_CHECKING:
@@ -130,9 +131,15 @@ def in_groups(
 ) -> tuple[Dataset, str, str | None]:
     """Return a dataset with its factor and baseline; groups that were given side by side are the factor."""
     if isinstance(given, Dataset):
-        return given, factor, baseline
+        return given, _named(factor, given), baseline
     first = next(iter(given), None) if with_what == "baseline" else None
     return labelled(given), GROUP, baseline or first
+
+
+def _named(factor: str, dataset: Dataset) -> str:
+    """Return the setting that is meant by an option of a tool, where no setting is called so."""
+    known = {factor, f"{ASKED}{factor}"} & {*dataset.runs.columns, *dataset.settings["key"].unique()}
+    return factor if known else OPTIONS.get(factor, factor)
 
 
 def comparable(

@@ -332,6 +332,19 @@ def factor_key(factor: str, known: Iterable[str]) -> str:
     return asked if (asked := f"{ASKED}{factor}") in known else factor
 
 
+OPTIONS: Final = {
+    "rw": "pattern",
+    "bs": "block_size",
+    "numjobs": "threads",
+    "ioengine": "engine",
+    "file_test_mode": "pattern",
+    "file_total_size": "total_size",
+    "file_block_size": "block_size",
+    "file_num": "files",
+    "file_io_mode": "engine",
+}
+"""Options of tools, as plans have them, that logs are read as settings of other names."""
+
 STAGES: Final = ("precondition", "warm-up", "measured")
 """What a launched run was for: those before the first round are kept, and not compared."""
 

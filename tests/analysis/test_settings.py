@@ -1,5 +1,9 @@
 """The strongest origin counts, and what is known of runs is known by key."""
 
+import numpy as np
+
+import fsbench_kit as fsb
+from benchmarks.designs import dataset
 from fsbench_kit.analysis.settings import effective, known, values_of, wide
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.dataset import Dataset
@@ -48,3 +52,10 @@ def test_the_host_and_the_version_of_a_run_count_as_settings() -> None:
     runs = [Run(tool="fio", start=0, end=1, line=1, host=host, tool_version="3.33") for host in ("a", "b")]
     data = assemble(Log(source=run.host or "", data=b"x", records=[run]) for run in runs)
     assert values_of(known(data), data.runs["run_id"]) == {"host": ["a", "b"], "tool_version": ["3.33"]}
+
+
+def test_options_of_tools_are_factors_by_the_names_that_plans_give_them() -> None:
+    facts = [{"filesystem": "ext4", "engine": engine} for engine in ("sync", "libaio") * 3]
+    made = dataset(facts, np.random.default_rng(1).lognormal(0, 0.02, (2, 6)))
+    assert set(fsb.compare(made, "ioengine")["factor"]) == {"engine"}
+    assert fsb.compare(made, "ioengine").equals(fsb.compare(made, "engine"))
