@@ -170,7 +170,8 @@ class _Collected:
             duration = durations[number] if durations[number] >= 0 else None
             made.append((report.at, report.end, report.ended_at, duration, kind.identity(log), *kind.facts))
         names = ("log", "end", "ended_at", "duration", "identity", "tool_version", "status")
-        own = pl.DataFrame(made, schema={name: _RUN[name] for name in names}, orient="row")
+        known = zip(*made, strict=True) if made else ([] for _ in names)
+        own = pl.DataFrame([pl.Series(name, each, _RUN[name]) for name, each in zip(names, known, strict=True)])
         same = {"tool": TOOL.name, "start": 0, "line": 1}
         return own.select(
             (pl.col(name) if name in names else pl.lit(same.get(name))).cast(kind).alias(name)

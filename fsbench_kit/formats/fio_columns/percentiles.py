@@ -21,9 +21,9 @@ from fsbench_kit.formats.fio_columns.columns import (
     Floats,
     Ints,
     Rows,
+    by_figures,
     ints,
     joined,
-    whole_numbers,
 )
 from fsbench_kit.model.records import what
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.fio_columns.columns import Log, Numbered, Told
+    from fsbench_kit.formats.fio_columns.columns import Log, Numbered, Values
     from fsbench_kit.formats.fio_columns.figures import Latencies
     from fsbench_kit.model.records import What
 
@@ -67,8 +67,8 @@ class Percentiles(NamedTuple):
     ----------
     rows
         Their percentiles.
-    each, log
-        The latencies of all logs, by their numbers, and of which log they are.
+    latencies
+        The latencies of all logs, by their numbers.
     bins
         Their bins.
     wrong
@@ -80,32 +80,41 @@ class Percentiles(NamedTuple):
     """
 
     rows: Rows
-    each: list[Latencies]
-    log: Ints
+    latencies: LatencyColumns
     bins: Bins
     wrong: list[Wrong]
     is_read: Bools
     disagree: Bools
 
 
-def percentiles(logs: Sequence[Log], told: Told, places: Numbered, whats: Numbered) -> Percentiles:
+def percentiles(
+    logs: Sequence[Log], values: Values, places: Numbered, whats: Numbered, metrics: Numbered
+) -> Percentiles:
     """Read the percentiles and bins of logs."""
     each = [latencies for log in logs for latencies in log.figures.latencies]
     sizes = [len(log.figures.latencies) for log in logs]
     log = np.repeat(np.arange(len(logs)), sizes)
     is_old = np.repeat(np.array([each.figures.is_old for each in logs], bool), sizes)
-    requests = told.samples(logs, lambda shape: shape.requests)
-    known = _Latencies(each, log, requests, is_old, told.is_there(logs, lambda shape: shape.latency_gates))
-    printed = _printed(logs, np.cumsum([0, *sizes])[:-1], known)
+    requests = values.counts[values.at(logs, lambda shape: shape.requests)]
+    known = LatencyColumns(
+        each,
+        log,
+        requests,
+        is_old,
+        values.are_there(logs, lambda shape: shape.latency_gates),
+        by_figures(logs, lambda own: ints(places.number(item.place) for item in own.latencies)),
+        by_figures(logs, lambda own: ints(metrics.number(item.metric) for item in own.latencies)),
+        by_figures(logs, lambda own: ints(item.order for item in own.latencies)),
+    )
+    printed = _printed(logs, values, np.cumsum([0, *sizes])[:-1], known)
     bins, found, wrong_bins = _bins(logs, known)
     made = _made(found, printed, known)
-    rows = _rows(printed, known, places, whats, np.arange(len(printed.of)))
-    rows_made = _rows(made, known, places, whats, len(printed.of) + np.arange(len(made.of)))
+    rows = _rows(printed, known, whats, metrics.items, np.arange(len(printed.of)))
+    rows_made = _rows(made, known, whats, metrics.items, len(printed.of) + np.arange(len(made.of)))
     wrong = sorted([*_strange(printed, known), *wrong_bins], key=lambda item: item[0])
     return Percentiles(
         rows.merged(rows_made),
-        each,
-        log,
+        known,
         bins,
         [item for _, item in wrong],
         printed.value >= 0,
@@ -113,15 +122,21 @@ def percentiles(logs: Sequence[Log], told: Told, places: Numbered, whats: Number
     )
 
 
-class _Latencies(NamedTuple):
+class LatencyColumns(NamedTuple):
+    """Latencies as columns: of which log, how many requests, of fio 2.x, there at all, place, metric and order."""
+
     each: list[Latencies]
     log: Ints
     requests: Ints
     is_old: Bools
     are_there: Bools
+    place: Ints
+    metric: Ints
+    order: Ints
 
     @property
     def per_second(self) -> Floats:
+        """How many ticks of its clock a second has."""
         return np.where(self.is_old, 1e6, 1e9)
 
 
@@ -141,18 +156,15 @@ class _Values(NamedTuple):
     line: Ints
 
 
-def _printed(logs: Sequence[Log], starts: Ints, known: _Latencies) -> _Values:
-    shapes = [log.figures.shape for log in logs]
+def _printed(logs: Sequence[Log], values: Values, starts: Ints, known: LatencyColumns) -> _Values:
     names = list(chain.from_iterable(log.names for log in logs))
-    texts = list(
-        chain.from_iterable(shape.percentile_texts(log.numbers) for shape, log in zip(shapes, logs, strict=True))
-    )
-    of = joined(shape.latency_of + start for shape, start in zip(shapes, starts, strict=True))
+    at = values.at(logs, lambda shape: shape.percentiles)
+    of = joined(log.shape.latency_of + start for log, start in zip(logs, starts, strict=True))
     rank = np.where(known.are_there[of], np.array(list(map(_rank, names)), float), 0)
-    value = np.where(rank > 0, whole_numbers(texts), -1)
+    value = np.where(rank > 0, values.counts[at], -1)
     widths = bin_widths(value)
     is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
-    lines = joined(log.lines[shape.percentiles] for shape, log in zip(shapes, logs, strict=True))
+    lines = joined(log.lines[log.shape.percentiles] for log in logs)
     return _Values(
         of,
         rank,
@@ -160,7 +172,7 @@ def _printed(logs: Sequence[Log], starts: Ints, known: _Latencies) -> _Values:
         is_possible,
         np.ones(len(of), bool),
         np.array(names, object),
-        pl.Series(texts, dtype=pl.String),
+        values.text.gather(at),
         lines,
     )
 
@@ -172,7 +184,7 @@ def _rank(text: str) -> float:
     return rank if rank <= 100 else 0.0
 
 
-def _strange(printed: _Values, known: _Latencies) -> Iterator[tuple[tuple[int, int], Wrong]]:
+def _strange(printed: _Values, known: LatencyColumns) -> Iterator[tuple[tuple[int, int], Wrong]]:
     """Yield what is said of values that fio cannot print."""
     for index in np.flatnonzero((printed.value >= 0) & ~printed.is_possible).tolist():
         text, of = printed.text[index], int(printed.of[index])
@@ -190,7 +202,7 @@ class _Found(NamedTuple):
     line: Ints
 
 
-def _bins(logs: Sequence[Log], known: _Latencies) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
+def _bins(logs: Sequence[Log], known: LatencyColumns) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
     """Read the bins of all latencies; return them, those that make percentiles, and what is wrong with them."""
     given = [
         (number, log.bins[latencies.bins], log.bin_lines[latencies.bins])
@@ -245,7 +257,7 @@ def _bins(logs: Sequence[Log], known: _Latencies) -> tuple[Bins, _Found, list[tu
     return bins, _Found(of[order], names[order], counts[order], lines[order]), wrong
 
 
-def _made(found: _Found, printed: _Values, known: _Latencies) -> _Values:
+def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
     """Return the percentiles that bins make: those that are printed, or where none are those that fio has."""
     has_bins, has_ranks = (np.zeros(len(known.each), bool) for _ in range(2))
     has_bins[found.of] = True
@@ -285,7 +297,7 @@ def _reached(ranks: Floats, totals: Ints) -> Ints:
 _UNSURE: Final = 1e-14
 
 
-def _rows(values: _Values, known: _Latencies, places: Numbered, whats: Numbered, order: Ints) -> Rows:
+def _rows(values: _Values, known: LatencyColumns, whats: Numbered, metrics: Sequence[str], order: Ints) -> Rows:
     """Return percentiles as measurements, of which those of one log stand behind each other in an order."""
     if not values.is_possible.all():
         kept = np.flatnonzero(values.is_possible)
@@ -297,26 +309,18 @@ def _rows(values: _Values, known: _Latencies, places: Numbered, whats: Numbered,
     per_second = known.per_second[of]
     is_open = value >= LAST_BIN
     high = np.where(is_open, np.nan, (start + np.where(widths > 1, widths, 0)) / per_second)
-    of_place = ints(places.number(each.place) for each in known.each)
-    orders = ints(each.order for each in known.each) << ORDER
-    metrics = [each.metric for each in known.each]
-    found: dict[tuple[object, ...], int] = {}
-    which = []
-    for key in zip(
-        map(metrics.__getitem__, of.tolist()),
-        values.rank.tolist(),
-        is_open.tolist(),
-        values.is_primary.tolist(),
-        strict=True,
-    ):
-        if key not in found:
-            found[key] = whats.number(_what(*key))
-        which.append(found[key])
+    ranks, rank = np.unique(values.rank, return_inverse=True)
+    codes = ((known.metric[of] * len(ranks) + rank) * 2 + is_open) * 2 + values.is_primary
+    _, firsts, which = np.unique(codes, return_index=True, return_inverse=True)
+    of_code = [
+        whats.number(_what(metrics[known.metric[of[row]]], values.rank[row], is_open[row], values.is_primary[row]))
+        for row in firsts.tolist()
+    ]
     return Rows(
         known.log[of],
-        orders[of] + order,
-        of_place[of],
-        ints(which),
+        (known.order[of] << ORDER) + order,
+        known.place[of],
+        ints(of_code)[which],
         np.where(is_open, np.nan, value / per_second),
         start / per_second,
         high,
@@ -338,14 +342,12 @@ def _disagree(printed: _Values, made: _Values, number: int) -> Bools:
         of, rank, value = values.of[kept], values.rank[kept], values.value[kept]
         falls = (np.diff(rank) <= 0) | (np.diff(value) < 0)
         wrong[of[1:][falls & (np.diff(of) == 0)]] = True
-    again = {
-        (of, rank): value
-        for of, rank, value in zip(made.of.tolist(), made.rank.tolist(), made.value.tolist(), strict=True)
-    }
-    if again:
-        kept = np.flatnonzero(printed.is_possible)
-        own = zip(
-            printed.of[kept].tolist(), printed.rank[kept].tolist(), printed.value[kept].tolist(), strict=True
-        )
-        wrong[[of for of, rank, value in own if again.get((of, rank), value) != value]] = True
+    kept = np.flatnonzero(printed.is_possible)
+    ranks = np.unique(np.concatenate([printed.rank, made.rank]))
+    own, again = (of * len(ranks) + np.searchsorted(ranks, rank) for of, rank, *_ in (printed, made))
+    order = np.argsort(again)
+    at = order[np.searchsorted(again[order], own[kept]).clip(max=len(order) - 1)] if len(order) else kept[:0]
+    kept = kept[: len(at)]
+    differs = (again[at] == own[kept]) & (made.value[at] != printed.value[kept])
+    wrong[printed.of[kept[differs]]] = True
     return wrong

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from fsbench_kit.formats.fio_columns import columns
 from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Numbered, ints
@@ -59,9 +58,9 @@ class Sheet:
     def __init__(self, logs: Sequence[Log]) -> None:
         self.logs = logs
         self._places, self._whats, self._metrics = Numbered(), Numbered(), Numbered()
-        told = columns.told(logs)
-        self.figures, self._is_known, self._is_strange = columns.figures(logs, told, self._places, self._whats)
-        self._latencies = percentiles(logs, told, self._places, self._whats)
+        self._values = values = columns.Values(logs)
+        self.figures, self._is_known, self._is_strange = columns.figures(logs, values, self._places, self._whats)
+        self._latencies = percentiles(logs, values, self._places, self._whats, self._metrics)
         self._starts = np.cumsum([0, *(len(log.figures.rows) for log in logs)])
         self._starts_of_percentiles = np.cumsum([0, *(len(log.names) for log in logs)])
         self.rows = self.figures.of(np.flatnonzero(self._is_known)).merged(self._latencies.rows)
@@ -91,21 +90,21 @@ class Sheet:
     def _read_buckets(self) -> tuple[Ints, Distribution]:
         """Return which of all shares were read, and these."""
         logs = self.logs
-        each = [bucket for log in logs for bucket in log.figures.buckets]
-        texts = list(chain.from_iterable(log.figures.shape.bucket_texts(log.numbers) for log in logs))
-        share, _, _ = columns.amounts(pl.Series(texts, dtype=pl.String), [_SHARE], np.zeros(len(texts), np.int64))
-        is_read = ~np.isnan(share) & (np.array([item.with_zeros for item in each], bool) | (share != 0))
+        at = self._values.at(logs, lambda shape: shape.buckets)
+        share, _, _ = self._values.amounts(at, [_SHARE], np.zeros(len(at), np.int64))
+        with_zeros = columns.by_figures(logs, lambda own: ints(item.with_zeros for item in own.buckets))
+        is_read = ~np.isnan(share) & ((with_zeros > 0) | (share != 0))
         kept = np.flatnonzero(is_read)
         log = np.repeat(np.arange(len(logs)), [len(log.figures.buckets) for log in logs])
 
         def of_each(column: Any) -> Ints:
-            return columns.by_shape(logs, lambda own: ints(map(column, own.buckets)))[kept]
+            return columns.by_figures(logs, lambda own: ints(map(column, own.buckets)))[kept]
 
         def ends(column: Any) -> Floats:
-            known = columns.by_shape(logs, lambda own: np.array(list(map(column, own.buckets)), float))
+            known = columns.by_figures(logs, lambda own: np.array(list(map(column, own.buckets)), float))
             return known.astype(float)[kept]
 
-        lines = columns.joined(log.lines[log.figures.shape.buckets] for log in logs)
+        lines = columns.joined(log.lines[log.shape.buckets] for log in logs)
         return is_read, Distribution(
             log[kept],
             of_each(lambda item: item.order),
@@ -119,12 +118,12 @@ class Sheet:
         )
 
     def _distributions(self) -> Distribution:
-        bins, latencies = self._latencies.bins, self._latencies
+        bins, latencies = self._latencies.bins, self._latencies.latencies
         own = Distribution(
             latencies.log[bins.of],
-            ints(item.order for item in latencies.each)[bins.of],
-            ints(self._places.number(item.place) for item in latencies.each)[bins.of],
-            ints(self._metrics.number(item.metric) for item in latencies.each)[bins.of],
+            latencies.order[bins.of],
+            latencies.place[bins.of],
+            latencies.metric[bins.of],
             bins.low,
             bins.high,
             bins.number,
@@ -161,9 +160,8 @@ class Sheet:
     def agreeing(self, log: int) -> list[bool]:
         """Return which of these are percentiles that agree with each other, and so with all there is."""
         start, end = np.searchsorted(self.rows.log, [log, log + 1])
-        latencies = self._latencies
-        orders = ints(item.order for item in latencies.each)
-        agree = orders[(latencies.log == log) & ~latencies.disagree]
+        latencies = self._latencies.latencies
+        agree = latencies.order[(latencies.log == log) & ~self._latencies.disagree]
         is_agreeing: list[bool] = np.isin(self.rows.order[start:end] >> ORDER, agree).tolist()
         return is_agreeing
 
@@ -194,7 +192,7 @@ class Sheet:
     def read_numbers(self, log: int) -> Ints:
         """Return which numbers of a log found their place."""
         own = self.logs[log]
-        shape = own.figures.shape
+        shape = own.shape
         starts = np.cumsum([0, *(len(each.figures.buckets) for each in self.logs)])
         is_read, _ = self._buckets
         percentiles_read = self._latencies.is_read
@@ -216,14 +214,17 @@ class Sheet:
         """Return in which logs there is anything that is better read alone."""
         odd = np.zeros(len(self.logs), bool)
         latencies = self._latencies
-        odd[latencies.log[latencies.disagree]] = True
+        odd[latencies.latencies.log[latencies.disagree]] = True
         odd[self.figures.log[self._is_strange]] = True
+        sizes = [len(log.shape.every) for log in self.logs]
+        is_cut = self._values.is_cut[self._values.at(self.logs, lambda shape: shape.every)]
+        odd[np.repeat(np.arange(len(odd)), sizes)[is_cut]] = True
         odd[np.bincount(self.rows.log, minlength=len(odd)) == 0] = True
         unread = np.flatnonzero(~latencies.is_read)
         if len(unread):
             of_log = np.repeat(np.arange(len(self.logs)), [len(log.names) for log in self.logs])
-            texts = [text for log in self.logs for text in log.figures.shape.percentile_texts(log.numbers)]
-            odd[[of_log[index] for index in unread.tolist() if texts[index].strip("0")]] = True
+            at = self._values.at(self.logs, lambda shape: shape.percentiles)[unread]
+            odd[of_log[unread][(self._values.text.gather(at).str.strip_chars("0") != "").to_numpy()]] = True
         return odd
 
     def columns_of(self, logs: Ints) -> list[Measurement]:

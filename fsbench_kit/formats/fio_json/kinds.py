@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsbench_kit.formats import fio_columns
-from fsbench_kit.formats.fio_columns import Log, picker
+from fsbench_kit.formats.fio_columns import Log, Shape, picker
 from fsbench_kit.formats.fio_json.reader import IDENTITY, NO_FIGURES, Unread, key_of, leftovers, unread_counts
 
 if TYPE_CHECKING:
@@ -52,12 +52,20 @@ class DocumentKind(fio_columns.Kind[Printed]):
         self._reader = reader
         report, figures = reader.report, reader.figures
         self.figures, self.facts, self.checked = figures, reader.facts(), reader.kind
-        self._identity = [(key, number) for key in IDENTITY if isinstance(number := report.content.get(key), int)]
+        self._identity = [
+            (key, places[number]) for key in IDENTITY if isinstance(number := report.content.get(key), int)
+        ]
+        self._sampled = [
+            (places[samples], None if requests is None else places[requests])
+            for samples, requests in reader.figures.sampled
+        ]
         bins = first.cut.places
         document = report.document
-        self._numbers, self._names = picker(places), picker(names)
-        starts = np.array(document.starts, np.intp)
-        self._lines, self._bins_before = reader.text.lines(starts), np.searchsorted(bins, starts)
+        self._names = picker(names)
+        self._places, starts = places, np.array(document.starts, np.intp)
+        self._shape = Shape(figures, np.array(places, np.int64))
+        self._lines, self._bins_before = np.zeros((2, len(first.numbers)), np.int64)
+        self._lines[places], self._bins_before[places] = reader.text.lines(starts), np.searchsorted(bins, starts)
         self._bin_lines = reader.text.lines(bins).tolist()
         self._consulted = picker([places[number] for number in sorted(report.consulted)])
         self._first = self._consulted(first.numbers)
@@ -69,9 +77,9 @@ class DocumentKind(fio_columns.Kind[Printed]):
         read |= {number for latencies in figures.latencies for _, number in latencies.percentiles}
         unread = [number for number, is_read in enumerate(document.is_read) if not is_read and number not in read]
         keys = {number: key_of(document, document.starts[number]) for number in unread}
-        self._keys = {number: key for number, key in keys.items() if key not in NO_FIGURES}
+        self._keys = {places[number]: key for number, key in keys.items() if key not in NO_FIGURES}
         self._unread = picker(list(self._keys))
-        self._of_settings = picker(sorted(reader.numbers_of_settings))
+        self._of_settings = picker([places[number] for number in sorted(reader.numbers_of_settings)])
         self._settings: dict[Sequence[str], list[Setting]] = {}
 
     def is_of(self, report: Printed) -> bool:
@@ -86,9 +94,10 @@ class DocumentKind(fio_columns.Kind[Printed]):
         cut = report.cut
         return Log(
             self.figures,
-            self._numbers(report.numbers),
+            self._shape,
+            report.numbers,
             self._lines + cut.heights[self._bins_before],
-            self._names(report.numbers),
+            tuple(self._names(report.numbers)),
             cut.bins,
             [
                 line + height + bins.step * np.arange(1, len(bins.names) + 1)
@@ -97,16 +106,11 @@ class DocumentKind(fio_columns.Kind[Printed]):
         )
 
     def is_odd(self, log: Log) -> bool:
-        """Whether a number is none, or statistics may be over single requests."""
+        """Whether statistics may be over single requests."""
         numbers = log.numbers
-        spaced = f" {' '.join(numbers)} "
-        return (
-            " ." in spaced
-            or ". " in spaced
-            or any(
-                numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
-                for samples, requests in self._reader.figures.sampled
-            )
+        return any(
+            numbers[samples].strip("0") and (requests is None or numbers[requests] == numbers[samples])
+            for samples, requests in self._sampled
         )
 
     def identity(self, log: Log) -> list[str] | None:
@@ -137,5 +141,7 @@ class DocumentKind(fio_columns.Kind[Printed]):
         """Return the settings of a log."""
         own = self._of_settings(log.numbers)
         if own not in self._settings:
-            self._settings[own] = self._reader.settings(self._reader.report.like(log.numbers))
+            self._settings[own] = self._reader.settings(
+                self._reader.report.like([log.numbers[place] for place in self._places])
+            )
         return self._settings[own]

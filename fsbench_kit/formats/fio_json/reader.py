@@ -107,9 +107,10 @@ class Reader:
         document, figures = self.report.document, self.figures
         return Log(
             figures,
+            figures.shape,
             list(map(document.number, range(len(document.starts)))),
             self.text.lines(np.array(document.starts, np.intp)),
-            [name for latencies in figures.latencies for name, _ in latencies.percentiles],
+            tuple(name for latencies in figures.latencies for name, _ in latencies.percentiles),
             figures.bins,
             [self.text.lines(bins.starts) for bins in figures.bins],
         )

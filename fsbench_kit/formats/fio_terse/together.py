@@ -197,7 +197,7 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
 
     def log(self, report: fio_columns.Printed) -> Log:
         """Return the numbers of a run."""
-        return Log(self.figures, report.numbers, self._lines, (), (), ())
+        return Log(self.figures, self.figures.shape, report.numbers, self._lines, (), (), ())
 
     def is_odd(self, log: Log) -> bool:
         """Whether nothing in a run took any time, so that its duration is unknown."""
