@@ -71,6 +71,7 @@ same: $(READY)  ## The same target twice: how often a launch's intervals include
 	.venv/bin/python -m benchmarks.same --studies 20 --write
 
 bench: $(READY)  ## What reading and comparing cost beside finding the numbers, for docs/benchmarks.md
+	$(UV) pip install --quiet --require-hashes -r bench.lock
 	.venv/bin/python -m benchmarks.bench --write
 
 fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what breaks is kept in tests/data/fuzz
@@ -80,6 +81,7 @@ fuzz: $(READY)  ## 10 minutes of TOOL=fio, bonnie++, sysbench, iozone, ...; what
 # The lock files pin every package by its hashes, and name no server. Versions stay unless UPGRADE=--upgrade.
 lock: | $(UV)  ## Resolve what pyproject.toml asks for
 	$(LOCK) pyproject.toml --extra all --group pyproject.toml:dev --output-file requirements.lock
+	$(LOCK) --group pyproject.toml:bench --constraint requirements.lock --output-file bench.lock
 	$(LOCK) --group pyproject.toml:fuzz --constraint requirements.lock --output-file fuzz.lock
 
 environment.yml: pyproject.toml $(READY)

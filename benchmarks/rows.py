@@ -323,7 +323,7 @@ def fio_plot_averaged(inputs: Inputs) -> Sides:
     try:
         from fio_plot.fiolib.dataimport import readLogDataFromFiles  # noqa: PLC0415
     except ImportError as error:
-        raise NotHereError(f"{error}; install it by `uv pip install fio-plot`") from error
+        raise NotHereError(f"{error}; `make bench` installs it") from error
     folder = inputs.averaged_logs(600, 600)
     files: list[dict[str, Any]] = [
         {"filename": {"filename": str(path)}, "hostname": None} for path in folder.iterdir()
@@ -339,7 +339,7 @@ def fio_plot_json(inputs: Inputs) -> Sides:
     try:
         from fio_plot.fiolib import jsonimport, jsonparsing  # noqa: PLC0415
     except ImportError as error:
-        raise NotHereError(f"{error}; install it by `uv pip install fio-plot`") from error
+        raise NotHereError(f"{error}; `make bench` installs it") from error
     options = '"job options" : {\n        "iodepth" : "1",\n        "numjobs" : "3",'  # which it needs
     logs = [json_plus(jobs).replace('"job options" : {', options) for jobs in (1, 2)]
     folder = inputs.logs(logs, 300, ".json")

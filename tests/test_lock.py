@@ -32,6 +32,7 @@ def _asked() -> dict[str, list[Requirement]]:
     assert project["project"]["optional-dependencies"]["all"] == [f"fsbench-kit[{','.join(sorted(extras))}]"]
     texts = {
         "requirements.lock": [*core, *chain(*extras.values()), *groups["dev"]],
+        "bench.lock": groups["bench"],
         "fuzz.lock": groups["fuzz"],
     }
     return {name: [Requirement(text) for text in asked] for name, asked in texts.items()}
