@@ -35,11 +35,10 @@ def _repeats(chars: str, may_repeat: Callable[[str], bool]) -> Iterator[Edit]:
     for line in chars.split("\n"):
         words = line.strip()
         end = min(start + len(line) + 1, len(chars))
-        doubtful = may_repeat(words)
-        if words and words == last and (repeating or not doubtful):
+        if words and words == last and (repeating or not may_repeat(words)):
             yield Edit(start, end, "")
             repeating, last = True, ""
         else:
-            repeating = repeating and (doubtful or not words)
+            repeating = repeating and (not words or may_repeat(words))
             last = words
         start = end
