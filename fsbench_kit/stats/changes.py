@@ -73,7 +73,7 @@ def levels(series: ArrayLike) -> Levels:
     for the mean under squared error. Neighbours that are alike make changes seem more than they are, so the
     penalty is in units of the long-run variance; the penalty of Barrett, E. et al. (2017), OOPSLA, article 52, 15
     ln n in units of the plain one, was measured to find a change in 88 % and more of changeless series with a
-    correlation of 0.9. Here it is at most 7 % up to a correlation of 0.6, and 8 to 16 % at 0.9
+    correlation of 0.9. Here it is at most 8 % up to a correlation of 0.6, and 10 to 18 % at 0.9
     (``docs/coverage.md``).
 
     Examples
