@@ -153,7 +153,7 @@ def _normal_limit(top: int, variance: float) -> Floats:
     ends = np.arange(top + 2.0)
     ends -= 0.5 + top / 2
     ends /= variance**0.5
-    limit: Floats = np.diff(special.ndtr(ends))
+    limit: Floats = np.diff(special.ndtr(ends, out=ends))  # in place: thousands of pairs have millions of sums
     return limit
 
 
@@ -214,8 +214,9 @@ def _two_sided(
     for number, pattern in enumerate(distinct):
         chance = null(pattern)
         here = which.reshape(-1) == number
-        lower, upper = np.cumsum(chance), np.cumsum(chance[::-1])[::-1]
-        p[here] = 2 * np.minimum(lower, upper)[flat[here]]
+        lower = np.cumsum(chance)[flat[here]]
+        upper = np.cumsum(chance[::-1])[chance.size - 1 - flat[here]]
+        p[here] = 2 * np.minimum(lower, upper)
     return np.minimum(p, 1).reshape(statistic.shape)[()]
 
 

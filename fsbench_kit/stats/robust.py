@@ -143,8 +143,11 @@ def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate
     for chosen, (dense,) in by_size(ratios):
         pairs = dense.shape[1]
         first, second = np.triu_indices(pairs)
-        averages = (dense[:, first] + dense[:, second]) / 2
-        found[:, chosen] = _invert(averages, _signs(pairs) if pairs >= MIN_PAIRS else None, confidence)
+        null = _signs(pairs) if pairs >= MIN_PAIRS else None
+        at_once = max(1, _MOST_AVERAGES // first.size)
+        parts = (dense[start : start + at_once] for start in range(0, len(dense) or 1, at_once))
+        averages = ((part[:, first] + part[:, second]) / 2 for part in parts)
+        found[:, chosen] = np.concatenate([_invert(each, null, confidence) for each in averages], axis=1)
     estimate, low, high, achieved = found.reshape(4, *n.shape)
     unknown = np.isnan(achieved)
     return RatioEstimate(
@@ -161,6 +164,10 @@ def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate
             n.shape, {Caveat.TOO_FEW: unknown, Caveat.NO_SPREAD: ratios.without_spread & ~unknown}
         ),
     )
+
+
+_MOST_AVERAGES: Final = 2**23
+"""So many averages of two pairs are in memory at a time: five thousand pairs have more in a single cell."""
 
 
 def _signs(n: int) -> Floats:
