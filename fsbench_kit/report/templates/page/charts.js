@@ -16,7 +16,8 @@ function fitted({ title, usermeta, ...chart }, width) {
     }
     unit.width = width - rows.right - (narrow ? 20 : rows.labels + 30);
   } else if (chart.facet && chart.columns) {
-    chart.columns = Math.max(1, Math.min(chart.columns, Math.floor(width / 380)));
+    const panels = chart.facet.sort?.length ?? chart.columns;
+    chart.columns = Math.max(1, Math.min(chart.columns, panels, Math.floor(width / 380)));
     unit.width = Math.floor(width / chart.columns) - 86;
   } else if (typeof unit.width === "number") {
     unit.width = Math.min(unit.width, width - 90);
