@@ -257,7 +257,7 @@ def reproduced_table(counts: pl.DataFrame) -> Table:
     }
     total = counts.select(pl.lit("all").alias("study"), pl.exclude("study").sum())
     rows = tuple(
-        tuple(one_line(str(value)).replace("-", "\N{NON-BREAKING HYPHEN}") for value in row)
+        tuple(one_line(str(value)) for value in row)
         for row in pl.concat([counts, total], how="vertical_relaxed").select(*heads).iter_rows()
     )
     columns = tuple(Column(head, "left" if name == "study" else "right") for name, head in heads.items())
