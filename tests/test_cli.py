@@ -302,8 +302,9 @@ QUICK, SLOW = [10.0, 10.1, 9.9, 10.05, 9.95, 10.02], [20.0, 20.3, 19.9, 20.08, 1
 def test_gate(tmp_path: Path, ext4: list[float], xfs: list[float], status: int, said: str) -> None:
     _runs(tmp_path, "ext4", ext4)
     _runs(tmp_path, "xfs", xfs)
-    result = _fsbench("compare", tmp_path, "--gate")
+    result = _fsbench("compare", tmp_path, "--gate", "--to", tmp_path / "gate.md", "--to", tmp_path / "gate.xml")
     assert (result.returncode, said in result.stderr) == (status, True), result.stdout + result.stderr
+    assert result.stderr.count("gate.md") == result.stderr.count("gate.xml") == 1
 
 
 def test_a_gate_says_what_broke_it(tmp_path: Path) -> None:

@@ -166,6 +166,7 @@ def compare_command(
         report.print()
         exit_if_some_input_was_unusable(dataset.diagnostics)
         report.exit()
+        return
     saved(to, comparison, *shown)
     exit_if_some_input_was_unusable(dataset.diagnostics)
 
