@@ -298,6 +298,8 @@ def test_a_dark_page_keeps_nobody_out(browser: Any, page_of: Callable[..., Path]
     page = browser.open(page_of(charts.forest(rows), tables.comparison_table(rows), display.Finding("xfs"))).page
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 26, 33)"
+    svg = "getComputedStyle(document.querySelector('figure.chart svg')).backgroundColor"
+    assert page.evaluate(svg) == "rgba(0, 0, 0, 0)"
     assert barriers(page) == []
 
 
