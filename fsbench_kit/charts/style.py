@@ -199,7 +199,8 @@ def rows_axis(field: str, width: int, sort: Sequence[str] | None = None, **optio
         "labelPadding": either("0", "10"),
         "labelLimit": either("2000", str(width)),
     }
-    return alt.Y(field, sort=sort, title=None, axis=alt.Axis(ticks=False, domain=False, **look | options))
+    axis = alt.Axis(ticks=False, domain=False, zindex=1, **look | options)
+    return alt.Y(field, sort=sort, title=None, axis=axis)
 
 
 ABOVE: Final = -8

@@ -174,6 +174,7 @@ def test_a_figure_for_a_journal_has_no_title_and_fits_a_column(comparison: Compa
     width = float(drawn.partition('width="')[2].partition('"')[0])
     assert width < 350  # 9 cm
     assert {"name": "narrow", "value": True} in spec["params"]
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["zindex"] == 1  # names stand in front of the band
 
 
 def test_rows_without_a_ratio_are_counted(comparison: Compare) -> None:
