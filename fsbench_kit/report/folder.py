@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import fsbench_kit as fsb
 from fsbench_kit import charts, tables
 from fsbench_kit.analysis.latency import curves
+from fsbench_kit.charts.style import MOST_ROWS
 from fsbench_kit.data.study import read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.report.spec import NotebookSpec, ReportSpec
@@ -80,10 +81,11 @@ def _problem(dataset: Dataset, factor: str, baseline: str | None) -> RequestErro
 
 def _of_latency(dataset: Dataset, compared: dict[str, Any]) -> Iterator[NotebookSpec]:
     try:
-        curves(dataset, compared["factor"])
+        found = curves(dataset, compared["factor"])
     except RequestError:
         return
-    yield _page("latency", "06_latency", "How long requests take, and how long at worst", compared)
+    parameters = {**compared, "pooled": found.height > MOST_ROWS}  # sixty runs have more points than a chart
+    yield _page("latency", "06_latency", "How long requests take, and how long at worst", parameters)
 
 
 def _of_scaling(dataset: Dataset, compared: dict[str, Any]) -> Iterator[NotebookSpec]:

@@ -57,6 +57,15 @@ def test_a_report_has_the_pages_for_which_there_are_figures(root: Path, publishe
     assert _names(published / "iozone-ssd-2015", root=root) == ["compare", "scaling", "claims", "logs"]
 
 
+def test_curves_of_many_runs_are_pooled(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chart takes so many points; sixty logs of fio have more, and the page of their latencies failed."""
+    data = fsb.read(root / "raw_results" / "recorded" / "latency-loop-2026")
+    for most, pooled in ((10**6, False), (10, True)):
+        monkeypatch.setattr("fsbench_kit.report.folder.MOST_ROWS", most)
+        pages = spec_of(["x"], data, factor=None, baseline=None).notebook
+        assert [page.parameters["pooled"] for page in pages if page.name == "latency"] == [pooled]
+
+
 def test_a_factor_that_was_asked_for_has_to_be_there(root: Path, published: Path, logs: Path) -> None:
     with pytest.raises(RequestError, match="no kernel is known"):
         _names(logs, root=root, factor="kernel")
