@@ -41,9 +41,10 @@ def hodges_lehmann_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstim
     Returns
     -------
     RatioEstimate
-        Of B/A. The interval is closed, so ties can only raise its coverage; its test is
-        `fsbench_kit.stats.mann_whitney_p`. Where rounding leaves no spread, the interval is narrower than the
-        print can tell, and says so.
+        Of B/A. Without ties the interval excludes 1 exactly where `fsbench_kit.stats.mann_whitney_p` is at most
+        1 - ``confidence``. It is closed, so ties can only raise its coverage; the test is exact for them, and
+        either can then be the stricter. Where rounding leaves no spread, the interval is narrower than the print
+        can tell, and says so.
 
     Raises
     ------
@@ -113,8 +114,9 @@ def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate
     Returns
     -------
     RatioEstimate
-        Of B/A. The interval is closed, so ties can only raise its coverage; its test is
-        `fsbench_kit.stats.signed_rank_p`. Where rounding leaves no spread, the interval is narrower than the print
+        Of B/A. Without ties the interval excludes 1 exactly where `fsbench_kit.stats.signed_rank_p` is at most
+        1 - ``confidence``. It is closed, so ties can only raise its coverage; the test is exact for them, and
+        either can then be the stricter. Where rounding leaves no spread, the interval is narrower than the print
         can tell, and says so.
 
     Raises

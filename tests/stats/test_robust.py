@@ -1,9 +1,19 @@
+from fractions import Fraction
+from itertools import combinations, product
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fsbench_kit.stats import Caveat, hodges_lehmann_log, mann_whitney_p, signed_rank_log, signed_rank_p
+from fsbench_kit.stats import (
+    Caveat,
+    RatioEstimate,
+    hodges_lehmann_log,
+    mann_whitney_p,
+    signed_rank_log,
+    signed_rank_p,
+)
 
 
 def test_confidence_that_ranks_allow() -> None:
@@ -37,24 +47,38 @@ def test_one_odd_run_does_not_move_the_estimate() -> None:
     assert hodges_lehmann_log(a, spoilt).estimate == pytest.approx(2, rel=0.02)
 
 
+def check_error(found: RatioEstimate, p: np.ndarray, *, ties: bool) -> None:
+    """Hold an interval, for all ways in which chance deals the values, to its confidence, and to its test."""
+    excludes = (found.high < 1 - 1e-12) | (found.low > 1 + 1e-12)
+    error = 1 - np.max(found.confidence) + 1e-12
+    assert excludes.mean() <= error
+    if not ties:
+        assert (excludes == (p <= error)).all()
+
+
 runs = st.lists(st.integers(100, 140), min_size=4, max_size=7)
 
 
 @given(runs, runs, st.sampled_from([0.9, 0.95]))
-def test_the_interval_excludes_1_only_where_the_test_rejects(
-    a: list[int], b: list[int], confidence: float
-) -> None:
-    estimate = hodges_lehmann_log(a, b, confidence)
-    if estimate.high < 1 - 1e-12 or estimate.low > 1 + 1e-12:
-        assert mann_whitney_p(a, b) <= 1 - estimate.confidence + 1e-12
+@example([100, 101, 101, 102, 102, 104, 104], [103, 103, 103, 105, 107], 0.9)  # p 0.081, error 0.073
+@example([100, 101, 103, 106, 110], [115, 121, 128, 136, 139], 0.95)
+def test_the_interval_excludes_1_no_more_often_than_it_says(a: list[int], b: list[int], confidence: float) -> None:
+    values = np.array(a + b)
+    ways = np.array(list(combinations(range(values.size), len(b))))
+    rest = np.array([np.delete(values, way) for way in ways])
+    found = hodges_lehmann_log(rest, values[ways], confidence)
+    check_error(found, mann_whitney_p(rest, values[ways]), ties=np.unique(values).size < values.size)
 
 
 @given(st.lists(st.tuples(st.integers(100, 140), st.integers(100, 140)), min_size=6, max_size=9))
-def test_the_paired_interval_excludes_1_only_where_the_test_rejects(pairs: list[tuple[int, int]]) -> None:
+@example([(100, 101)] * 4 + [(102, 101)] + [(111, 112)] * 4)  # p 0.047, error 0.039
+@example([(100, 101), (100, 103), (106, 100), (100, 110), (100, 115), (121, 100)])
+def test_the_paired_interval_excludes_1_no_more_often_than_it_says(pairs: list[tuple[int, int]]) -> None:
     a, b = np.array(pairs).T
-    estimate = signed_rank_log(a, b)
-    if estimate.high < 1 - 1e-12 or estimate.low > 1 + 1e-12:
-        assert signed_rank_p(a, b) <= 1 - estimate.confidence + 1e-12
+    swapped = np.array(list(product([False, True], repeat=len(pairs))))
+    sides = np.where(swapped, b, a), np.where(swapped, a, b)
+    sizes = {Fraction(max(pair), min(pair)) for pair in pairs}
+    check_error(signed_rank_log(*sides), signed_rank_p(*sides), ties=len(sizes - {1}) < len(pairs))
 
 
 def test_equal_values_are_labelled() -> None:
