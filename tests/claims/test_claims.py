@@ -649,6 +649,21 @@ def test_ordered_means_of_two_runs_decide_nothing(tmp_path: Path) -> None:
     assert (row["verdict"], row["evidence"]) == ("undecided", "replicated")
 
 
+def test_warm_up_runs_take_no_part(tmp_path: Path) -> None:
+    claim, folders = 'relation = "ratio"\nsize = "10"', [tmp_path / "five", tmp_path / "six"]
+    for folder, pairs in zip(folders, (TEN, [*TEN, (1.0, 50.0)]), strict=True):
+        folder.mkdir()
+        _audit_runs(folder, claim, pairs)
+    five, six = (fsb.audit(folder).row(0, named=True) for folder in folders)
+    own = fsb.read(folders[1])
+    sixth = pl.col("source").str.contains("5.csv", literal=True)
+    stage = pl.when(sixth).then(pl.lit("warm-up")).otherwise(pl.lit("measured")).cast(own.runs.schema["stage"])
+    warm = replace(own, runs=own.runs.with_columns(stage=stage))
+    row = fsb.audit(folders[1], runs=warm).row(0, named=True)
+    assert row == five
+    assert row["comparisons"] != six["comparisons"]
+
+
 def _audit_runs(folder: Path, claim: str, pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """Audit a claim over runs of their own for a and b."""
     study = STUDY.format(claim=claim).partition("[[log]]")[0]
