@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any, Final
 
+import numpy as np
+
 from fsbench_kit.formats.checks import Figures, Interval, apart, differ, figures_by_part, name_of, reach
 from fsbench_kit.formats.findings import Finding, either, greatest, least
 from fsbench_kit.model.records import Measurement
@@ -128,6 +130,8 @@ def _rate(jobs: Sequence[Figures]) -> Interval | None:
     ]
     if not spans or len(spans) < len([item for item, _ in known if item]):
         return None
+    # In a column, the figures of a job that did nothing are NaN.
+    spans = [tuple(either(np.isnan(end), 0.0, end) for end in span) for span in spans]
     longest = greatest(span[2] for span in spans)
     longest = either(longest > 0, longest, inf)
     return sum(span[0] for span in spans) / longest, sum(span[1] for span in spans) / longest

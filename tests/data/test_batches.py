@@ -1,5 +1,7 @@
 """Logs that are read together say what each says alone, and cost little more than their text."""
 
+import copy
+import json
 import math
 import os
 import pickle
@@ -201,6 +203,25 @@ def test_documents_that_are_read_together_say_what_each_says_alone(tmp_path: Pat
     said = together.diagnostics.filter(pl.col("code") != "SAME_FIGURES")
     assert_frame_equal(said, pl.concat([data.diagnostics for data in alone]))
     assert {"INCOMPLETE_LOG", "FIGURES_DISAGREE"} <= set(said["code"])
+
+
+def test_a_wrong_share_is_found_where_another_job_of_the_group_did_nothing(tmp_path: Path) -> None:
+    document = json.loads((DATA / "fio_json" / "3.33-grouped.json").read_text())
+    (job,) = document["jobs"]
+    rate = job["read"]["io_bytes"] / job["read"]["runtime"] * 1000
+    idle = copy.deepcopy(job) | {"jobname": "idle"}
+    idle["read"] = json.loads(re.sub(r"(?<=: )[\d.]+", "0", json.dumps(idle["read"])))
+    for share in (25, 100):
+        job["read"] |= {"bw_agg": share, "bw_mean": rate / 1024}
+        text = json.dumps(document | {"jobs": [job, idle]}, indent=2, separators=(",", " : "))
+        for time in (1, 2):
+            told = text.replace(str(document["timestamp_ms"]), str(document["timestamp_ms"] + share + time))
+            (tmp_path / f"{share}-{time}.json").write_text(told)
+    alone = [fsb.read(path).diagnostics for path in sorted(tmp_path.iterdir())]
+    together = fsb.read(tmp_path, cache=False).diagnostics
+    wrong = pl.col("message").str.contains("of the group's bandwidth")
+    assert pl.concat(alone).filter(wrong)["source"].str.contains("25").to_list() == [True, True]
+    assert_frame_equal(together.filter(wrong), pl.concat(alone).filter(wrong))
 
 
 def test_documents_that_differ_in_their_zeros_are_read_like_one_of_them(
