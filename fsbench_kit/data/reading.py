@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shlex
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -165,10 +166,9 @@ def _instead(diagnostics: pl.DataFrame) -> str:
     for path in filter(os.path.isfile, diagnostics.filter(code="NO_LOG")["source"]):
         return f"To see how each of its lines was understood: {shlex.join(['fsbench', 'read', '--explain', path])}"
     for path in map(Path, diagnostics.filter(code="UNREADABLE")["source"]):
-        if path.parent.is_dir() and (
-            asked := did_you_mean(path.name, (entry.name for entry in path.parent.iterdir()))
-        ):
-            return asked
+        with suppress(OSError):  # of a folder that is not there, or closed
+            if asked := did_you_mean(path.name, os.listdir(path.parent)):  # noqa: PTH208  # names alone
+                return asked
     return f"Give files that hold logs of {known_logs()}, or folders with such."
 
 
