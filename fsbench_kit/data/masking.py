@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-_HOME: Final = re.compile(r"/(?:home|Users)/(?P<user>[A-Za-z0-9_][\w.-]*)|/root(?=/)")
+_HOME: Final = re.compile(r"/(?:home|Users)/(?P<user>[A-Za-z0-9_][\w.-]*)|(?<![\w.-])/root(?=/)")
 _UNAME: Final = re.compile(r"\bLinux (?P<host>[A-Za-z0-9][\w.-]*) \d+\.\d+[\w.+-]* #")
 _NOBODY: Final = frozenset({"root", "user", "localhost", "host"})
 """Names that tell nothing."""
@@ -101,8 +101,9 @@ class Mask:
     def rewrite(self, file: Path) -> None:
         """Mask a file of JSON, such as a notebook, where it is."""
         if file.is_file():
-            masked = self.over(json.loads(file.read_text(encoding="utf-8")))
-            file.write_text(json.dumps(masked, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            content = json.loads(file.read_text(encoding="utf-8"))
+            self.over(content)  # whose names are known from here on
+            file.write_text(json.dumps(self.over(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def content(self, content: bytes) -> bytes:
         """Mask the content of a file; what is no text in it stays as it is."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 import fsbench_kit as fsb
+from fsbench_kit.data.masking import Mask
 from tests.data.test_launched import launched
 
 if TYPE_CHECKING:
@@ -39,3 +41,10 @@ def test_masked_data_name_no_home_user_or_host(tmp_path: Path, smallfiles_log: C
     assert directory == ["~/disk"]
     assert masked.measurements.drop("run_id").equals(data.measurements.drop("run_id"))
     assert len(masked.frames) == 6
+
+
+def test_a_name_is_masked_where_it_stands_before_what_tells_it_and_no_other_folder_is(tmp_path: Path) -> None:
+    page = tmp_path / "page.json"
+    page.write_text(json.dumps(["on bench9", "Linux bench9 6.1.0-13-amd64 #1 SMP", "/root/x, /mnt/root/x"]))
+    Mask([], []).rewrite(page)
+    assert json.loads(page.read_text()) == ["on host", "Linux host 6.1.0-13-amd64 #1 SMP", "~/x, /mnt/root/x"]
