@@ -13,10 +13,13 @@ import tempfile
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from fsbench_kit.model.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fsspec import AbstractFileSystem
 
 _ARCHIVES: Final[dict[str, tuple[str, dict[str, str]]]] = {
@@ -64,38 +67,85 @@ def fetched(url: str) -> Path:
 
 def _copied(url: str) -> Path:
     """Bring the local copy up to date."""
-    address, options = url, {}
-    if (archive := _archive(url)) is not None:
-        kind, packed = _ARCHIVES[archive]
-        address, options = f"{kind}://::{url}", {kind: packed}
-    system, start = import_module("fsspec.core").url_to_fs(address, **options)
+    archive = _archive(url)
+    address = url if _URL.match(url) else str(Path(url).absolute())
+    system, start = _filesystem(address, archive)
     is_file = archive is None and not url.endswith("/") and system.info(start)["type"] == "file"
     found = {start: system.info(start)} if is_file else _files(system, start)
     if not found:
         raise FileNotFoundError
-    place = _home() / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{_name(url)}"
-    top = PurePosixPath(start).parent if is_file else PurePosixPath(start)
-    copies = {name: place / "files" / _below(PurePosixPath(name), top) for name in found}
-    stamps = {name: _stamp(info) for name, info in found.items()}
+    place = _home() / f"{hashlib.sha256(address.encode()).hexdigest()[:12]}-{_name(url)}"
+    files, top = place / "files", _plain(system, start)
+    copies = {name: files / _below(_plain(system, name), top.parent if is_file else top) for name in found}
+    if archive is None:
+        stamps = {name: _stamp(info) for name, info in found.items()}
+    else:  # a file in it can be another one and bear the same size and date
+        outer, path = _filesystem(address, None)
+        stamps = dict.fromkeys(found, _stamp(outer.info(path)))
+    for gone in {path for path in files.rglob("*") if path.is_symlink() or not path.is_dir()} - {*copies.values()}:
+        gone.unlink(missing_ok=True)
     kept = _kept(place)
-    for name in kept.keys() - found.keys():
-        (place / "files" / PurePosixPath(name).relative_to(top)).unlink(missing_ok=True)
-    new = [name for name in found if kept.get(name) != stamps[name] or not copies[name].is_file()]
+    new = [
+        name
+        for name, stamp in stamps.items()
+        if stamp is None or kept.get(name) != stamp or not os.path.lexists(copies[name])
+    ]
     if new:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (place / _KEPT).unlink(missing_ok=True)  # until all of it is there
-        for parent in {copies[name].parent for name in new}:
-            parent.mkdir(parents=True, exist_ok=True)
-        system.get(new, [str(copies[name]) for name in new])
-        (place / _KEPT).write_text(
-            json.dumps({n: s for n, s in stamps.items() if s is not None}), encoding="utf-8"
-        )
-    return copies[start] if is_file else place / "files"
+        _fetch(system, {name: copies[name] for name in new}, files)
+        _replace(place / _KEPT, json.dumps(stamps))
+    return copies[start] if is_file else files
+
+
+def _filesystem(address: str, archive: str | None) -> tuple[AbstractFileSystem, str]:
+    """Return what an address leads to, as fsspec has it, or what the archive there holds."""
+    options = {}
+    if archive is not None:
+        kind, packed = _ARCHIVES[archive]
+        address, options = f"{kind}://::{address}", {kind: packed}
+    found: tuple[AbstractFileSystem, str] = import_module("fsspec.core").url_to_fs(address, **options)
+    return found
+
+
+def _fetch(system: AbstractFileSystem, copies: Mapping[str, Path], files: Path) -> None:
+    """Fetch files, each of which is put in its place when it is whole: another process may be reading them."""
+    for parent in {copy.parent for copy in copies.values()}:
+        parent.mkdir(parents=True, exist_ok=True)
+    links = {name: target for name, target in _links(system).items() if name in copies}
+    with tempfile.TemporaryDirectory(dir=files.parent) as fresh:
+        whole = {name: Path(fresh, str(number)) for number, name in enumerate(copies)}
+        for name, target in links.items():
+            whole[name].symlink_to(target)
+        contents = [name for name in copies if name not in links]
+        if contents:
+            system.get(contents, [str(whole[name]) for name in contents])
+        for name, made in whole.items():
+            made.replace(copies[name])
+        for name in links:
+            if not Path(os.path.realpath(copies[name])).is_relative_to(files.resolve()):
+                Path(fresh, _NOTHING).symlink_to(_NOTHING)
+                Path(fresh, _NOTHING).replace(copies[name])
+
+
+_NOTHING: Final = "leads-out-of-the-archive"
+"""Where a link leads instead, of which is then said that it leads to nothing."""
+
+
+def _links(system: AbstractFileSystem) -> dict[str, str]:
+    """Return the symbolic links in a tar archive, which fsspec takes for files, and where they lead."""
+    members = getattr(system, "tar", ())
+    return {re.sub("/+", "/", member.name): member.linkname for member in members if member.issym()}
+
+
+def _replace(path: Path, text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as new:
+        new.write(text)
+    Path(new.name).replace(path)
 
 
 def _archive(url: str) -> str | None:
     """Return how the name of an archive ends; ``None`` where it is none."""
-    return next((end for end in _ARCHIVES if url.endswith(end) and not Path(url).is_dir()), None)
+    return next((end for end in _ARCHIVES if url.lower().endswith(end) and not Path(url).is_dir()), None)
 
 
 def _home() -> Path:
@@ -107,10 +157,19 @@ def _home() -> Path:
 def _files(system: AbstractFileSystem, start: str) -> dict[str, dict[str, Any]]:
     """Return what is known of each file below a folder."""
     found: dict[str, dict[str, Any]] = system.find(start, detail=True)
-    if not {"http", "https"} & {*system.protocol}:
+    if not _is_web(system):
         return found
     # A page that lists a folder links to its other orders, too; and it does not say which of the files are new.
     return {name: system.info(name) for name in found if "?" not in name}
+
+
+def _is_web(system: AbstractFileSystem) -> bool:
+    return bool({"http", "https"} & {*system.protocol})
+
+
+def _plain(system: AbstractFileSystem, name: str) -> PurePosixPath:
+    """Return a path as people write it: in an address ``%20`` is a blank."""
+    return PurePosixPath(unquote(name) if _is_web(system) else name)
 
 
 def _below(name: PurePosixPath, top: PurePosixPath) -> PurePosixPath:
@@ -135,10 +194,10 @@ def _stamp(info: dict[str, Any]) -> str | None:
 _TELLING: Final = {"ETag", "Last-Modified", "LastModified", "mtime", "CRC"}
 
 
-def _kept(place: Path) -> dict[str, str]:
+def _kept(place: Path) -> dict[str, str | None]:
     """Return the stamps that the files of a copy had."""
     try:
-        kept: dict[str, str] = json.loads((place / _KEPT).read_text(encoding="utf-8"))
+        kept: dict[str, str | None] = json.loads((place / _KEPT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return kept

@@ -1,5 +1,6 @@
 """Logs that lie elsewhere: behind a URL, or in an archive. The servers are real ones."""
 
+import io
 import shutil
 import socket
 import subprocess
@@ -116,6 +117,71 @@ def test_an_archive_cannot_write_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="leads out of it"):
         fsb.read(tmp_path / "evil.zip")
     assert not list(tmp_path.rglob("evil.txt"))
+
+
+def test_links_in_an_archive_lead_to_what_it_holds_and_nowhere_else(study: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("of someone else")
+    for name, target in {"latest": "study", "gone": "nowhere", "out": "../../../other.txt"}.items():
+        (study.parent / name).symlink_to(target)
+    (study.parent / "far").symlink_to(tmp_path / "other.txt")
+    with tarfile.open(tmp_path / "logs.tar.gz", "w:gz") as tar:
+        tar.add(study.parent, ".")
+    data = fsb.read(tmp_path / "logs.tar.gz")
+    assert data.runs.drop("source", "run_id").equals(fsb.read(study).runs.drop("source", "run_id"))
+    said = {Path(source).name: code for source, code in data.diagnostics.select("source", "code").rows()}
+    assert {name: said.get(name) for name in ("far", "gone", "out")} == dict.fromkeys(
+        ("far", "gone", "out"), "SKIPPED"
+    )
+
+
+def _zipped(archive: Path, log: bytes) -> Path:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("log.txt", log)
+    return archive
+
+
+@pytest.fixture
+def log(study: Path) -> bytes:
+    return max((path.read_bytes() for path in study.iterdir() if path.suffix != ".toml"), key=len)
+
+
+def test_archives_of_one_name_in_two_folders_have_a_copy_each(
+    log: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = set()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        _zipped(Path("logs.zip"), log)
+        sources |= {*fsb.read("logs.zip").runs["source"]}
+    assert len(sources) == 2
+
+
+def test_a_file_that_bears_the_same_date_and_size_is_read_anew(log: bytes, tmp_path: Path) -> None:
+    archive, texts = tmp_path / "logs.tar", []
+    for content in (log, log.replace(b"1", b"2")):
+        archive.unlink(missing_ok=True)
+        with tarfile.open(archive, "w") as tar:
+            member = tarfile.TarInfo("log.txt")
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+        texts.append(fsb.read(archive).measurements["text"].to_list())
+    assert texts[0] != texts[1]
+
+
+def test_names_on_a_web_server_are_those_of_its_files(server: str, study: Path, log: bytes) -> None:
+    (study.parent / "more logs").mkdir()
+    (study.parent / "more logs" / "xfs run 1.txt").write_bytes(log)
+    (source,) = {*fsb.read(f"{server}/more%20logs/").runs["source"]}
+    assert Path(source).name == "xfs run 1.txt"
+
+
+def test_what_is_being_read_stays_whole_while_it_is_fetched_again(log: bytes, tmp_path: Path) -> None:
+    (source,) = {*fsb.read(_zipped(tmp_path / "logs.zip", log)).runs["source"]}
+    with Path(source).open("rb") as opened:
+        fsb.read(_zipped(tmp_path / "logs.zip", log.replace(b"1", b"2")))
+        assert opened.read() == log
+    assert Path(source).read_bytes() != log
 
 
 @pytest.mark.parametrize(
