@@ -71,14 +71,11 @@ def _matching(path: str) -> Iterator[Path]:
             "a log's text is not a path" if path else "an empty string is not a path",
             hint="Give the path of a file or folder. Give text as bytes, or as io.StringIO(text).",
         )
-    if is_remote(path):
-        yield fetched(path)
-        return
-    if os.path.lexists(path) or not glob.has_magic(path):
-        yield Path(path)
-        return
-    found = glob.glob(path, recursive=True)  # noqa: PTH207  # pathlib has no absolute patterns
-    yield from map(Path, sorted(found) or [path])
+    names = [path]
+    if glob.has_magic(path) and not os.path.lexists(path):
+        found = glob.glob(path, recursive=True)  # noqa: PTH207  # pathlib has no absolute patterns
+        names = sorted(found) or names
+    yield from (fetched(name) if is_remote(name) else Path(name) for name in names)
 
 
 def _binary(file: Any) -> BinaryIO:

@@ -18,6 +18,7 @@ from fsbench_kit.data.batches import File
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.files import Inode, Stamp, inode, is_folder, is_launched, is_study, name_of, not_regular
 from fsbench_kit.data.log import Log, log_with
+from fsbench_kit.data.remote import is_remote
 from fsbench_kit.data.written import is_in_parts, is_written, read_frames
 from fsbench_kit.model.errors import InputError
 from fsbench_kit.model.records import Diagnostic
@@ -203,7 +204,13 @@ def _of_use(log: Log) -> Log | None:
     if log.part is None:
         return None
     unread = [number for number, code in zip(log.part.said, _codes(log), strict=True) if code in _UNREAD]
-    return replace(log, part=log.part._replace(said=unread)) if unread else None
+    if unread:
+        return replace(log, part=log.part._replace(said=unread))
+    if is_remote(log.source):
+        return log_with(
+            log.source, "SKIPPED", "It is an archive, and was not opened: give its own path to read it."
+        )
+    return None
 
 
 def _codes(log: Log) -> list[str]:

@@ -145,6 +145,16 @@ def log(study: Path) -> bytes:
     return max((path.read_bytes() for path in study.iterdir() if path.suffix != ".toml"), key=len)
 
 
+def test_an_archive_in_a_folder_is_named_and_a_pattern_leads_into_it(log: bytes, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "log.txt").write_bytes(log)
+    archive = _zipped(folder / "OLD.ZIP", log)
+    data = fsb.read(folder)
+    assert data.diagnostics.filter(code="SKIPPED")["source"].to_list() == [str(archive)]
+    assert fsb.read(folder / "*.ZIP").runs.height == data.runs.height > 0
+
+
 def test_archives_of_one_name_in_two_folders_have_a_copy_each(
     log: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
