@@ -17,7 +17,7 @@ report: $(READY)  ## Run the main job; the result is reports/index.html
 	.venv/bin/fsbench doctor --install
 	.venv/bin/fsbench report
 
-replicate: $(READY)  ## Run the five published studies again on this machine, about two hours; reports/replicated/index.html
+replicate: $(READY)  ## Run the five published studies again on this machine, about an hour; reports/replicated/index.html
 	.venv/bin/fsbench doctor --install
 	.venv/bin/fsbench report notebooks/replicate.toml --to reports/replicated --fresh
 

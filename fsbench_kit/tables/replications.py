@@ -187,7 +187,8 @@ def _finding(row: Mapping[str, Any], names: list[str]) -> str:
     again = f"{compared(row, row['ratio'])} ({reach(row, row['ci_low'], row['ci_high'])})"
     conjunction = "and" if row["direction"] == "same" else "but"
     in_study = compared(row, row["published_ratio"], of_level=False)
-    return f"{cell_label(row, names)}: {again}, {conjunction} {in_study} in the study."
+    said = f"{again}, {conjunction} {in_study} in the study."
+    return f"{cell}: {said}" if (cell := cell_label(row, names)) else said
 
 
 def reproduced_sentence(counts: pl.DataFrame) -> str:

@@ -323,7 +323,6 @@ def test_a_study_without_a_recorded_replication_is_an_error_that_says_what_to_do
 
 
 STUDIES = ("sysbench-rhel72", "fio-nvme-2021", "raid1-hdd-2020", "iozone-ssd-2015", "fileserver-debian-2006")
-RECORDED_IN_FULL = ("sysbench-rhel72", "fio-nvme-2021", "iozone-ssd-2015", "fileserver-debian-2006")
 
 
 def _workload_in(plan: Path) -> dict[str, Any]:
@@ -504,7 +503,7 @@ def test_one_filesystem_at_hand_gives_no_ratio(sysbench: Dataset) -> None:
     assert tables.reproduced_sentence(reproduced(found)) == ("None of 12 published effects was run again.")
 
 
-@pytest.mark.parametrize("study", RECORDED_IN_FULL)
+@pytest.mark.parametrize("study", STUDIES)
 def test_the_recorded_replication_has_the_runs_of_its_plan(root: Path, study: str) -> None:
     folder = root / recorded(study, root)
     ours, plan = fsb.read(folder), read_plan(folder / "plan.toml")
