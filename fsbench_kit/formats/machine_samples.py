@@ -51,8 +51,15 @@ _OF_PROCESSORS: Final = {"cpu_iowait": "cpu.iowait", "cpu_steal": "cpu.steal"}
 
 def series(text: bytes) -> Iterator[Block | Diagnostic]:
     """Yield the series of what was sampled, and a diagnostic for each line that is no sample."""
+    head, *lines = text.rstrip(b"\n").split(b"\n")
+    for row, line in enumerate(lines):
+        if line.count(b",") != head.count(b","):
+            message = "This line has other columns than the table, and is left out."
+            excerpt = line.decode("utf-8", "replace")
+            yield Diagnostic(code="UNREAD_FIGURE", message=message, line=row + 2, excerpt=excerpt)
+            lines[row] = b"," * head.count(b",")
     try:
-        read = pl.read_csv(text, infer_schema=False, truncate_ragged_lines=True)
+        read = pl.read_csv(b"\n".join([head, *lines]), infer_schema=False)
         samples = read.cast(pl.Float64, strict=False)
         times = samples["time"].to_numpy()
     except pl.exceptions.PolarsError:

@@ -49,6 +49,15 @@ def test_what_is_no_sample_is_told_and_the_rest_is_read() -> None:
     found = blocks(ROWS[0], damaged, ROWS[2])
     assert ("read", "device_bandwidth", "vda") not in found
     assert found["write", "device_iops", "vda"] == [(1.5, 0.0), (3.5, 10.0)]
+    for cut in (f"{ROWS[1]},9", ROWS[1].rpartition(",")[0]):
+        (said,) = (
+            each
+            for each in series("\n".join([HEAD, ROWS[0], cut, ROWS[2]]).encode())
+            if isinstance(each, Diagnostic)
+        )
+        assert (said.line, said.excerpt) == (3, cut)
+        assert ("read", "device_bandwidth", "vda") not in blocks(ROWS[0], cut, ROWS[2])
+        assert blocks(ROWS[0], cut, ROWS[2])["all", "memory_dirty", None] == [(0.5, 4096.0)]
     for text in (b"", b"\x00\xff", b"a,b\n1,2\n"):
         (said,) = series(text)
         assert isinstance(said, Diagnostic)
