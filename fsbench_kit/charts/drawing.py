@@ -6,16 +6,18 @@ import re
 import struct
 import zlib
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import vl_convert
 
 from fsbench_kit.charts.theme import theme
+from fsbench_kit.data.tabular import writing
 from fsbench_kit.model.errors import RequestError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from os import PathLike
 
 THEME: Final = "fsbench"
 _PRINT_SCALE: Final = 2.0
@@ -24,7 +26,7 @@ _UNDRAWABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\
 alt.theme.register(THEME, enable=False)(theme)
 
 
-def save(chart: alt.TopLevelMixin, to: Path) -> None:
+def save(chart: alt.TopLevelMixin, to: str | PathLike[str]) -> None:
     """Write a chart to a file, as it looks in a report.
 
     Parameters
@@ -35,7 +37,7 @@ def save(chart: alt.TopLevelMixin, to: Path) -> None:
     Raises
     ------
     RequestError
-        If the ending is another one.
+        If the ending is another one, or the file cannot be written.
 
     Examples
     --------
@@ -48,15 +50,18 @@ def save(chart: alt.TopLevelMixin, to: Path) -> None:
     ...     print(path.read_text()[:4])
     <svg
     """
-    if to.suffix not in {".svg", ".png", ".html"}:
-        raise RequestError(f"cannot draw a chart as {to.suffix!r}", file=to, hint="Give .svg, .png or .html.")
+    path = Path(to)
+    if path.suffix not in {".svg", ".png", ".html"}:
+        raise RequestError(f"cannot draw a chart as {path.suffix!r}", file=path, hint="Give .svg, .png or .html.")
     with alt.theme.enable(THEME):
         spec = chart.to_dict()
-    if to.suffix == ".png":
-        to.write_bytes(png(spec))
-        return
-    draw = vl_convert.vegalite_to_svg if to.suffix == ".svg" else partial(vl_convert.vegalite_to_html, bundle=True)
-    to.write_text(draw(_drawable(spec), vl_version=vegalite_version()), encoding="utf-8")
+    with writing(path):
+        if path.suffix == ".png":
+            path.write_bytes(png(spec))
+            return
+        svg = path.suffix == ".svg"
+        draw = vl_convert.vegalite_to_svg if svg else partial(vl_convert.vegalite_to_html, bundle=True)
+        path.write_text(draw(_drawable(spec), vl_version=vegalite_version()), encoding="utf-8")
 
 
 def png(spec: dict[str, Any], scale: float = _PRINT_SCALE) -> bytes:

@@ -60,6 +60,14 @@ def test_a_saved_chart_has_the_theme_and_a_page_needs_no_network(chart: alt.Char
     assert alt.theme.active == active
 
 
+def test_a_chart_is_saved_where_a_text_says_in_a_folder_that_is_made(chart: alt.Chart, tmp_path: Path) -> None:
+    charts.save(chart, f"{tmp_path}/new/chart.svg")
+    assert (tmp_path / "new" / "chart.svg").read_text().startswith("<svg")
+    (tmp_path / "taken.svg").mkdir()
+    with pytest.raises(RequestError, match="cannot write it"):
+        charts.save(chart, tmp_path / "taken.svg")
+
+
 def test_another_ending_is_refused(chart: alt.Chart, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"cannot draw a chart as '\.bmp'"):
         charts.save(chart, tmp_path / "chart.bmp")
