@@ -87,9 +87,9 @@ def forest(
     data = _placed(rows.drawn, *(ends := _ratio_domain(rows.drawn, margin)))
     check_size(data)
     heading = [title] if title else findings(comparison)[:1]
-    said = captions(
-        "Forest plot.", heading, _explain(rows, margin), data["summary"].drop_nulls().unique(maintain_order=True)
-    )
+    summaries = data["summary"].drop_nulls().unique(maintain_order=True)
+    fitted = {"width": _WIDTHS["column"] + _TEXT} if width == "column" else {}
+    said = captions("Forest plot.", heading, _explain(rows, margin), summaries, **fitted)
     names = [name.partition("|")[2] for name in data["row"]]
     longest = max(len(line) for name in names for line in name.split("\n"))
     room = by_rows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
@@ -30,11 +29,12 @@ from fsbench_kit.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
 _WIDTH: Final = 300
 _LABEL_WIDTH: Final = 260
 _ROW_HEIGHT: Final = 18
+_CAPTION_WIDTH: Final = 364
 PUBLISHED: Final = "published"
 REPLICATED: Final = "replicated, with interval"
 _LOOK: Final = {PUBLISHED: ("#52606d", "diamond"), REPLICATED: ("#0072b2", "circle")}
@@ -108,7 +108,10 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
         layers.properties(width=_WIDTH, height=alt.Step(_ROW_HEIGHT))
         .facet(row=alt.Row("group:N", sort=groups, header=panel_header(_WIDTH)))
         .resolve_scale(y="independent")
-        .properties(**by_rows(_LABEL_WIDTH), **_captions("Forest plot.", heading, explained, data["summary"]))
+        .properties(
+            **by_rows(_LABEL_WIDTH),
+            **captions("Forest plot.", heading, explained, data["summary"], width=_CAPTION_WIDTH),
+        )
     )
     return chart
 
@@ -150,14 +153,6 @@ def _rows(found: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 _AGAIN: Final = ("ratio", "ci_low", "ci_high")
-
-
-def _captions(kind: str, heading: Sequence[str], explained: str, rows: Iterable[str]) -> dict[str, Any]:
-    """Head a chart that is no wider than a narrow screen."""
-    title = alt.TitleParams(
-        text=[line for text in heading for line in textwrap.wrap(text, 52)], subtitle=textwrap.wrap(explained, 64)
-    )
-    return captions(kind, heading, explained, rows) | {"title": title}
 
 
 def _counted(found: pl.DataFrame) -> str:
@@ -211,6 +206,8 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
         "ci_low",
         "ci_high",
         judged=pl.col("direction").replace_strict(_JUDGEMENTS),
+        published=pl.Series([with_interval(r, None, None) for r in effects["published_ratio"]], dtype=pl.String),
+        replicated=pl.Series([with_interval(*row) for row in effects.select(*_AGAIN).rows()], dtype=pl.String),
     )
     heading = [_counted(effects)]
     explained = (
@@ -224,18 +221,17 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
     )
     x = ratio_axis("published_ratio:Q", "published ratio", min(low, 0.8) / 1.1, max(high, 1.25) * 1.1)
     y = alt.Y("ratio:Q", title="replicated ratio (log scale)", scale=x["scale"], axis=x["axis"])
-    colour = alt.Color(
-        "judged:N",
-        title=None,
-        legend=alt.Legend(columns=2, orient="bottom"),
-        scale=alt.Scale(domain=list(_JUDGEMENT_COLOURS), range=list(_JUDGEMENT_COLOURS.values())),
-    )
+    domain, legend = list(_JUDGEMENT_COLOURS), alt.Legend(columns=2, orient="bottom")
+    strokes = alt.Scale(domain=domain, range=list(_JUDGEMENT_COLOURS.values()))
+    fills = alt.Scale(domain=domain, range=list((_JUDGEMENT_COLOURS | {_NOT_JUDGED: "white"}).values()))
+    colour = alt.Color("judged:N", title=None, legend=legend, scale=strokes)
+    fill = alt.Fill("judged:N", title=None, legend=legend, scale=fills)
     base = alt.Chart(data).encode(
         x=x,
         color=colour,
-        tooltip=[alt.Tooltip(f"{n}:N") for n in ("effect", "judged")]
-        + [alt.Tooltip(f"{n}:Q", format=".3g") for n in ("published_ratio", "ratio", "ci_low", "ci_high")],
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("effect", "judged", "published", "replicated")],
     )
+    of_studies = alt.Legend(columns=2, orient="bottom", symbolStrokeColor=REFERENCE, symbolFillColor="white")
     line = alt.Chart(pl.DataFrame({"published_ratio": [low, high], "ratio": [low, high]}))
     dashed: dict[str, Any] = {"color": REFERENCE, "strokeDash": [4, 3]}
     chart: alt.LayerChart = alt.layer(  # type: ignore[assignment]  # none of the layers is a facet
@@ -245,15 +241,13 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
         base.mark_rule(clip=True, opacity=0.6).encode(y=alt.Y("ci_low:Q"), y2="ci_high:Q"),
         base.mark_point(size=45, opacity=0.9).encode(
             y=y,
-            fill=alt.condition(alt.datum.judged == _NOT_JUDGED, alt.value("white"), colour),
-            shape=alt.Shape(
-                "study:N", title=None, legend=alt.Legend(columns=2, orient="bottom", symbolStrokeColor=REFERENCE)
-            ),
+            fill=fill,
+            shape=alt.Shape("study:N", title=None, legend=of_studies),
         ),
     ).properties(
         width=_PLANE,
         height=_PLANE,
-        **_captions("Scatter plot.", heading, explained, data["effect"]),
+        **captions("Scatter plot.", heading, explained, data["effect"], width=_CAPTION_WIDTH),
     )
     return chart
 

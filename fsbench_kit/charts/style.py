@@ -77,9 +77,11 @@ PANEL_HEIGHT: Final = 130
 BAND: Final = "#e4e7eb"
 REFERENCE: Final = MUTED
 
-_TITLE_CHARACTERS: Final = 92
-_SUBTITLE_CHARACTERS: Final = 112
+_CAPTION_WIDTH: Final = 644
+_TITLE_LETTER, _SUBTITLE_LETTER = 7.0, 5.75
+"""The widths of letters, in pixels."""
 _MOST_LINES: Final = 4
+"""As many lines a caption has at most, and as many more as it is narrower than others."""
 _MOST_DESCRIBED: Final = 12
 
 
@@ -240,25 +242,30 @@ def panels(
     return laid_out
 
 
-def captions(kind: str, heading: Sequence[str], explained: str, rows: Iterable[str] = ()) -> dict[str, Any]:
+def captions(
+    kind: str, heading: Sequence[str], explained: str, rows: Iterable[str] = (), *, width: int = _CAPTION_WIDTH
+) -> dict[str, Any]:
     """Write what was found above a chart and below it how its marks are to be read, and both for a screen reader.
 
     Parameters
     ----------
     rows
         What its marks say one by one, for those who do not see them.
+    width
+        How wide the text may be, in pixels.
     """
-    lines = [line for text in heading for line in _lines(text, _TITLE_CHARACTERS)]
+    lines = [line for text in heading for line in _lines(text, width, _TITLE_LETTER)]
     said = list(rows)
     more = [f"And {len(said) - _MOST_DESCRIBED} more."] if len(said) > _MOST_DESCRIBED else []
     return {
-        "title": alt.TitleParams(text=lines, subtitle=_lines(explained, _SUBTITLE_CHARACTERS)),
+        "title": alt.TitleParams(text=lines, subtitle=_lines(explained, width, _SUBTITLE_LETTER)),
         "description": " ".join([kind, *heading, explained, *said[:_MOST_DESCRIBED], *more]),
     }
 
 
-def _lines(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, max_lines=_MOST_LINES, placeholder=" …")
+def _lines(text: str, width: int, letter: float) -> list[str]:
+    most = math.ceil(_MOST_LINES * _CAPTION_WIDTH / width)
+    return textwrap.wrap(text, int(width / letter), max_lines=most, placeholder=" …")
 
 
 def one_word(figure: str) -> str:

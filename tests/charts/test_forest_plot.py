@@ -177,6 +177,14 @@ def test_a_figure_for_a_journal_has_no_title_and_fits_a_column(comparison: Compa
     assert spec["layer"][0]["encoding"]["y"]["axis"]["zindex"] == 1  # names stand in front of the band
 
 
+def test_what_stands_above_a_column_is_no_wider_than_it(comparison: Compare) -> None:
+    rows = comparison({}, {"block_size": 2**20, "operation": "read"})
+    said = heading_of(spec_of(charts.forest(rows)))
+    spec = spec_of(charts.forest(rows, width="column"))
+    assert heading_of(spec) == said
+    assert float(vl_convert.vegalite_to_svg(spec).partition('width="')[2].partition('"')[0]) < 390  # 10 cm
+
+
 def test_rows_without_a_ratio_are_counted(comparison: Compare) -> None:
     nothing = {"ratio": None, "ci_low": None, "ci_high": None, "verdict": "not comparable"}
     assert "Effects without a ratio: 1." in explained_of(spec_of(charts.forest(comparison({}, nothing))))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
+import vl_convert
 
 from fsbench_kit import charts
 from fsbench_kit.charts.replications import PUBLISHED, REPLICATED
+from fsbench_kit.charts.style import REFERENCE
 from fsbench_kit.launch.replicate import COLUMNS
 from tests.charts.specs import data_of, heading_of, layer_of, spec_of
 
@@ -85,6 +88,21 @@ def test_on_the_plane_an_effect_is_one_point_and_what_cannot_be_judged_is_hollow
         (2.42, 1.1, "cannot be judged"),
         (2.42, 1.1, "same direction"),  # on top
     ]
+
+
+def test_a_tooltip_on_the_plane_has_nothing_that_is_null() -> None:
+    spec = spec_of(charts.replication_plane(_found({"ci_low": None, "ci_high": None}, {"study": "another"})))
+    point = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
+    rows = next(rows for rows in spec["datasets"].values() if "judged" in rows[0])
+    shown = [[row[tip["field"]] for tip in point["encoding"]["tooltip"]][2:] for row in rows]
+    assert shown == [["2.42", "1.10"], ["2.42", "1.10 [1.00, 1.20]"]]
+
+
+def test_the_plane_shows_what_mark_a_study_has() -> None:
+    drawn = vl_convert.vegalite_to_svg(spec_of(charts.replication_plane(_found({}, {"study": "another"}))))
+    symbols = re.findall('role-legend-symbol"[^>]*><path([^>]*)>', drawn)
+    assert sum(f'stroke="{REFERENCE}"' in symbol for symbol in symbols) == 2
+    assert not [symbol for symbol in symbols if 'stroke="transparent"' in symbol]
 
 
 def test_single_runs_of_ours_have_no_bar() -> None:
