@@ -45,7 +45,7 @@ def over_time(found: TimeSeries, *, most: int = 10, title: str | None = None) ->
     found
         What `fsbench_kit.analysis.time_series.time_series` returned.
     most
-        How many runs to draw: the first ones.
+        How many series to draw: the first ones.
     title
         What the chart shows; by default it counts stalls, changes of level, and runs that are steady.
 
@@ -192,11 +192,12 @@ def over_time_finding(found: TimeSeries) -> str:
     runs = found.runs
     if runs.is_empty():
         return "No run that succeeded has figures over time"
+    what = _counted_as(runs)
     judged, cut = runs.drop_nulls("steady"), runs.drop_nulls("changes")
     stalled = runs.filter(pl.col("stalls") > 0)
     told = []
     if cut.height:
-        told.append(f"the level changes in {cut.filter(pl.col('changes') > 0).height} of {cut.height} runs")
+        told.append(f"the level changes in {cut.filter(pl.col('changes') > 0).height} of {cut.height} {what}")
     if judged.height:
         told.append(f"{judged['steady'].sum()} of {judged.height} are steady at their end")
     if stalled.is_empty():
@@ -206,6 +207,11 @@ def over_time_finding(found: TimeSeries) -> str:
         told.append(f"{stalled.height} of {runs.height} stall, for up to {longest}")
     name = metric_text(runs["metric"][0], runs["statistic"][0])
     return f"{name} over time: {'; '.join(told)}"
+
+
+def _counted_as(runs: pl.DataFrame) -> str:
+    """Name what is counted: a run can have several series, such as one for each device."""
+    return "series" if runs["run_id"].is_duplicated().any() else "runs"
 
 
 def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
@@ -222,5 +228,5 @@ def _explain(kept: pl.DataFrame, runs: pl.DataFrame, data: pl.DataFrame) -> str:
             "stall" in seen,
             f"Triangle: a stall, {STALL:.0f} times worse than the run's median or without any figure.",
         ),
-        (runs.height > kept.height, f"Shown: the first {kept.height} of {runs.height} runs."),
+        (runs.height > kept.height, f"Shown: the first {kept.height} of {runs.height} {_counted_as(runs)}."),
     )

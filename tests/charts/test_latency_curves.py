@@ -91,6 +91,21 @@ def test_runs_are_curves_of_their_own_and_told_apart_without_colour(runs: Datase
     assert "Each curve is one run; runs are not averaged." in explained_of(spec)
 
 
+def test_from_three_runs_on_a_group_has_a_median_and_a_band_and_its_runs_are_thin() -> None:
+    logs = [_log(number, "ext4", {(1, high): 1000}) for number, high in ((1, 2), (2, 3), (3, 6))]
+    rows = curves(assemble([*logs, _log(4, "xfs", COUNTS), _log(5, "xfs", COUNTS)]))
+    for draw, across in ((charts.percentiles, "y"), (charts.ecdf, "x")):
+        spec = spec_of(draw(rows))
+        middle = [row for row in data_of(spec) if row["curve"] == "median"]
+        assert {row["level"] for row in middle} == {"ext4"}  # two curves have no median of their own
+        assert {(row["lowest"], row["median"], row["highest"]) for row in middle} == {(0.002, 0.003, 0.006)}
+        fields = [layer["encoding"][across]["field"] for layer in spec["spec"]["layer"]]
+        assert fields == ["high", "highest", "median"]  # and no ribbons
+        run, _, median = (layer["mark"] for layer in spec["spec"]["layer"])
+        assert run["strokeWidth"] < 1 < median["strokeWidth"]
+        assert "Thin lines are runs; the thick one is their median" in explained_of(spec)
+
+
 def test_pooled_runs_are_one_curve_and_said_to_be(runs: Dataset) -> None:
     spec = spec_of(charts.percentiles(curves(runs, pooled=True)))
     assert len({row["curve"] for row in data_of(spec)}) == 2

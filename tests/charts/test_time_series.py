@@ -1,5 +1,7 @@
 """Figures over time as a chart: what each layer shows, what the title counts, what is said in words."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -29,6 +31,23 @@ def _log(order: int, level: str, *, change: bool = False, stall: bool = False) -
 @pytest.fixture
 def found() -> TimeSeries:
     return time_series(assemble([_log(1, "ext4", change=True), _log(2, "xfs", stall=True)]))
+
+
+def test_grey_lasts_until_a_run_is_steady_to_its_end_for_all_of_one_that_never_is(found: TimeSeries) -> None:
+    steady = pl.Series("steady", [True, False])
+    runs = found.runs.with_columns(steady, steady_since=pl.lit(1.8))
+    rows = data_of(spec_of(charts.over_time(replace(found, runs=runs))))
+    grey = {row["panel"]: (row["start"], row["restless"]) for row in rows if row.get("restless") is not None}
+    assert grey == {"ext4, run 1": (0.0, 1.8), "xfs, run 2": (0.0, pytest.approx(6.0))}
+    unknown = replace(found, runs=runs.with_columns(steady=pl.lit(None, pl.Boolean)))
+    assert "Grey" not in explained_of(spec_of(charts.over_time(unknown)))
+
+
+def test_series_of_one_run_are_not_counted_as_runs(found: TimeSeries) -> None:
+    disks = replace(found, runs=found.runs.with_columns(run_id=pl.lit("a")))
+    spec = spec_of(charts.over_time(disks, most=1))
+    assert "the level changes in 1 of 2 series" in heading_of(spec)
+    assert "Shown: the first 1 of 2 series." in explained_of(spec)
 
 
 def test_each_run_has_a_panel_in_the_order_of_execution(found: TimeSeries) -> None:
