@@ -75,8 +75,11 @@ def ratio_map(
     ratios = rows["ratio"].drop_nulls()
     levels, against = joined(rows["level"]), joined(rows["baseline"])
     name = metric_text(metric, "value")
-    above = f"ahead of {against} in {(ratios > 1).sum()}, behind in {(ratios < 1).sum()}"
-    heading = title or f"{name}: {levels} {above} of {ratios.len()} tiles"
+    ahead, behind = (ratios > 1).sum(), (ratios < 1).sum()
+    if rows["better"][0] == "lower":
+        ahead, behind = behind, ahead
+    counts = f"ahead of {against} in {ahead}, behind in {behind} of {ratios.len()} tiles"
+    heading = title or f"{name}: {levels} {counts}"
     steps = [step for step in (1, 2, 4, 16, 64, 256, 1024) if math.sqrt(math.log2(step)) <= end]
     marked = [sign * math.sqrt(math.log2(step)) for step in steps for sign in ((-1, 1) if step > 1 else (1,))]
     colour = alt.Color(
@@ -190,7 +193,7 @@ def _drawn(
         measured.mark_rect(stroke="white").encode(color=colour),
         measured.mark_text(fontSize=10.5).encode(
             text="text:N",
-            color=alt.condition("datum.dark", alt.value("white"), alt.value(_ON_TILE)),
+            color=alt.condition("datum.dark", alt.value(_ON_DARK_TILE), alt.value(_ON_TILE)),
         ),
         base.transform_filter("!isValid(datum.text)").mark_text(color=REFERENCE).encode(text=alt.value("×")),
         data=data,
@@ -210,5 +213,5 @@ def _drawn(
     )
 
 
-_ON_TILE: Final = "#1f2934"
-"""Ink that stays dark on a dark page."""
+_ON_TILE, _ON_DARK_TILE = "#1f2934", "#fefefe"
+"""Ink that stays as it is on a dark page, as tiles do."""

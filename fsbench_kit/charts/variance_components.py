@@ -16,7 +16,7 @@ _ROW_HEIGHT: Final = 26
 _LABEL_WIDTH: Final = 400
 # Different in lightness, so that they stay apart on grey paper, and none is the colour of a filesystem.
 _GREYS: Final = {WITHIN: "#d9d9d9", BETWEEN: "#969696", LEVELS: "#252525"}
-_INK: Final = {WITHIN: "#1f2933", BETWEEN: "#1f2933", LEVELS: "#ffffff"}
+_INK: Final = {WITHIN: "#1f2933", BETWEEN: "#1f2933", LEVELS: "white"}
 _SHORTEST: Final = 0.12
 """Of the whole, the part from which on a bar has room for its text."""
 

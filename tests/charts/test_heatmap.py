@@ -53,6 +53,13 @@ def test_files_of_one_size_make_one_map_over_record_size_and_operation(compariso
     assert heading_of(spec) == "Bandwidth: xfs ahead of ext4 in 4, behind in 0 of 4 tiles"
 
 
+def test_what_is_lower_is_better_is_ahead_below_1(comparison: Compare) -> None:
+    latency = {"metric": "latency", "better": "lower"}
+    rows = [_tile(size, MIB, ratio) | latency for size, ratio in ((512, 0.5), (KIB, 0.8), (4 * KIB, 2.0))]
+    heading = heading_of(spec_of(charts.ratio_map(comparison(*rows), metric="latency")))
+    assert heading == "Latency: xfs ahead of ext4 in 2, behind in 1 of 3 tiles"
+
+
 def test_sizes_are_in_the_order_of_their_numbers_and_operations_have_panels(comparison: Compare) -> None:
     sizes = (512, 4 * KIB, 16 * KIB, 2 * MIB)
     rows = [
