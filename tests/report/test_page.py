@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import polars as pl
 import pytest
 from nbformat import NotebookNode, v4
@@ -274,6 +275,19 @@ def test_charts_can_be_saved_under_a_name_that_tells_what_they_show(
             page.get_by_role("button", name=f"Save this chart as {ending}").click()
         assert download.value.suggested_filename == f"a-chart.{ending.lower()}"
         assert Path(download.value.path()).read_bytes().startswith(start)
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("_as_in_a_notebook")
+def test_the_figures_of_a_chart_are_saved_and_not_those_of_its_lines(
+    browser: Any, page_of: Callable[..., Path]
+) -> None:
+    line = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule().encode(x="one:Q")
+    points = alt.Chart(pl.DataFrame({"x": [1, 2], "y": [3, 4]})).mark_point().encode(x="x:Q", y="y:Q")
+    page = browser.open(page_of(line + points)).page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this chart as CSV").click()
+    assert Path(download.value.path()).read_text() == "x,y\n1,3\n2,4"
 
 
 @pytest.mark.browser

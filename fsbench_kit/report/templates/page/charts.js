@@ -50,7 +50,8 @@ async function save(figure, ending) {
   const link = document.createElement("a");
   link.download = `${figure.dataset.name}.${ending}`;
   if (ending === "csv") {
-    link.href = URL.createObjectURL(new Blob([csv(Object.values(spec.datasets)[0])], { type: "text/csv" }));
+    const [drawn] = Object.values(spec.datasets).sort((one, other) => other.length - one.length); // others are lines
+    link.href = URL.createObjectURL(new Blob([csv(drawn)], { type: "text/csv" }));
   } else {
     const { view } = await vegaEmbed(document.createElement("div"), spec, { actions: false, logLevel: 1 });
     link.href = await view.toImageURL(ending, 2);
