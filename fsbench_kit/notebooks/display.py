@@ -95,15 +95,19 @@ class Finding:
         Plain text. It may hold names from logs, and is shown as it is, never as markup.
     facets
         What it is about, for the filters of the index: see `facets`.
+    unfolded
+        Sentences of it that stay in sight, however many come before them.
     """
 
     text: str | Sequence[str]
     facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unfolded: Sequence[str] = ()
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
         first, *others = [self.text] if isinstance(self.text, str) else self.text
-        listed = _listed(others[:_FIRST])
-        if more := others[_FIRST:]:
+        seen = [text for place, text in enumerate(others) if place < _FIRST or text in self.unfolded]
+        listed = _listed(seen)
+        if more := [text for text in others if text not in seen]:
             listed += f"<details><summary>{counted(len(more), 'more finding')}</summary>{_listed(more)}</details>"
         text = "\n".join([first, *others])
         return {
@@ -115,7 +119,7 @@ class Finding:
 
 
 _FIRST: Final = 2
-"""Findings that stand below the first; others are folded, so that the chart is on the first screen."""
+"""Findings that stay in sight below the first; others are folded, so that the chart is on the first screen."""
 
 
 def _listed(sentences: Sequence[str]) -> str:

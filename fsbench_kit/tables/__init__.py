@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fsbench_kit.tables.datasets import (
         contents,
         diagnostics_table,
+        failed_runs,
         figures_table,
         provenance_table,
         remarks,
@@ -39,8 +40,14 @@ if TYPE_CHECKING:
     )
     from fsbench_kit.tables.explanations import explanation
     from fsbench_kit.tables.gates import gate_table, junit
-    from fsbench_kit.tables.headlines import findings, summary
-    from fsbench_kit.tables.launches import machine_table, order_table, remarks_table, steady_state_table
+    from fsbench_kit.tables.headlines import findings, summary, withheld
+    from fsbench_kit.tables.launches import (
+        machine_table,
+        order_table,
+        remarks_table,
+        shortfalls,
+        steady_state_table,
+    )
     from fsbench_kit.tables.layout import Column, Group, Table, table
     from fsbench_kit.tables.messages import (
         NOTHING,
@@ -90,6 +97,7 @@ __all__ = [
     "differences_table",
     "effects",
     "explanation",
+    "failed_runs",
     "figures_table",
     "findings",
     "gate_table",
@@ -123,6 +131,7 @@ __all__ = [
     "save",
     "sentence",
     "settings_table",
+    "shortfalls",
     "steady_state_table",
     "summary",
     "summary_table",
@@ -131,6 +140,7 @@ __all__ = [
     "varying_in_replication",
     "versions",
     "with_interval",
+    "withheld",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

@@ -16,7 +16,7 @@ from fsbench_kit.model.units import humanise
 from fsbench_kit.model.vocabulary import setting_kind
 from fsbench_kit.tables.cells import SIZES
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.messages import counted, one_line, text_of
+from fsbench_kit.tables.messages import counted, listed, one_line, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,6 +49,23 @@ def contents(dataset: Dataset) -> str:
         f"; {counted(grave, 'warning')} about the logs" if grave else "",
     ]
     return "".join(parts) + "."
+
+
+def failed_runs(dataset: Dataset) -> list[str]:
+    """Say which runs failed or broke off, if any did: a comparison leaves them out.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> failed_runs(fsb.read("raw_results/published/sysbench-rhel72"))
+    []
+    """
+    sources = list(map(one_line, dataset.runs.filter(pl.col("status") != "ok")["source"]))
+    return (
+        [f"Left out: {counted(len(sources), 'run')} that failed or broke off ({listed(sources)})."]
+        if sources
+        else []
+    )
 
 
 def runs_table(dataset: Dataset | LazyDataset) -> Table:

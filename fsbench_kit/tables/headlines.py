@@ -12,7 +12,7 @@ from fsbench_kit.analysis.metrics import PLACE, QUESTION
 from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
 from fsbench_kit.tables.comparisons import effects
-from fsbench_kit.tables.messages import counted, percent, ratio_text
+from fsbench_kit.tables.messages import counted, listed, percent, ratio_text
 from fsbench_kit.tables.verdicts import DECIDED, names_of, sentence
 
 if TYPE_CHECKING:
@@ -79,9 +79,6 @@ _SIZE: Final = pl.coalesce("ratio", "rounding_low", "rounding_high").log().abs()
 _ASIDE: Final = pl.col("metric").is_in(["phase_latency", "cpu"])
 """The longest of many requests, and the CPU's share: they make no headline where there is a rate or a time."""
 
-_MOST_NAMED: Final = 3
-"""How many cells a sentence about several of them names."""
-
 
 def _named(rows: pl.DataFrame, names: Sequence[str], most: int, what: str) -> Iterator[str]:
     """Say the first of some effects, each in a sentence, and count the others."""
@@ -103,7 +100,7 @@ def _equal(rows: pl.DataFrame, names: Sequence[str]) -> str:
         return _of_cell(rows.row(0, named=True), names)
     level, baseline = names_of(rows.row(0, named=True))
     margin = max(rows["margin"].to_list())
-    return f"{level} equals {baseline} within {percent(margin - 1)} in {_cells(rows, names)}."
+    return f"{level} and {baseline} are equal within {percent(margin - 1)} in {_cells(rows, names)}."
 
 
 def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
@@ -111,12 +108,12 @@ def _open(rows: pl.DataFrame, names: Sequence[str]) -> str:
     if rows.height == 1:
         return _of_cell(rows.row(0, named=True), names)
     level, baseline = names_of(rows.row(0, named=True))
-    said = f"{_cells(rows, names)} of {level} against {baseline} {'stay' if rows.height > 1 else 'stays'} open"
+    said = f"Whether {level} or {baseline} is better stays open in {_cells(rows, names)}"
     ends = rows.select(pl.max_horizontal(1 / pl.col("ci_low"), "ci_high")).to_series()
     if ends.null_count() or not math.isfinite(widest := max(ends.to_list())):
         return f"{said}."
     apart = percent(widest - 1) if widest < _AS_FACTOR else f"a factor of {ratio_text(widest)}"
-    return f"{said}: the difference is {apart} at most."
+    return f"{said}; a difference of more than {apart} is excluded."
 
 
 _AS_FACTOR: Final = 2
@@ -134,19 +131,34 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
     code, number = counts.most_common(1)[0]
     meaning = REASONS[code].meaning
     why = f": {meaning[:1].lower()}{meaning[1:]}"
-    return f"{said}{why}" if number == rows.height else f"{said}, {number:,} of them for one reason{why}"
+    return f"{said}{why}" if number == rows.height else f"{said}, {number:,} of them for this reason{why}"
+
+
+def withheld(comparison: pl.DataFrame) -> list[str]:
+    """Return the finding that says why most of what is not comparable is not, if anything is.
+
+    Examples
+    --------
+    >>> import fsbench_kit as fsb
+    >>> data = fsb.read("raw_results/published/sysbench-rhel72")
+    >>> comparison = fsb.compare(data, metrics=["bandwidth"])
+    >>> withheld(comparison)[0] in findings(comparison)
+    True
+    """
+    rows = ordered(effects(comparison)).filter(verdict="not comparable")
+    between = [of for _, of in rows.group_by("baseline", "level", maintain_order=True)]
+    return [_not_comparable(max(between, key=len), ())] if between else []
 
 
 _SAYS: Final = {"equivalent": _equal, "inconclusive": _open, "not comparable": _not_comparable}
 
 
 def _cells(rows: pl.DataFrame, names: Sequence[str]) -> str:
-    """Count effects, and name the first: ``4 effects (read, write, randread and 1 more)``."""
+    """Count effects, and name the first: ``4 effects (read; write; randread and 1 more)``."""
     labels = list(dict.fromkeys(cell_label(row, names) for row in rows.iter_rows(named=True)))
     if len(labels) < rows.height:  # several metrics of one cell
         return counted(rows.height, "effect")
-    more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
-    return f"{counted(rows.height, 'effect')} ({'; '.join(labels[:_MOST_NAMED])}{more})"
+    return f"{counted(rows.height, 'effect')} ({listed(labels)})"
 
 
 def summary(comparison: pl.DataFrame) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit.model.units import humanise
 from fsbench_kit.tables.cells import varying
 from fsbench_kit.tables.layout import Column, Group, Table, table
-from fsbench_kit.tables.messages import percent
+from fsbench_kit.tables.messages import counted, listed, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,12 +96,50 @@ def remarks_table(result: LaunchResult) -> Table:
     (('note', 'zfs is left out'), ('001-xfs failed', 'fio ended with 1'))
     """
     rows = [
-        *(("note", note) for note in result.notes),
-        *((f"{run.name} failed", why) for run, why in result.failures.items()),
-        *([("ended early", result.stopped)] if result.stopped else []),
+        *(("note", " ".join(note.split())) for note in result.notes),  # which are as long as they are
+        *((f"{run.name} failed", one_line(why)) for run, why in result.failures.items()),
+        *([("ended early", one_line(result.stopped))] if result.stopped else []),
     ]
-    frame = pl.DataFrame(rows, schema={"": pl.String, "what": pl.String}, orient="row")
-    return table(frame, "Notes on the launch" if rows else "There are no notes on the launch")
+    caption = "Notes on the launch" if rows else "There are no notes on the launch"
+    return Table(caption, (Column(""), Column("what")), (Group(None, tuple(rows)),))
+
+
+def shortfalls(result: LaunchResult) -> list[str]:
+    """Say what a launch lacks: runs that failed, its end where it ended early, targets and workloads left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from fsbench_kit.launch import LaunchResult
+    >>> result = LaunchResult(
+    ...     study="disks",
+    ...     folder=Path("disks"),
+    ...     planned=2,
+    ...     done=0,
+    ...     runs=(Path("001-xfs"),),
+    ...     failures={Path("001-xfs"): "fio ended with 1"},
+    ...     warnings=(),
+    ...     notes=('Target "btrfs" is not available: the kernel has no btrfs. It is left out.', "Waiting: b."),
+    ...     stopped="the disk is full",
+    ... )
+    >>> for said in shortfalls(result):
+    ...     print(said)
+    1 run failed (001-xfs): fio ended with 1.
+    The launch ended early: the disk is full.
+    Target "btrfs" is not available: the kernel has no btrfs. It is left out.
+    """
+    failed: dict[str, list[str]] = {}
+    for run, why in result.failures.items():
+        failed.setdefault(one_line(why).rstrip("."), []).append(run.name)
+    stopped = one_line(result.stopped or "").rstrip(".")
+    return [
+        *(f"{counted(len(runs), 'run')} failed ({listed(runs)}): {why}." for why, runs in failed.items()),
+        *([f"The launch ended early: {stopped}."] if stopped else []),
+        *(" ".join(note.split()) for note in result.notes if _LEFT_OUT.match(note)),
+    ]
+
+
+_LEFT_OUT: Final = re.compile(r'(Target|Workload) "[^"]+" is (not available|left out): ')
 
 
 def order_table(dataset: Dataset) -> Table:

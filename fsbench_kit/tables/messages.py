@@ -59,6 +59,21 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def listed(texts: Sequence[str]) -> str:
+    """Name the first of some texts, and count the others.
+
+    Examples
+    --------
+    >>> listed(["read", "write"]), listed(["1", "2", "3", "4", "5"])
+    ('read; write', '1; 2; 3 and 2 more')
+    """
+    more = f" and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+    return f"{'; '.join(texts[:_MOST_NAMED])}{more}"
+
+
+_MOST_NAMED: Final = 3
+
+
 def marks(of: Sequence[object]) -> list[str]:
     """Return as many marks as there are footnotes: a, b, ..., z, aa, ab, ..."""
     letters = (*ascii_lowercase, *(a + b for a, b in product(ascii_lowercase, repeat=2)))

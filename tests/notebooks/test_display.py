@@ -1,6 +1,7 @@
 """What a notebook shows: charts for every reader, findings as plain text, all paths from one root."""
 
 import base64
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -135,3 +136,12 @@ def test_a_finding_is_text_and_never_markup() -> None:
     assert shown["application/vnd.fsbench.finding"] == '<script>alert("1")</script> & more'
     assert "<script" not in shown["text/html"]
     assert "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; more" in shown["text/html"]
+
+
+def test_findings_are_folded_except_those_that_stay_in_sight() -> None:
+    said = ["one", "two", "three", "four", "not comparable: cached", "six"]
+    shown = display.Finding(said, unfolded=["not comparable: cached"])._repr_mimebundle_()
+    seen, _, folded = shown["text/html"].partition("<details>")
+    assert re.findall("<(?:strong|li)>([^<]*)", seen) == ["one", "two", "three", "not comparable: cached"]
+    assert re.findall("<(?:summary|li)>([^<]*)", folded) == ["2 more findings", "four", "six"]
+    assert shown["application/vnd.fsbench.finding"].splitlines() == said

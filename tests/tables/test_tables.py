@@ -414,13 +414,23 @@ def test_findings_say_what_is_equal_open_and_not_comparable_and_why(comparison: 
     sizes = [{"block_size": 2**10 * (number + 1)} for number in range(len(rows))]
     said = tables.findings(comparison(*(row | size for row, size in zip(rows, sizes, strict=True))))
     assert list(map(_plain, said)) == [
-        "xfs equals ext4 within 5 % in 2 effects (block size 1 KiB; block size 2 KiB).",
-        "2 effects (block size 3 KiB; block size 4 KiB) of xfs against ext4 stay open: the difference is a factor "
-        "of 2.00 at most.",
-        "xfs and ext4 cannot be compared in 3 effects, 2 of them for one reason: the data are less than twice the "
-        "memory, and nothing shows that the page cache was bypassed, or that the work reached the disks.",
+        "xfs and ext4 are equal within 5 % in 2 effects (block size 1 KiB; block size 2 KiB).",
+        "Whether xfs or ext4 is better stays open in 2 effects (block size 3 KiB; block size 4 KiB); a difference "
+        "of more than a factor of 2.00 is excluded.",
+        "xfs and ext4 cannot be compared in 3 effects, 2 of them for this reason: the data are less than twice "
+        "the memory, and nothing shows that the page cache was bypassed, or that the work reached the disks.",
         "xfs against ext4, 7 effects: equal within the margin in 2, inconclusive in 2, not comparable in 3.",
     ]
+
+
+def test_why_most_is_not_comparable_is_one_of_the_findings(comparison: Compare) -> None:
+    assert tables.withheld(comparison({}, {"operation": "read"})) == []
+    kept = {"verdict": "not comparable", "reasons": ["CACHED"]}
+    zfs = [kept | {"level": "zfs", "block_size": 2**number} for number in (12, 13)]
+    rows = comparison(kept, *zfs)
+    (said,) = tables.withheld(rows)
+    assert said.startswith("zfs and ext4 cannot be compared in 2 effects: the data are less than twice the memory")
+    assert said in tables.findings(rows)
 
 
 def test_an_operation_is_named_once_with_and_without_its_sync(comparison: Compare) -> None:
@@ -483,6 +493,17 @@ def test_runs_and_figures_are_counted(dataset: fsb.Dataset) -> None:
     assert figures == {"file_rate": "2", "elapsed": "4"}
 
 
+def test_runs_that_failed_are_said_to_be_left_out(dataset: fsb.Dataset) -> None:
+    assert tables.failed_runs(dataset) == []
+    first, second = dataset.runs["source"]
+    runs = dataset.runs.with_columns(status=pl.Series(["failed", "ok"]).cast(dataset.runs["status"].dtype))
+    said = f"Left out: 1 run that failed or broke off ({first})."
+    assert tables.failed_runs(replace(dataset, runs=runs)) == [said]
+    both = dataset.runs.with_columns(status=pl.lit("partial").cast(dataset.runs["status"].dtype))
+    said = f"Left out: 2 runs that failed or broke off ({first}; {second})."
+    assert tables.failed_runs(replace(dataset, runs=both)) == [said]
+
+
 def test_equal_remarks_are_one_row_with_the_gravest_first(dataset: fsb.Dataset) -> None:
     remarks = pl.DataFrame(
         [
@@ -521,7 +542,8 @@ def test_remarks_about_the_machine_that_differ_in_their_figures_only_are_one_row
     ]
 
 
-def test_what_runs_did_over_time_has_the_unit_of_its_median() -> None:
+@pytest.fixture
+def latencies() -> TimeSeries:
     cell = {"metric": "completion_latency", "statistic": "value", "operation": "write"}
     calm = {"median": 4e-4, "mean": 5e-4, "low": 4.5e-4, "high": 5.5e-4, "changes": 0, "steady": True, "stalls": 0}
     runs = [
@@ -538,13 +560,26 @@ def test_what_runs_did_over_time_has_the_unit_of_its_median() -> None:
         },
     ]
     nothing = pl.DataFrame()
-    found = TimeSeries(pl.DataFrame(runs), nothing, nothing, nothing, nothing)
-    (group,) = tables.over_time_table(found).groups
+    return TimeSeries(pl.DataFrame(runs), nothing, nothing, nothing, nothing)
+
+
+def test_what_runs_did_over_time_has_the_unit_of_its_median(latencies: TimeSeries) -> None:
+    (group,) = tables.over_time_table(latencies).groups
     assert group.head == "Completion latency, in µs"
     assert group.rows == (
         ("ext4", "2", "write", "400", "500 [450, 550]", "0", "yes, since 3.00 s", "0", "–"),
         ("xfs", "1", "write", "400", "500", "0", "no", "0", "0.900"),
     )
+
+
+def test_a_long_run_mean_whose_interval_reaches_zero_is_a_dash(latencies: TimeSeries) -> None:
+    assert tables.over_time_table(latencies).legend == ()
+    for low, known in ((-1e-5, False), (0.0, False), (1e-6, True)):
+        runs = latencies.runs.with_columns(low=pl.when(pl.col("level") == "ext4").then(low))
+        table = tables.over_time_table(replace(latencies, runs=runs))
+        assert (table.groups[0].rows[0][4] == "–") is not known
+        assert bool(table.legend) is not known
+        assert table.groups[0].rows[1][4] == "500"  # which has no interval
 
 
 def test_provenance_has_a_hash_that_others_can_compute(dataset: fsb.Dataset) -> None:
