@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import polars as pl
 
-from fsbench_kit.analysis.facts import facts, others
+from fsbench_kit.analysis.facts import TARGET, facts, others
 from fsbench_kit.analysis.groups import SIDES
+from fsbench_kit.analysis.settings import CELL
 from fsbench_kit.analysis.units import NO_PLAN, Plan, in_units, plan
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class Design:
     evidence
         What is known of the runs.
     over_cells
-        Whether the groups are of many cells, so that they mix the settings of the work by nature.
+        Whether the groups are of many cells, so that they mix the settings of the work by nature, and the targets
+        where each cell has its own.
     """
 
     def __init__(self, groups: Groups, evidence: Evidence, *, over_cells: bool = False) -> None:
@@ -106,8 +108,19 @@ class Design:
         """The settings that differ inside a group: one row for each pair, key and value, see `_mixes`."""
         known = self.of(facts).filter(others(self.factor), pl.col("key") != "host")
         if self._over_cells:
-            known = known.filter(pl.col("kind") != "workload")
+            several = self._with_several_targets(known).implode()
+            known = known.filter(
+                pl.col("kind") != "workload", (pl.col("key") != TARGET) | pl.col("run_id").is_in(several)
+            )
         return _mixes(self.units, known) if known.height else _NO_MIXES
+
+    def _with_several_targets(self, known: pl.DataFrame) -> pl.Series:
+        """Return the runs of groups that have several targets in one cell, not only one in each."""
+        return (
+            self.groups.measurements.select("group", "run_id", *CELL)
+            .join(known.filter(key=TARGET).select("run_id", target="value"), on="run_id")
+            .filter(pl.col("target").n_unique().over("group", *CELL) > 1)["run_id"]
+        )
 
     @cached_property
     def plan(self) -> Plan:

@@ -168,6 +168,26 @@ def test_targets_of_one_filesystem_are_not_pooled() -> None:
     assert by_target.filter(level="xfs")["reasons"].item().to_list() == []
 
 
+def test_targets_of_which_each_cell_has_its_own_are_no_mix() -> None:
+    def reasons(of_ext4: list[str]) -> list[str]:
+        logs = [
+            log
+            for files, target in enumerate(of_ext4, 1)
+            for log in in_turn(
+                [{"target": "ext4"}, {"target": target}] * 3,
+                [{"target": f"xfs-{files}"}] * 6,
+                files=files,
+                speed=files,
+            )
+        ]
+        found = fsb.geometric_mean(assemble(logs)).row(0, named=True)
+        assert found["cells"] == len(of_ext4)
+        return list(found["reasons"])
+
+    assert "UNBALANCED" in reasons(["ext4", "ext4-sync"])
+    assert "UNBALANCED" not in reasons(["ext4", "ext4"])
+
+
 @pytest.mark.parametrize(
     ("of_ext4", "of_xfs", "differs"),
     [
