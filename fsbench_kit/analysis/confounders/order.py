@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "BLOCKED_ORDER",
     "verdict withheld",
     "In a launch, the runs of one group came before those of the other, or nearly so: drift cannot be told from "
-    "effect.",
+    "the effect.",
 )
 def _in_blocks(design: Design) -> pl.DataFrame:
     """Judge the order inside each launch: a group that is done first, and runs that hardly alternate."""
@@ -67,7 +67,7 @@ _RARE: Final = 0.01
     "ONE_BOOT",
     "verdict withheld",
     "A group was run in one boot of a machine, which ran nothing of the other group: what a boot has of its own "
-    "cannot be told from effect.",
+    "cannot be told from the effect.",
 )
 def _in_one_boot(design: Design) -> pl.DataFrame:
     """Find pairs of groups that no boot ran both of, and only one boot ran one of."""
@@ -103,7 +103,7 @@ def _concurrent(design: Design) -> pl.DataFrame:
 
 
 @confounder(
-    "NOT_IN_TURN", "footnote", "It is not known when the runs were made, so drift cannot be told from effect."
+    "NOT_IN_TURN", "footnote", "It is not known when the runs were made, so drift cannot be told from the effect."
 )
 def _untimed(design: Design) -> pl.DataFrame:
     """Find pairs of groups of several runs whose order nothing tells: neither times nor rounds."""
