@@ -116,10 +116,7 @@ def _mounts(of_runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def capacity(memory: str) -> int | None:
-    """Read a size of memory, what kind of memory may stand behind it.
-
-    Of one that is stated in GB take the least that it can mean, powers of 1000.
-    """
+    """Read a size of memory, such as "16 GB DDR4"; in GB it is the least that these can mean, powers of 1000."""
     if memory.isdecimal():
         return int(memory)
     try:

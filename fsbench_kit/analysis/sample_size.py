@@ -104,13 +104,12 @@ def sample_size(
     try:
         planned = [
             (
-                stats.runs_for_width(_log_sd(high), 1 + half_width, confidence, pairs=unit not in _OF_ONE_GROUP),
-                stats.runs_for_effect(
-                    _log_sd(high), 1 + effect, power, confidence, pairs=unit not in _OF_ONE_GROUP
-                ),
-                stats.runs_for_equivalence(_log_sd(high), margin, power, pairs=unit not in _OF_ONE_GROUP),
+                stats.runs_for_width(sd, 1 + half_width, confidence, pairs=pairs),
+                stats.runs_for_effect(sd, 1 + effect, power, confidence, pairs=pairs),
+                stats.runs_for_equivalence(sd, margin, power, pairs=pairs),
             )
             for high, unit in found.select("cv_high", "unit").rows()
+            for sd, pairs in [(_log_sd(high), unit not in _OF_ONE_GROUP)]
         ]
     except ValueError as error:
         raise RequestError(f"this cannot be planned with: {error}") from None
