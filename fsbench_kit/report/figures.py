@@ -146,9 +146,10 @@ def _joined(text: Any) -> str:
 
 def _table(data: Mapping[str, Any], name: str, page: str) -> str:
     """Write a table, and below it links to its files."""
+    files = json.loads(data[TABLE_MIME])
     links = " ".join(
         f'<a download="{escape(page)}-{name}.{ending}" '
-        f'href="data:{kind};base64,{_packed(data[TABLE_MIME][ending])}">{label}</a>'
+        f'href="data:{kind};base64,{_packed(files[ending])}">{label}</a>'
         for ending, kind, label in (("csv", "text/csv", "CSV"), ("tex", "application/x-tex", "LaTeX"))
     )
     save = f'<p class="save">{links} <a href="#{name}" aria-label="Link to this table">#</a></p>'

@@ -5,6 +5,7 @@ All of it is plain text, which may hold names from logs, and is shown as it is, 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -29,8 +30,8 @@ _LONG: Final = 40
 
 _TERMINAL_WIDTH: Final = 160
 
-TABLE_MIME: Final = "application/vnd.fsbench.table+json"
-"""As what an executed notebook keeps the files that a page offers: ending -> content."""
+TABLE_MIME: Final = "application/vnd.fsbench.table"
+"""As what an executed notebook keeps the files that a page offers: ending -> content, in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,8 @@ class Table:
     def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
         shown = {"text/html": self._repr_html_(), "text/plain": repr(self)}
         rows = any(group.rows for group in self.groups)
-        return shown | ({TABLE_MIME: {"csv": self.frame().write_csv(), "tex": latex(self)}} if rows else {})
+        files = {"csv": self.frame().write_csv(), "tex": latex(self)} if rows else {}
+        return shown | ({TABLE_MIME: json.dumps(files, ensure_ascii=False)} if files else {})
 
     def _repr_html_(self) -> str:
         heads = "".join(_html_cell("th", c.head, c, scope="col") for c in self.columns)
