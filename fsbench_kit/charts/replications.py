@@ -63,12 +63,12 @@ def replication(found: pl.DataFrame) -> alt.Chart | alt.LayerChart | alt.FacetCh
     >>> "of 4 published effects" in " ".join(chart.title.text)
     True
     """
+    heading = [_counted(found)]
     found = found.filter("stands_for_effect").drop_nulls("ratio")
     data = pl.DataFrame(list(_rows(found)), schema=_SCHEMA, orient="row")
     check_size(data)
     if data.is_empty():
         return nothing([NO_RATIO])
-    heading = [_counted(found)]
     explained = (
         "Ratios of candidate to baseline. A published ratio of single figures has no confidence interval: its bar "
         "is what the rounding of its digits allows, mostly too short to see. The thick bar of a replicated ratio "
@@ -209,11 +209,11 @@ def replication_plane(found: pl.DataFrame) -> alt.Chart | alt.LayerChart:
         published=pl.Series([with_interval(r, None, None) for r in effects["published_ratio"]], dtype=pl.String),
         replicated=pl.Series([with_interval(*row) for row in effects.select(*_AGAIN).rows()], dtype=pl.String),
     )
-    heading = [_counted(effects)]
+    heading = [_counted(found)]
     explained = (
-        "Each point is one published effect: its ratio in the study across, and in the replication upwards, with "
-        "the confidence interval of the mean. In the upper right and the lower left, the direction is the same; "
-        "on the diagonal, the size is too. Hollow points cannot be judged."
+        "Each point is a published effect with a ratio in both: that of the study across, and that of the "
+        "replication upwards, with the confidence interval of the mean. In the upper right and the lower left, "
+        "the direction is the same; on the diagonal, the size is too. Hollow points cannot be judged."
     )
     low, high = (
         data.select(pl.min_horizontal(pl.col("published_ratio", "ratio").min())).item(),
