@@ -107,7 +107,8 @@ class Campaign:
     @property
     def made(self) -> list[Block]:
         """The blocks that are there, in order."""
-        last = max(self._made, default="000")[:3]
+        # Another folder's name might sort behind every block's, and the schedule has no end.
+        last = max((name[:3] for name in self._made if name[:3].isdecimal()), default="000")
         return [
             block
             for block in takewhile(lambda one: one.name[:3] <= last, self._schedule)

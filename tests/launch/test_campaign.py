@@ -123,3 +123,12 @@ def test_another_plan_is_another_campaign(root: Path, monkeypatch: pytest.Monkey
     )
     (root / "plan.toml").write_text(PLAN.replace("files = 5", "files = 6"), encoding="utf-8")
     assert "was begun with another plan" in fsbench(*BEGIN, "--dry-run", cwd=root).stderr
+
+
+def test_another_folder_in_a_campaign_is_refused(root: Path) -> None:
+    campaign = root / RUNS / "upgrade"
+    for folder in (campaign, campaign / "copy"):
+        folder.mkdir(parents=True)
+    for copy in (campaign / "campaign.toml", campaign / "copy" / "plan.toml"):
+        shutil.copy(root / "plan.toml", copy)
+    assert "its plan has no block copy" in fsbench(*CONTINUE, "--dry-run", cwd=root).stderr
