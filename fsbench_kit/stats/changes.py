@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -11,9 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from fsbench_kit.stats.values import figures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from fsbench_kit.stats.result import Floats, Ints
 
@@ -93,21 +91,20 @@ def levels(series: ArrayLike) -> Levels:
 
 
 def _without_dips(values: Floats, penalty: float) -> Floats:
-    """Return a series in which figures count as those around them where they are too few to be a stretch.
+    """Return a series in which figures count as the median about them where they are too few to be a stretch.
 
     Such lie so far off the median about them that all but one of the shortest stretch, if they lay there, would
     make it worth a change.
     """
-    far = np.abs(values - _about(values, np.median)) > np.sqrt(SHORTEST * penalty) / (SHORTEST - 1)
-    others = _about(~far, np.sum)
-    means = _about(np.where(far, 0.0, values), np.sum) / np.maximum(others, 1)
-    return np.where(far & (others > 0), means, values)
+    typical = _median_about(values)
+    far = np.abs(values - typical) > np.sqrt(SHORTEST * penalty) / (SHORTEST - 1)
+    return np.where(far, typical, values)
 
 
-def _about(values: NDArray[Any], of: Callable[..., NDArray[Any]]) -> NDArray[Any]:
-    """Return something of the figures about each: so many that a stretch of the shortest is the most of them."""
+def _median_about(values: Floats) -> Floats:
+    """Return the median of the figures about each: of so many that a stretch of the shortest is most of them."""
     windows = sliding_window_view(values, 2 * SHORTEST - 1)
-    return np.pad(of(windows, axis=-1), SHORTEST - 1, mode="edge")
+    return np.pad(np.median(windows, axis=-1), SHORTEST - 1, mode="edge")
 
 
 def _noise(values: Floats) -> float:

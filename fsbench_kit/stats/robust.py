@@ -146,7 +146,7 @@ def signed_rank_log(a: Runs, b: Runs, confidence: float = 0.95) -> RatioEstimate
         pairs = dense.shape[1]
         first, second = np.triu_indices(pairs)
         null = _signs(pairs) if pairs >= MIN_PAIRS else None
-        at_once = max(1, _MOST_AVERAGES // first.size)
+        at_once = max(1, _MOST_AVERAGES // max(1, first.size))
         parts = (dense[start : start + at_once] for start in range(0, len(dense) or 1, at_once))
         averages = ((part[:, first] + part[:, second]) / 2 for part in parts)
         found[:, chosen] = np.concatenate([_invert(each, null, confidence) for each in averages], axis=1)

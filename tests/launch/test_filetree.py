@@ -183,7 +183,7 @@ def test_directory_has_eight_tasks(tmp_path: Path, make_plan: Callable[..., Plan
     assert record["preparation"][0]["argv"][2] == "source"
     assert record["logs"] == ["filetree.csv"]
     assert {path.name for path in run.iterdir()} == {
-        *("run.json", "filetree.csv", "preparation.txt", "stdout.txt", "stderr.txt")
+        *("run.json", "filetree.csv", "preparation.txt", "samples.csv", "stdout.txt", "stderr.txt")
     }
 
 
