@@ -749,7 +749,7 @@ def test_another_output_is_noticed(tmp_path: Path) -> None:
     for said, changed in [
         ('finding": "delete: ext4 is', 'finding": "delete: ext4 was'),  # cell 1
         ("63.8  0.54 [0.48", "63.8  0.54 [0.47"),  # a table, cell 2
-        ('"ratio": "0.67', '"ratio": "0.68'),  # a chart, cell 3
+        ('"0.67 (0.54 to 0.84)"', '"0.68 (0.54 to 0.84)"'),  # a chart, cell 3
     ]:
         assert text.count(said) == 1
         text = text.replace(said, changed)

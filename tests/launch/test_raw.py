@@ -49,7 +49,7 @@ def test_device_is_written_only_where_it_was_named_twice_and_is_as_it_was_left(
     assert set(runs.measurements["operation"]) >= {"write", "trim"}
     assert "mount_options" not in set(runs.settings["key"])
     files = {path.name for run in result.runs for path in run.iterdir()}
-    assert files == {"run.json", "fio.json", "stdout.txt", "stderr.txt"}
+    assert files == {"run.json", "fio.json", "samples.csv", "stdout.txt", "stderr.txt"}
     assert sum(path.stat().st_size for run in result.runs for path in run.iterdir()) < 2**20
 
 

@@ -58,7 +58,7 @@ def test_bytes_are_estimated_from_what_was_seen(make_plan: Callable[..., Plan], 
     assert trial.failures == ()
     (said,) = (one for one in trial.estimates if one.startswith("Bytes: about "))
     assert 50 < float(said.split()[2]) < 90  # 3 runs of 20 s at 1 MiB/s
-    assert "Bytes of command: known only afterwards." in trial.estimates
+    assert "Bytes of true: known only afterwards." in trial.estimates
 
 
 @pytest.mark.slow

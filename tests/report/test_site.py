@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -170,9 +171,16 @@ def test_copies_that_no_page_links_to_are_removed(tmp_path: Path, log: Callable[
 
 def _check_links(site: Path) -> None:
     for page in site.glob("*.html"):
-        for element in Elements(page.read_text(encoding="utf-8")).found["a"]:
+        elements = Elements(page.read_text(encoding="utf-8")).found
+        places = {str(one["id"]) for of_kind in elements.values() for one in of_kind if "id" in one}
+        for element in elements["a"]:
             link = str(element["href"])
-            assert link == "#main" or (site / link).is_file(), (page.name, link)
+            if link.startswith("data:"):
+                assert element["download"], (page.name, link[:80])
+            elif link.startswith("#"):
+                assert unquote(link[1:]) in places, (page.name, link)
+            else:
+                assert (site / link).is_file(), (page.name, link)
 
 
 # --- a study in which every name is hostile ----------------------------------------------------------------------
