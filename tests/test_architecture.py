@@ -6,6 +6,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 import fsbench_kit
 
 ROOT = Path(__file__).parents[1]
@@ -35,9 +37,10 @@ def test_a_module_that_reaches_up_is_found(tmp_path: Path) -> None:
     assert "fsbench_kit.model.units" in result.stdout
 
 
-def test_importing_the_package_imports_nothing_that_takes_its_time() -> None:
+@pytest.mark.parametrize("module", ["fsbench_kit", "fsbench_kit.cli"])
+def test_importing_the_package_or_its_command_imports_nothing_that_takes_its_time(module: str) -> None:
     heavy = ["altair", "IPython", "numpy", "papermill", "polars", "pydantic", "scipy"]
-    code = f"import sys, fsbench_kit; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout == "[]\n"
 

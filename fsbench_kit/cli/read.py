@@ -11,7 +11,6 @@ import fsbench_kit as fsb
 from fsbench_kit.cli.console import err, out
 from fsbench_kit.cli.inputs import found_path, inputs, read
 from fsbench_kit.cli.options import Assume, Jobs, Masked, Names, Paths, assumed
-from fsbench_kit.cli.proposals import more_by_names
 from fsbench_kit.cli.remarks import exit_if_some_input_was_unusable, print_diagnostics
 from fsbench_kit.model.errors import InputError, RequestError
 
@@ -60,6 +59,7 @@ def read_command(
         _ingest(paths, to, names)
         return
     from fsbench_kit import tables
+    from fsbench_kit.cli.proposals import more_by_names
 
     dataset = read(paths, names, jobs, assumed(assume))
     if mask:
