@@ -301,12 +301,7 @@ def test_logs_of_other_people() -> None:
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_a_log() -> None:
-    """Of twice the log, the same memory; and less than the log, of one that is not small."""
-
-    def peak(share: float) -> float:
-        return measure("requests_3m", share, repeats=1)["memory"]
-
-    # What libraries hold for later differs by tens of megabytes from one process to the next: two of each.
-    of_twice = min(peak(2.6), peak(2.6))
-    assert of_twice < 1.4 * max(peak(1.3), peak(1.3))
-    assert of_twice < 300e6
+    """Not one of the columns of nine million lines is ever held as a whole."""
+    needed = measure("requests_3m", share=3, repeats=1)["memory"]
+    number = 8  # bytes
+    assert needed < 9_000_000 * number
