@@ -33,9 +33,14 @@ write: {rate}/sec, write/{elapsed} secs, write_sync/0.100 secs
 """
 
 
+LONGEST = ("test_main_job.py", "test_replicate.py", "test_notebooks.py", "test_manual.py", "test_wheel.py")
+"""Files that one worker is busy with for a minute and more."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the file that takes longest, and mostly waits: the other workers go on beside it."""
-    items.sort(key=lambda item: item.path.name != "test_main_job.py")
+    """Begin with the files that take longest, so that no worker is alone with one at the end."""
+    order = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
 
 
 @pytest.fixture(scope="session", autouse=True)
