@@ -11,6 +11,7 @@ from fsbench_kit.analysis.comparison import compare
 from fsbench_kit.analysis.settings import effective, known
 from fsbench_kit.data.name_proposals import FILESYSTEM
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.order import in_order
 from fsbench_kit.model.vocabulary import SETTINGS
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ def possible_factors(dataset: Dataset) -> dict[str, list[str]]:
     --------
     >>> import fsbench_kit as fsb
     >>> possible_factors(fsb.read("raw_results/published/raid1-hdd-2020"))
-    {'block_size': ['131072', '16384', '4096']}
+    {'block_size': ['4096', '16384', '131072']}
     """
     files = effective(dataset.settings.filter(key="fio.filename")).select("run_id", "key", "value")
-    values = pl.concat([known(dataset), files]).group_by("key").agg(pl.col("value").unique().sort())
+    values = pl.concat([known(dataset), files]).group_by("key").agg(pl.col("value").unique())
     varying = {
-        key: levels
+        key: in_order(levels)
         for key, levels in sorted(values.rows())
         if 2 <= len(levels) <= _MOST_LEVELS
         and (key not in SETTINGS or SETTINGS[key].kind != "label" or key in _LABELS)

@@ -335,13 +335,14 @@ def apart(dataset: Dataset, factor: str) -> dict[str, list[str]]:
         Column of `CELL` -> the values of each level, in the order of the levels; "unknown" where there is none.
     """
     figures = cells(dataset, factor).filter(~UNMEASURED)
-    levels = figures["level"].unique().sort().to_list()
+    levels = in_order(figures["level"].unique())
     found = {}
     for name in CELL if len(levels) > 1 else ():
-        of_level = dict(figures.group_by("level").agg(pl.col(name).cast(pl.String).unique().sort()).iter_rows())
+        texts = pl.col(name).cast(pl.String).fill_null("unknown").unique()
+        of_level = dict(figures.group_by("level").agg(texts).iter_rows())
         sets = [set(of_level[level]) for level in levels]
         if all(a.isdisjoint(b) for a, b in combinations(sets, 2)):
-            found[name] = [" | ".join(value or "unknown" for value in of_level[level]) for level in levels]
+            found[name] = [" | ".join(in_order(of_level[level])) for level in levels]
     return found
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from fsbench_kit.analysis.work import work_of
 from fsbench_kit.data.labelled import GROUP
 from fsbench_kit.model.errors import RequestError
+from fsbench_kit.model.order import in_order
 from fsbench_kit.model.suggestions import did_you_mean, known_instead
 from fsbench_kit.model.vocabulary import factor_key
 
@@ -316,7 +317,7 @@ def _is_one_of(figures: pl.DataFrame, name: str, factor: str, kept: Sequence[str
     known = set(texts.unique())
     for value in wanted:
         if value not in known:
-            there = sorted("None" if text is None else text for text in known)
+            there = in_order("None" if text is None else text for text in known)
             raise RequestError(f"no figure has {name} {value!r}", hint=known_instead(str(value), there))
     return pl.lit(texts.is_in(wanted, nulls_equal=True))
 

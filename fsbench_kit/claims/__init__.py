@@ -26,6 +26,7 @@ from fsbench_kit.data.files import STUDY_FILE
 from fsbench_kit.data.reading import read
 from fsbench_kit.data.study import read_study, study_folders
 from fsbench_kit.model.errors import InputError, RequestError
+from fsbench_kit.model.order import in_order
 from fsbench_kit.model.suggestions import known_instead
 from fsbench_kit.model.toml_lines import lines_of_keys
 from fsbench_kit.model.vocabulary import METRICS, OPERATIONS
@@ -213,7 +214,7 @@ def _check_values(claim: ClaimFacts, cells: pl.DataFrame, filesystems: Iterable[
             if one not in known:
                 raise RequestError(
                     f"no figure of this study has {column} {one!r}",
-                    hint=known_instead(str(one), map(str, sorted(known))),
+                    hint=known_instead(str(one), in_order(map(str, known))),
                 )
 
 

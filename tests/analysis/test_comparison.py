@@ -566,11 +566,18 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
         ({"metrics": ["bytes"]}, "neither more nor less of 'bytes' is better"),
         ({"where": {"tools": ["fio"]}}, "'tools' does not name cells"),
         ({"where": {"tool": ["dd"]}}, "no figure has tool 'dd'\nThe choices are: fio."),
+        (
+            {"where": {"block_size": [1]}},
+            "no figure has block_size '1'\nThe choices are: None, 4096, 131072.",
+        ),
         ({"where": {"tool": []}}, "no run that counts has a filesystem and all of what was chosen"),
     ],
 )
 def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], message: str) -> None:
-    data = assemble([*_rates(100, filesystem="ext4"), *_rates(200, filesystem="xfs")])
+    logs = [*_rates(100, filesystem="ext4"), *_rates(200, filesystem="xfs")]
+    logs += _rates(100, filesystem="ext4", operation="read", settings={"block_size": "131072"})
+    logs += _rates(100, filesystem="ext4", operation="write", settings={"block_size": "4096"})
+    data = assemble(logs)
     with pytest.raises(RequestError) as caught:
         fsb.compare(data, **options)  # type: ignore[arg-type]
     assert message in str(caught.value)
