@@ -69,8 +69,8 @@ def test(groups: Groups, found: Estimates, modes: Bools, options: Options) -> No
 
 
 _HELD: Final = (
-    "By its own runs this row would show a difference; but in other rows the runs of one group lie as far apart: "
-    "chance can make so few look like this."
+    "Taken by itself, this row shows a difference; but in other rows, runs of one group lie as far apart as these "
+    "groups do, so that chance alone can explain it."
 )
 
 
