@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import polars as pl
 
 from fsbench_kit.analysis.confounders import between
+from fsbench_kit.analysis.confounders.figures import contradictions
 from fsbench_kit.claims import messages
 from fsbench_kit.claims.relations import RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from fsbench_kit.claims.messages import Evidence
     from fsbench_kit.claims.relations import Direction, Finding, Known
-    from fsbench_kit.data.dataset import Dataset
     from fsbench_kit.data.study import ClaimFacts
 
 Verdict = Literal[
@@ -54,9 +54,12 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
     relation = RELATIONS[str(claim.relation)]
     evidence = _evidence(claim, findings, known.cells)
     confounders, besides = between([pair for finding in findings for pair in finding.groups], known.evidence)
+    runs = frozenset[str]().union(*(finding.runs for finding in findings))
+    doubts = known.evidence.of(contradictions).filter(pl.col("run_id").is_in(runs))
+    taints = doubts["text"].unique(maintain_order=True).to_list()
+    confounders = [said for said in confounders if said not in taints]
     if not relation.compares:  # what there is to say of a single figure sets nothing apart
         confounders, besides = [], [*confounders, *besides]
-    taints = tainted(known.dataset, frozenset[str]().union(*(finding.runs for finding in findings)))
     direction, size = _direction(claim, findings), _size(claim, findings)
     verdict = _verdict(claim, findings, evidence, confounders=confounders, taints=taints)
     break_even_cv = _break_even(findings) if relation.differs else None
@@ -73,7 +76,7 @@ def judge(claim: ClaimFacts, findings: Sequence[Finding], known: Known) -> dict[
             messages.footnotes(
                 findings,
                 evidence,
-                besides=[*taints, *confounders, *besides],
+                besides=list(dict.fromkeys([*taints, *confounders, *besides])),
                 break_even_cv=break_even_cv,
                 shows_something=verdict not in ("no data", "contradicted") or claim.size is not None,
             )
@@ -152,26 +155,6 @@ def _evidence(claim: ClaimFacts, findings: Sequence[Finding], cells: pl.DataFram
     fewest = [min(row["n_baseline"], row["n_candidate"]) for finding in known for row in finding.comparisons]
     fewest += [len(runs) for pair in pairs for runs in pair]
     return "replicated" if min(fewest) > 1 else "single figures"
-
-
-_CROSS_CHECKS: Final = ("FIGURES_DISAGREE", "SECOND_PRINTING_DIFFERS", "WRONG_FIGURE", "DUPLICATE_FIGURE")
-"""What is said of a log whose figures cannot all be right."""
-
-
-def tainted(dataset: Dataset, runs: Iterable[str]) -> list[str]:
-    """Say where the log of a run contradicts itself: each of its figures is in doubt then."""
-    of_runs = dataset.runs.filter(pl.col("run_id").is_in(list(runs))).select("source", "line", "start", "end")
-    said = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
-    joined = said.join(of_runs, on="source", suffix="_of_run")
-    inside = joined.filter(
-        pl.when(pl.col("start").is_not_null())
-        .then(pl.col("start").is_between("start_of_run", "end_of_run"))
-        .otherwise(pl.col("line") >= pl.col("line_of_run"))
-    )
-    return [
-        f"The log contradicts itself ({source}:{line}): {message}"
-        for source, line, message in inside.select("source", "line", "message").unique(maintain_order=True).rows()
-    ]
 
 
 def _break_even(findings: Sequence[Finding]) -> float | None:

@@ -1,13 +1,13 @@
-"""In which unit figures are, where their logs do not say."""
+"""What is unsure about figures themselves: their unit, or whether the log that prints them contradicts itself."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from fsbench_kit.analysis.confounders.entry import confounder, diagnosed, rows
+from fsbench_kit.analysis.confounders.entry import NOTHING, confounder, diagnosed, rows
 
 if TYPE_CHECKING:
     from fsbench_kit.analysis.design import Design
@@ -46,3 +46,40 @@ def _unit_assumed(design: Design) -> tuple[Bools, Bools]:
 
 def _without_unit(dataset: Dataset) -> pl.DataFrame:
     return diagnosed(dataset, "UNIT_ASSUMED")
+
+
+@confounder(
+    "IN_DOUBT",
+    "verdict withheld",
+    "The log of a run contradicts itself, so that its figures cannot all be right.",
+    of_one=True,
+)
+def _in_doubt(design: Design) -> pl.DataFrame:
+    if design.of(contradictions).is_empty():
+        return NOTHING
+    said = design.members.join(design.of(contradictions), on="run_id", maintain_order="left")
+    return design.of_pairs(said.select("set", "text"))
+
+
+def contradictions(dataset: Dataset) -> pl.DataFrame:
+    """Return the runs whose log contradicts itself, each with where and how: ``run_id`` and ``text``."""
+    said = dataset.diagnostics.filter(pl.col("code").is_in(_CROSS_CHECKS))
+    if said.is_empty():
+        return pl.DataFrame(schema={"run_id": pl.String, "text": pl.String})
+    of_runs = dataset.runs.select("run_id", "source", "line", "start", "end")
+    inside = (
+        pl.when(pl.col("start").is_not_null())
+        .then(pl.col("start").is_between("start_of_run", "end_of_run"))
+        .otherwise(pl.col("line") >= pl.col("line_of_run"))
+    )
+    text = pl.format("The log contradicts itself ({}:{}): {}", "source", "line", "message")
+    return (
+        said.join(of_runs, on="source", suffix="_of_run", maintain_order="left")
+        .filter(inside)
+        .select("run_id", text=text)
+        .unique(maintain_order=True)
+    )
+
+
+_CROSS_CHECKS: Final = ("FIGURES_DISAGREE", "SECOND_PRINTING_DIFFERS", "DUPLICATE_FIGURE")
+"""What is said of a log whose figures cannot all be right."""
