@@ -575,8 +575,8 @@ def test_each_study_has_a_baseline_of_its_own() -> None:
 )
 def test_a_request_that_cannot_be_met_says_what_can(options: dict[str, object], message: str) -> None:
     logs = [*_rates(100, filesystem="ext4"), *_rates(200, filesystem="xfs")]
-    logs += _rates(100, filesystem="ext4", operation="read", settings={"block_size": "131072"})
-    logs += _rates(100, filesystem="ext4", operation="write", settings={"block_size": "4096"})
+    for rate, size in ((300, "131072"), (400, "4096")):
+        logs += _rates(rate, filesystem="ext4", operation="write", settings={"block_size": size})
     data = assemble(logs)
     with pytest.raises(RequestError) as caught:
         fsb.compare(data, **options)  # type: ignore[arg-type]
