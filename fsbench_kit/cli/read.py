@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -28,6 +29,12 @@ def read_command(
         ),
     ] = None,
     *,
+    append: Annotated[
+        bool,
+        typer.Option(
+            "--append", help="Add the runs to those of the dataset in the folder; those it has already count once."
+        ),
+    ] = False,
     names: Names = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how each line of the files was understood.")
@@ -46,6 +53,7 @@ def read_command(
 
     fsbench read results/
     fsbench read results/ --to figures.csv --wide --mask
+    fsbench read results/tonight --to history --append
     fsbench read --explain odd-log.txt
     """
     if wide and to is None:
@@ -56,8 +64,13 @@ def read_command(
         _explain(paths)
         return
     if to is not None and (to.is_dir() or not to.suffix) and not (wide or mask or assume or "-" in paths):
-        _ingest(paths, to, names)
+        _ingest(paths, to, names, append=append)
         return
+    if append:
+        raise RequestError(
+            "--append adds logs in files to a dataset in a folder, as they are",
+            hint="fsbench read LOGS --to FOLDER --append",
+        )
     from fsbench_kit import tables
     from fsbench_kit.cli.proposals import more_by_names
 
@@ -76,17 +89,22 @@ def read_command(
     exit_if_some_input_was_unusable(dataset.diagnostics)
 
 
-def _ingest(paths: list[str], folder: Path, names: list[str] | None) -> None:
+def _ingest(paths: list[str], folder: Path, names: list[str] | None, *, append: bool) -> None:
     """Read however many logs into a folder."""
     from fsbench_kit import tables
     from fsbench_kit.data.bulk.progress import shown
+    from fsbench_kit.data.written import is_written
 
+    known = fsb.scan(folder).diagnostics.collect() if append and is_written(folder) else None
     try:
         with shown(err) as progress:
-            dataset = fsb.ingest(map(found_path, paths), to=folder, names=names, progress=progress)
+            dataset = fsb.ingest(map(found_path, paths), to=folder, names=names, append=append, progress=progress)
     except KeyboardInterrupt:
         err.print(f"Interrupted. The same command continues where it stopped; until then {folder} is unfinished.")
         raise typer.Exit(130) from None
+    if known is not None:  # what was said of runs that are there is not said again
+        said = dataset.diagnostics.join(known.lazy(), on=known.columns, how="anti", nulls_equal=True)
+        dataset = replace(dataset, diagnostics=said)
     print_diagnostics(dataset)
     out.print(tables.runs_table(dataset))
     err.print(f"Wrote {folder}: six frames.")

@@ -8,16 +8,19 @@ from html import escape
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import polars as pl
 
+from fsbench_kit.data.flat import flat as as_flat
 from fsbench_kit.data.summary import summary
 from fsbench_kit.data.tabular import write
 from fsbench_kit.data.wide import wide as as_wide
 from fsbench_kit.data.written import scan_frames, write_frames
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import SCHEMAS, checked
+
+_Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
 
 UNMEASURED: Final = pl.col("stage").is_in(["precondition", "warm-up"]).fill_null(value=False)
 """Whether a run was made before those that count. It is never compared."""
@@ -100,21 +103,7 @@ class Dataset:
         >>> data.filter(filesystem="xfs").runs.height
         4
         """
-        try:
-            runs = self.runs.filter(*predicates, **constraints)
-        except pl.exceptions.ColumnNotFoundError as error:
-            what = str(error).partition(";")[0]
-            hint = f"The columns of runs are {', '.join(self.runs.columns)}."
-            raise RequestError(f"cannot filter runs: {what}", hint=hint) from error
-        return Dataset(
-            runs=runs,
-            diagnostics=self.diagnostics.join(runs, on="source", how="semi"),
-            **{
-                name: frame.join(runs, on="run_id", how="semi")
-                for name, frame in self.frames.items()
-                if name not in {"runs", "diagnostics"}
-            },
-        )
+        return Dataset(**_of_runs(self.frames, predicates, constraints))
 
     def compare(
         self,
@@ -169,10 +158,21 @@ class Dataset:
         mask.learn_runs(self.runs, self.settings)
         return Dataset(**mask.frames(self.frames))
 
-    def flat(self) -> pl.DataFrame:
+    def flat(self, *settings: str) -> pl.DataFrame:
         """Return one row for each measurement, joined with its run's columns.
 
         A run's own line is called ``run_line``; a measurement's is ``line``.
+
+        Parameters
+        ----------
+        *settings
+            Keys of settings, each of which becomes a column: that of the measurement's part, or else of its run,
+            by the strongest origin that tells it. Where a run's parts differ, their values are joined.
+
+        Raises
+        ------
+        RequestError
+            If a setting has the name of a column.
 
         Examples
         --------
@@ -180,9 +180,11 @@ class Dataset:
         >>> data = fsb.read("raw_results/published/sysbench-rhel72")
         >>> data.flat().height == data.measurements.height
         True
+        >>> data.flat("pattern").filter(metric="iops")["pattern"].unique().sort().to_list()
+        ['rndrd', 'rndwr', 'seqrd', 'seqwr']
         """
-        runs = self.runs.rename({"line": "run_line"})
-        return self.measurements.join(runs, on="run_id", how="left", validate="m:1")
+        lazy = {name: frame.lazy() for name, frame in self.frames.items()}
+        return as_flat(lazy, settings).collect()
 
     def wide(self) -> pl.DataFrame:
         """Return one row for each run and operation, with its settings and metrics as columns.
@@ -285,9 +287,57 @@ class LazyDataset:
     series: pl.LazyFrame
     diagnostics: pl.LazyFrame
 
+    @property
+    def frames(self) -> dict[str, pl.LazyFrame]:
+        """The six frames by name."""
+        return {name: getattr(self, name) for name in SCHEMAS}
+
     def collect(self) -> Dataset:
         """Read all six frames."""
-        return Dataset(**{name: getattr(self, name).collect() for name in SCHEMAS})
+        return Dataset(**{name: frame.collect() for name, frame in self.frames.items()})
+
+    def filter(self, *predicates: pl.Expr, **constraints: Any) -> LazyDataset:
+        """Keep the runs for which all predicates over `runs` hold, and what belongs to them: `Dataset.filter`.
+
+        Examples
+        --------
+        >>> import tempfile, fsbench_kit as fsb
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fsb.read("raw_results/published/sysbench-rhel72").write(folder)
+        ...     fsb.scan(folder).filter(filesystem="xfs").collect().runs.height
+        4
+        """
+        return LazyDataset(**_of_runs(self.frames, predicates, constraints))
+
+    def flat(self, *settings: str) -> pl.LazyFrame:
+        """Return one row for each measurement, joined with its run's columns and settings: `Dataset.flat`.
+
+        Examples
+        --------
+        >>> import tempfile, fsbench_kit as fsb
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fsb.read("raw_results/published/sysbench-rhel72").write(folder)
+        ...     rates = fsb.scan(folder).flat("pattern").filter(metric="iops", pattern="rndrd")
+        ...     rates.group_by("filesystem").agg(pl.col("value").median()).sort("filesystem").collect().rows()
+        [('ext4', 1159.54), ('xfs', 915.73)]
+        """
+        return as_flat(self.frames, settings)
+
+
+def _of_runs(
+    frames: Mapping[str, _Frame], predicates: Sequence[pl.Expr], constraints: Mapping[str, Any]
+) -> dict[str, _Frame]:
+    """Return the runs for which predicates hold, and what belongs to them; diagnostics, by their files."""
+    try:
+        runs = frames["runs"].filter(*predicates, **constraints)
+        runs.lazy().collect_schema()
+    except pl.exceptions.ColumnNotFoundError as error:
+        what = str(error).partition(";")[0]
+        hint = f"The columns of runs are {', '.join(SCHEMAS['runs'])}."
+        raise RequestError(f"cannot filter runs: {what}", hint=hint) from error
+    keys = {name: "source" if name == "diagnostics" else "run_id" for name in frames if name != "runs"}
+    own = {name: frames[name].join(runs.select(key), on=key, how="semi") for name, key in keys.items()}
+    return {"runs": runs, **own}
 
 
 def scan(folder: str | PathLike[str]) -> LazyDataset:

@@ -18,9 +18,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from fsbench_kit.data.columns import diagnostics_of
 from fsbench_kit.model.errors import InputError
-from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import SCHEMAS, VERSION
 
 MANIFEST: Final = "dataset.json"
@@ -36,11 +34,24 @@ _VERSION_KEY: Final = "fsbench_kit.schema"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a dataset is read from: paths as they were given, how many parts that makes, and what names mean."""
+    """What a dataset is read from.
+
+    Attributes
+    ----------
+    paths
+        As they were given.
+    parts
+        How many parts that makes.
+    names
+        What names mean.
+    append
+        Whether the runs are added to those that are there.
+    """
 
     paths: Sequence[str]
     parts: int
     names: Sequence[str] = ()
+    append: bool = False
 
 
 def write_frames(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
@@ -60,10 +71,11 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
 
 def is_written(folder: Path) -> bool:
     """Whether a folder holds a dataset, be it an unfinished one."""
-    return is_in_parts(folder) or _is_in_frames(folder)
+    return is_in_parts(folder) or is_in_frames(folder)
 
 
-def _is_in_frames(folder: Path) -> bool:
+def is_in_frames(folder: Path) -> bool:
+    """Whether a folder holds a dataset of one file for each frame."""
     return all(_file(folder, name).is_file() for name in ("runs", "measurements"))
 
 
@@ -72,18 +84,21 @@ def is_in_parts(folder: Path) -> bool:
     return (folder / MANIFEST).is_file() or (folder / UNFINISHED / REQUEST).is_file()
 
 
-def publish(parts: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str]) -> None:
-    """Let files be the dataset of a folder, at once, and remove those that were."""
+def publish(
+    parts: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str], replaced: Mapping[str, Sequence[str]]
+) -> None:
+    """Let files be the dataset of a folder, at once, and remove those that were, and those that they replace."""
     before = _parts_before(folder)
     write_json(folder / MANIFEST, {"schema": VERSION, "paths": paths, "parts": parts})
-    _remove_parts(folder, {*chain.from_iterable(before.values())} - {*chain.from_iterable(parts.values())})
+    old = {*chain.from_iterable(before.values()), *chain.from_iterable(replaced.values())}
+    _remove_parts(folder, old - {*chain.from_iterable(parts.values())})
     for name in SCHEMAS:
         _file(folder, name).unlink(missing_ok=True)
 
 
 def _parts_before(folder: Path) -> dict[str, list[str]]:
     try:
-        return _manifest(folder)
+        return parts_of(folder)
     except InputError:
         return {}
 
@@ -112,24 +127,37 @@ def write_request(request: Request, folder: Path) -> None:
     write_json(folder / UNFINISHED / REQUEST, asdict(request))
 
 
-def _manifest(folder: Path) -> dict[str, list[str]]:
-    """Return the parts of each frame.
+def parts_of(folder: Path) -> dict[str, list[str]]:
+    """Return the files of each frame of a dataset in parts, from its folder; nothing where there is no such one.
 
     Raises
     ------
     InputError
-        If the manifest cannot be used.
+        If the manifest cannot be used, or a newer version wrote it.
     """
     path = folder / MANIFEST
     if not path.is_file():
         return {}
     try:
-        parts = json.loads(path.read_bytes())["parts"]
-        return {name: [str(part) for part in parts[name]] for name in SCHEMAS}
+        told = json.loads(path.read_bytes())
+        version = int(told["schema"])
+        parts = {name: [str(part) for part in told["parts"][name]] for name in SCHEMAS}
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise InputError(
             "the manifest of the dataset is damaged", file=path, hint="Read the logs again."
         ) from error
+    _refuse_newer(version, folder)
+    return parts
+
+
+def _refuse_newer(version: int, folder: Path) -> None:
+    """Refuse what could be misunderstood: a newer version may mean something else by a column."""
+    if version > VERSION:
+        raise InputError(
+            f"a newer version of fsbench_kit wrote the dataset (schema {version}, and this one reads {VERSION})",
+            file=folder,
+            hint='Update it: pip install --upgrade "fsbench-kit"',
+        )
 
 
 def read_frames(folder: Path) -> dict[str, pl.DataFrame]:
@@ -161,23 +189,26 @@ def scan_frames(folder: Path) -> dict[str, pl.LazyFrame]:
     """
     if not is_written(folder):
         raise InputError("there is no dataset in it", file=folder, hint="Dataset.write(folder) writes one.")
-    files = _files(folder)
-    frames = {name: _scanned(name, files[name]) for name in SCHEMAS}
-    version = pl.read_parquet_metadata(files["runs"][0]).get(_VERSION_KEY, "")
-    if version.isdecimal() and int(version) > VERSION:
-        message = f"A newer version of fsbench_kit wrote the dataset (schema {version}, not {VERSION})."
-        newer = diagnostics_of([(str(folder), Diagnostic(code="NEWER_RECORD", message=message))])
-        frames["diagnostics"] = pl.concat([newer.lazy(), frames["diagnostics"]])
-    return frames
+    return {name: _scanned(name, files) for name, files in _files(folder).items()}
 
 
 def _files(folder: Path) -> dict[str, list[Path]]:
     """Return the files of each frame."""
-    if parts := _manifest(folder):
+    if parts := parts_of(folder):
         return {name: [folder / part for part in of] for name, of in parts.items()}
-    if _is_in_frames(folder):
+    if is_in_frames(folder):
+        _refuse_newer(_version(_file(folder, "runs")), folder)
         return {name: [_file(folder, name)] for name in SCHEMAS}
     raise _unfinished(folder)
+
+
+def _version(path: Path) -> int:
+    """Return the version of the schema in a file; 0 where another program wrote it."""
+    try:
+        version = pl.read_parquet_metadata(path).get(_VERSION_KEY, "")
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise _unreadable(error, path) from error
+    return int(version) if version.isdecimal() else 0
 
 
 def _unfinished(folder: Path) -> InputError:
@@ -186,7 +217,8 @@ def _unfinished(folder: Path) -> InputError:
     try:
         request = Request(**json.loads((work / REQUEST).read_bytes()))
         names = [word for name in request.names for word in ("--names", name)]
-        command = shlex.join(["fsbench", "read", *request.paths, *names, "--to", str(folder)])
+        append = ["--append"] if request.append else []
+        command = shlex.join(["fsbench", "read", *request.paths, *names, "--to", str(folder), *append])
     except (OSError, ValueError, TypeError) as error:
         return InputError(f"the dataset is unfinished, and its request cannot be read: {error}", file=folder)
     return InputError(

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from polars.testing import assert_frame_equal
 
 import fsbench_kit as fsb
 from benchmarks.inputs import other_digits
-from fsbench_kit.data.bulk import plan
+from fsbench_kit.data.bulk import compaction, plan
 from fsbench_kit.model.errors import InputError, RequestError
 
 FSBENCH = Path(sys.executable).with_name("fsbench")
@@ -175,6 +176,77 @@ def test_the_dataset_before_stays_until_the_new_one_is_whole(tmp_path: Path) -> 
     before.write(frames)
     _same(fsb.read(frames), before)
     assert sorted(path.name for path in frames.iterdir()) == sorted(f"{name}.parquet" for name in before.frames)
+
+
+def _nights(folder: Path, logs: int) -> list[Path]:
+    """Make a folder for each night, with a log in each."""
+    nights = [folder / "logs" / f"night-{number}" for number in range(logs)]
+    for number, night in enumerate(nights):
+        night.mkdir(parents=True)
+        (night / "time.txt").write_text(_time_log(number))
+    return nights
+
+
+def test_nights_are_appended_and_their_files_made_few(
+    monkeypatch: pytest.MonkeyPatch, executor: Executor, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compaction, "MANY", 3)
+    nights, history = _nights(tmp_path, 8), tmp_path / "history"
+    (nights[6] / "time.txt").rename(nights[6] / "other.txt").write_text(_time_log(1))  # equal digits by chance
+    (nights[7] / "prose.txt").write_text("XFS is fast.\n")
+    fsb.read(nights[0]).write(history)  # six files, which become the first part
+    for night in nights[1:]:
+        fsb.ingest(night, to=history, append=True, executor=executor)
+    whole = fsb.read(tmp_path / "logs")
+    assert whole.runs.height == 8
+    _same(fsb.read(history), whole)
+    assert fsb.scan(history).runs.collect()["run_id"].is_unique().all()
+    for frame in ("runs", "measurements"):
+        assert len(list(history.glob(f"{frame}/*/*.parquet"))) < 4
+    fsb.ingest(nights[6], nights[3], to=history, append=True, executor=executor)
+    again = fsb.read(history)
+    assert again.diagnostics.filter(code="SAME_RUN").height == 2
+    _same(replace(again, diagnostics=whole.diagnostics), whole)
+
+
+def test_two_may_append_at_once(executor: Executor, tmp_path: Path) -> None:
+    nights, history = _nights(tmp_path, 4), tmp_path / "history"
+
+    def append(night: Path) -> None:
+        fsb.ingest(night, to=history, append=True, executor=executor)
+
+    with ThreadPoolExecutor(4) as writers:
+        assert list(writers.map(append, nights)) == [None] * 4
+    _same(fsb.read(history), fsb.read(tmp_path / "logs"))
+
+
+@pytest.mark.usefixtures("executor")
+def test_a_newer_dataset_is_not_appended_to(tmp_path: Path) -> None:
+    first, second = _nights(tmp_path, 2)
+    fsb.ingest(first, to=tmp_path / "history")
+    manifest = tmp_path / "history" / "dataset.json"
+    manifest.write_text(manifest.read_text().replace('"schema": 1', '"schema": 2'))
+    with pytest.raises(InputError, match=r"a newer version of fsbench_kit wrote the dataset \(schema 2"):
+        fsb.ingest(second, to=tmp_path / "history", append=True)
+    assert '"schema": 2' in manifest.read_text()
+
+
+def test_a_question_to_a_dataset_on_disk_is_that_to_the_logs(published: Path, tmp_path: Path) -> None:
+    logs = fsb.read(published / "sysbench-rhel72", published / "raid1-hdd-2020")
+    logs.write(tmp_path)
+    of_xfs = fsb.scan(tmp_path).filter(pl.col("study") == "sysbench-rhel72", filesystem="xfs")
+    _same(of_xfs.collect(), logs.filter(pl.col("study") == "sysbench-rhel72", filesystem="xfs"))
+    rows = of_xfs.flat("pattern", "device").filter(metric="latency", statistic="p95").collect()
+    assert rows.select("pattern", "value").sort("value", "pattern").rows() == [
+        ("seqrd", 0.0001),
+        ("seqwr", 0.0001),
+        ("rndwr", 0.00012),
+        ("rndrd", 0.01048),
+    ]
+    with pytest.raises(RequestError, match="cannot filter runs"):
+        of_xfs.filter(mood="good")
+    with pytest.raises(RequestError, match="operation is a column already"):
+        of_xfs.flat("operation")
 
 
 def test_a_log_that_breaks_the_reader_stops_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Records become frames whose keys hold, and frames become files."""
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -301,10 +302,9 @@ def test_a_dataset_in_a_folder_of_logs(tmp_path: Path, smallfiles_log: Callable[
 
 def test_a_dataset_that_cannot_be_used_is_said(tmp_path: Path, smallfiles_log: Callable[..., str]) -> None:
     data = fsb.read(smallfiles_log().encode())
-    for name in ("newer", "torn", "short", "other"):
+    for name in ("good", "newer", "torn", "short", "other"):
         data.write(tmp_path / name)
-    runs = data.runs.with_columns(mood=pl.lit("good"))
-    runs.write_parquet(tmp_path / "newer" / "runs.parquet", metadata={"fsbench_kit.schema": "2"})
+    data.runs.write_parquet(tmp_path / "newer" / "runs.parquet", metadata={"fsbench_kit.schema": "2"})
     (tmp_path / "torn" / "settings.parquet").unlink()
     (tmp_path / "short" / "series.parquet").write_bytes(b"PAR1")
     data.runs.drop("status").write_parquet(tmp_path / "other" / "runs.parquet")
@@ -314,7 +314,10 @@ def test_a_dataset_that_cannot_be_used_is_said(tmp_path: Path, smallfiles_log: C
         Path(source).name: (code, message)
         for source, code, message in read.diagnostics.select("source", "code", "message").rows()
     }
-    assert said["newer"] == ("NEWER_RECORD", "A newer version of fsbench_kit wrote the dataset (schema 2, not 1).")
+    newer = "a newer version of fsbench_kit wrote the dataset (schema 2, and this one reads 1)"
+    assert said["newer"] == ("UNREADABLE", f"The dataset cannot be read: {newer}.")
+    with pytest.raises(InputError, match=re.escape(newer)):
+        fsb.scan(tmp_path / "newer")
     assert said["settings.parquet"] == ("UNREADABLE", "The dataset cannot be read: the file does not exist.")
     assert said["series.parquet"][0] == said["runs.parquet"][0] == "UNREADABLE"
     assert "status" in said["runs.parquet"][1]

@@ -1,7 +1,8 @@
 """Reads more logs than memory holds: chunk by chunk, in all processors, into a dataset in parts on disk.
 
 `plan` says which files are read together, `workers` where, `parts` reads a chunk and writes its part of the
-dataset, `meeting` finds runs that stand in several chunks, `progress` shows how far it is. A part stands in the
+dataset, `meeting` finds runs that stand in several chunks, `appending` those that the dataset has already,
+`compaction` makes few files of many small ones, `progress` shows how far it is. A part stands in the
 folder ``unfinished`` until all are done; then the manifest names all parts at once. So a reader sees the dataset
 that was there before, or the new one, or a message that it is unfinished; and what was read before an interruption
 is not read again.
@@ -13,14 +14,15 @@ import fcntl
 import os
 import shutil
 from contextlib import contextmanager, suppress
-from itertools import chain
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.bulk.appending import new_parts
+from fsbench_kit.data.bulk.compaction import compacted
 from fsbench_kit.data.bulk.meeting import settle
 from fsbench_kit.data.bulk.parts import finished, frame_of, read_part, write_part
 from fsbench_kit.data.bulk.plan import Plan
@@ -31,12 +33,12 @@ from fsbench_kit.data.files import is_folder
 from fsbench_kit.data.log import log_with
 from fsbench_kit.data.names import templates_of
 from fsbench_kit.data.reading import no_run
-from fsbench_kit.data.written import UNFINISHED, Request, publish, write_request
+from fsbench_kit.data.written import MANIFEST, UNFINISHED, Request, is_in_frames, parts_of, publish, write_request
 from fsbench_kit.model.errors import RequestError
 from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     from fsbench_kit.data.bulk.parts import Part
@@ -54,6 +56,7 @@ def ingest(
     *given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     to: str | os.PathLike[str],
     names: str | Iterable[str] | None = None,
+    append: bool = False,
     executor: Executor | None = None,
     progress: Callable[[Reading], None] | None = None,
 ) -> LazyDataset:
@@ -70,6 +73,9 @@ def ingest(
         The dataset's folder, from which `read` gives it whole and `scan` as LazyFrames.
     names
         What the names of files mean, as for `read`.
+    append
+        Whether the runs are added to those of the dataset that is there. One that it has already counts once.
+        Several processes may append at a time: each waits for the one before it.
     executor
         Where to read; by default in as many processes as there are processors.
     progress
@@ -80,7 +86,8 @@ def ingest(
     InputError
         If there is no run in any of them, or a process that reads is killed.
     RequestError
-        If something was given that can be none of these, or another process writes this dataset.
+        If something was given that can be none of these, or another process writes this dataset and nothing is
+        to be appended.
 
     Notes
     -----
@@ -99,8 +106,8 @@ def ingest(
     folder = Path(to)
     templates = [str(template) for template in templates_of(names)]
     plan = Plan.of(given, folder)
-    with _alone_in(folder) as work, reader(executor, len(plan.chunks)) as each:
-        write_request(Request(plan.paths, len(plan.chunks), templates), folder)
+    with _alone_in(folder, wait=append) as work, reader(executor, len(plan.chunks)) as each:
+        write_request(Request(plan.paths, len(plan.chunks), templates, append), folder)
         read = _read(plan, templates, work, each, progress or (lambda _: None))
         parts = settle(read, plan.chunks, templates, work, each)
         said = assemble([*plan.again, *_silent(plan, parts, work)])
@@ -108,26 +115,47 @@ def ingest(
         if not any(part.runs for part in parts):
             remarks = pl.concat(frame_of("diagnostics", part, work).head(_SHOWN) for part in parts)
             shutil.rmtree(work)
-            with suppress(OSError):  # it holds something else
-                folder.rmdir()
+            with suppress(OSError):  # it holds something else, or another process waits to write it
+                if not append:
+                    folder.rmdir()
             raise no_run(remarks.head(_SHOWN))
-        files = {name: [path for part in parts for path in part.files[name]] for name in SCHEMAS}
-        for path in chain.from_iterable(files.values()):
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (work / path).replace(folder / path)
-        publish(files, folder, plan.paths)
+        before: dict[str, list[str]] = {}
+        if append and (is_in_frames(folder) or (folder / MANIFEST).is_file()):
+            there = scan(folder)
+            before = parts_of(folder)
+            parts = new_parts(parts, there, work)
+            if not before:
+                parts = [write_part(there.collect(), "before", work), *parts]
+        _publish(parts, before, folder, plan.paths)
         shutil.rmtree(work)
     return scan(folder)
 
 
+def _publish(
+    parts: Sequence[Part], before: Mapping[str, Sequence[str]], folder: Path, paths: Sequence[str]
+) -> None:
+    """Let parts be a dataset, together with the files of the one before where they are appended."""
+    stamp = f"{time_ns():x}"  # a name that no file of the dataset has
+    files = {name: list(before.get(name, ())) for name in SCHEMAS}
+    for part in parts:
+        for name, of_part in part.files.items():
+            for path in of_part:
+                place = Path(path).with_name(f"{stamp}-{Path(path).name}")
+                (folder / place).parent.mkdir(parents=True, exist_ok=True)
+                (folder / UNFINISHED / path).replace(folder / place)
+                files[name].append(str(place))
+    publish(compacted(files, folder, f"{stamp}-compacted"), folder, paths, replaced=files)
+
+
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[Path]:
+def _alone_in(folder: Path, *, wait: bool) -> Iterator[Path]:
     """Give the folder in which a dataset is made, to this process alone."""
     work = folder / UNFINISHED
-    work.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        work.mkdir(exist_ok=True)
     except BlockingIOError as error:
         raise RequestError("another process writes this dataset", file=folder) from error
     else:

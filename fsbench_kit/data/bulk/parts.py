@@ -91,12 +91,12 @@ def write_part(dataset: Dataset, name: str, folder: Path) -> Part:
             path = folder / frame_name / place / f"{name}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
             write_frame(of_study.select(frame.columns), path)
-            _keep(path)
+            keep(path)
             files[frame_name].append(str(path.relative_to(folder)))
     return Part(name, dataset.runs.height, files)
 
 
-def _keep(path: Path) -> None:
+def keep(path: Path) -> None:
     """Have a file outlive a loss of power."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
@@ -113,7 +113,11 @@ def finished(key: str, folder: Path) -> Part | None:
 
 def frame_of(name: str, part: Part, folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Read a frame of a part, or some columns of it."""
+    return frame_in(name, part.files[name], folder, columns)
+
+
+def frame_in(name: str, files: Sequence[str], folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read a frame, or some columns of it, from several files."""
     schema = {key: kind for key, kind in SCHEMAS[name].items() if columns is None or key in columns}
-    files = [folder / path for path in part.files[name]]
-    read = [pl.read_parquet(path, columns=list(schema), hive_partitioning=False) for path in files]
+    read = [pl.read_parquet(folder / path, columns=list(schema), hive_partitioning=False) for path in files]
     return pl.concat(read) if read else pl.DataFrame(schema=schema)

@@ -1,0 +1,47 @@
+"""What parts add to a dataset that is there: runs that it has already count once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fsbench_kit.data.bulk.parts import frame_of, write_part
+from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.joining import added
+from fsbench_kit.model.schema import SCHEMAS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fsbench_kit.data.bulk.parts import Part
+    from fsbench_kit.data.dataset import LazyDataset
+
+
+def new_parts(parts: Sequence[Part], there: LazyDataset, folder: Path) -> list[Part]:
+    """Return parts of what a dataset lacks, with ids that are free in it.
+
+    Parameters
+    ----------
+    parts
+        What was read, no run of it twice.
+    there
+        The dataset.
+    folder
+        Where the files of the parts are; changed ones are written anew.
+    """
+    ids: set[str] = set()
+    return [_new(part, there, folder, ids) for part in parts]
+
+
+def _new(part: Part, there: LazyDataset, folder: Path, ids: set[str]) -> Part:
+    own = Dataset(**{name: frame_of(name, part, folder) for name in SCHEMAS})
+    # An id is made of the bytes: only runs of the same bytes can be the same, or have the same one.
+    runs = there.runs.filter(pl.col("sha256").is_in(own.runs["sha256"].unique().implode())).collect()
+    said = there.diagnostics.filter(pl.col("source").is_in(own.diagnostics["source"].unique().implode())).collect()
+    ids.update(runs["run_id"])
+    new = added(runs, said, own, ids)
+    if all(new.frames[name].equals(frame) for name, frame in own.frames.items()):
+        return part
+    return write_part(new, f"{part.name}-new", folder)

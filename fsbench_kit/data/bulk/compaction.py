@@ -1,0 +1,68 @@
+"""Small files of a dataset as fewer and larger ones, so that it stays quick to scan when much is appended."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from fsbench_kit.data.bulk.parts import frame_in, keep
+from fsbench_kit.data.written import write_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+MANY: Final = 16
+"""From so many small files on, those of a partition are made one."""
+SMALL: Final = 32 * 2**20
+"""A smaller file is small, in bytes; up to twice as many are held in memory, unpacked, at once."""
+
+_SORTED_BY: Final = {"measurements": ("metric", "statistic", "operation"), "settings": ("key",)}
+"""Rows that are asked for together stand together, so that the statistics of a row group tell that it has none."""
+
+
+def compacted(files: Mapping[str, Sequence[str]], folder: Path, name: str) -> dict[str, list[str]]:
+    """Write files anew where a partition has many small ones, and return those that hold the same rows.
+
+    Parameters
+    ----------
+    files
+        The files of each frame, from the dataset's folder.
+    name
+        What new files are called; none of that name is there.
+    """
+    return {frame: list(_of_frame(frame, paths, folder, name)) for frame, paths in files.items()}
+
+
+def _of_frame(frame: str, paths: Sequence[str], folder: Path, name: str) -> Iterator[str]:
+    partitions: dict[PurePath, list[str]] = defaultdict(list)
+    for path in paths:
+        partitions[PurePath(path).parent].append(path)
+    for partition, own in partitions.items():
+        sizes = {path: (folder / path).stat().st_size for path in own}
+        small = [path for path in own if sizes[path] < SMALL]
+        if len(small) < MANY:
+            yield from own
+            continue
+        yield from (path for path in own if path not in set(small))
+        for number, lot in enumerate(_lots(small, sizes)):
+            new = partition / f"{name}-{number:04}.parquet"
+            rows = frame_in(frame, lot, folder)
+            if frame in _SORTED_BY:
+                rows = rows.sort(_SORTED_BY[frame], maintain_order=True)
+            write_frame(rows, folder / new)
+            keep(folder / new)
+            yield str(new)
+
+
+def _lots(paths: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """Yield files that make one together."""
+    lot: list[str] = []
+    for path in paths:
+        if lot and sum(sizes[each] for each in (*lot, path)) > 2 * SMALL:
+            yield lot
+            lot = []
+        lot.append(path)
+    if lot:
+        yield lot
