@@ -1,7 +1,7 @@
 """What a question to a large dataset costs, in wall time and memory.
 
-``python -m benchmarks.scan FOLDER --millions 100`` makes the dataset; once more, it asks for the p99 of random reads
-by filesystem and kernel over the last year.
+``python -m benchmarks.scan FOLDER --millions 100`` makes the dataset; once more, it asks for the p99 of random
+reads by filesystem and kernel over the last year.
 """
 
 from __future__ import annotations
