@@ -91,9 +91,16 @@ app.command("init")(init_command)
 app.command("report")(report_command)
 
 
+def _refuse_empty(words: list[str]) -> None:
+    """Refuse what a shell makes of a variable that is not set: as a path, it would be the current folder."""
+    if "" in words:
+        raise RequestError("one of the arguments is empty", hint="Is a variable in the command not set?")
+
+
 def main() -> None:
     """Run the command, and turn what goes wrong into a message and an exit status."""
     try:
+        _refuse_empty(sys.argv)
         app()
     except (InputError, RequestError) as error:
         err.print(f"fsbench: {error}")

@@ -109,6 +109,7 @@ def compare_command(
     fsbench compare old/ new/ --gate --tolerance 5% --to gate.md --to gate.xml
     """
     from fsbench_kit import tables
+    from fsbench_kit.data.tabular import keep_logs
 
     if tolerance is not None and not gate:
         raise RequestError("--tolerance works only with --gate", hint="Add --gate, or use --margin.")
@@ -120,6 +121,8 @@ def compare_command(
     dataset, factor, first, said = chosen(
         paths, factor=factor, baseline=baseline, labels=labels, names=names, assume=assumed(assume), jobs=jobs
     )
+    for target in to or ():
+        keep_logs(dataset.runs, target)
     which: dict[str, Any] = {
         "metrics": metric,
         "where": conditions(where),
@@ -155,7 +158,8 @@ def compare_command(
         out.print(table)
     if twins := comparison.height - listed.height:
         more = "--metric NAME shows one, --to FILE has all of them"
-        out.print(Text(f"{twins} more rows say the same in another metric: {more}."))
+        say = "row says" if twins == 1 else "rows say"
+        out.print(Text(f"{twins} more {say} the same in another metric: {more}."))
     for finding in tables.findings(listed):
         out.print(Text(finding))
     print_unusable(dataset.diagnostics)

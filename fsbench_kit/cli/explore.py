@@ -36,7 +36,7 @@ def explore_command(
 
     read(paths, names)  # so that what is wrong with them is said here
     where = f"is at http://127.0.0.1:{port}/" if port else "opens in the browser"
-    err.print(f"In some seconds the page {where}. Ctrl-C ends it.")
+    err.print(f"In a few seconds the page {where}. Ctrl-C ends it.")
     explore(
         [str(found_path(path)) for path in paths],
         names=names or (),

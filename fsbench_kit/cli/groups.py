@@ -110,12 +110,15 @@ def _labelled(paths: list[str], labels: list[str]) -> dict[str, str]:
         raise RequestError(
             f"{len(labels)} labels were given for {len(paths)} paths", hint="Give one label for each, with commas."
         )
+    labels = [label.strip() for label in labels]
+    if "" in labels:
+        raise RequestError("a label is empty", hint="Give one label for each path, with commas between them.")
     twice = [label for label, number in Counter(labels).items() if number > 1]
     if twice:
         raise RequestError(
             f"{twice[0]!r} stands for two groups", hint="Each group needs a path and a label of its own."
         )
-    return dict(zip(map(str.strip, labels), paths, strict=True))
+    return dict(zip(labels, paths, strict=True))
 
 
 def _short(paths: list[str]) -> list[str]:

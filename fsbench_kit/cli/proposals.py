@@ -80,5 +80,6 @@ def _of_names(dataset: fsb.Dataset, factor: str, start: str, *, is_last_resort: 
     if found.others:
         yield f"{len(found.others):,} more are built otherwise, such as {found.others[0]}, and would not fit it."
     by = "" if factor in keys else f" --factor {next((key for key in keys if key != 'round'), 'KEY')}"
-    yield "If that is right:" if not by else "If that is right, with words of your own for name1, name2, ...:"
+    unnamed = [key for key in keys if key.startswith("name")]
+    yield f"If that is right, with words of your own for {', '.join(unnamed)}:" if unnamed else "If that is right:"
     yield f"    {start} --names {shlex.quote(found.template)}{by}"

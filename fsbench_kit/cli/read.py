@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -139,6 +140,7 @@ def _files(items: Iterable[Path | BinaryIO]) -> Iterator[Path | BinaryIO]:
     """Return files, and those in folders at any depth that are not hidden."""
     for item in items:
         if isinstance(item, Path) and item.is_dir():
+            os.scandir(item).close()  # which raises where it may not be read, as rglob does not
             found = [path for path in sorted(item.rglob("*")) if path.is_file() and not _is_hidden(path, item)]
             if not found:
                 raise InputError("there is no file in this folder", file=item)

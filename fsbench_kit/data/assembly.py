@@ -15,6 +15,7 @@ import polars as pl
 from fsbench_kit.data.columns import FILE, RUN, Columns, FileRecords, diagnostics_of, series_of, settings_of
 from fsbench_kit.data.dataset import Dataset
 from fsbench_kit.data.deduplication import Found, Remark, merged, same_runs
+from fsbench_kit.model.errors import legible
 from fsbench_kit.model.records import Diagnostic
 from fsbench_kit.model.schema import MEASUREMENT_KEY, SCHEMAS
 from fsbench_kit.model.vocabulary import DIAGNOSTICS, EITHER_LATENCY, ORIGINS
@@ -34,7 +35,7 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     of its most complete print. Where equal bytes recur that tell too little to be known for one run, their ordinal
     tells them apart.
     """
-    given = list(logs)
+    given = [log if (source := legible(log.source)) == log.source else _renamed(log, source) for log in logs]
     found, said = _found(given)
     sets, remarks = same_runs(found)
     found, more = _merged(found, sets)
@@ -64,6 +65,10 @@ def assemble(logs: Iterable[Log]) -> Dataset:
         diagnostics=_by_source(said, [log.source for log in given]),
         **{name: frame.select(ids.gather(frame[RUN]), pl.exclude(RUN)) for name, frame in belonging.items()},
     )
+
+
+def _renamed(log: Log, source: str) -> Log:
+    return replace(log, source=source, name=None if log.name is None else legible(log.name))
 
 
 def runs_of(part: Part) -> list[list[int]]:

@@ -14,7 +14,7 @@ import polars as pl
 
 from fsbench_kit.data.flat import flat as as_flat
 from fsbench_kit.data.summary import summary
-from fsbench_kit.data.tabular import write
+from fsbench_kit.data.tabular import keep_logs, write
 from fsbench_kit.data.wide import wide as as_wide
 from fsbench_kit.data.written import scan_frames, write_frames
 from fsbench_kit.model.errors import RequestError
@@ -242,7 +242,7 @@ class Dataset:
         Raises
         ------
         RequestError
-            If the ending is another one, it cannot be written, or six frames are to be wide.
+            If the ending is another one, it cannot be written or is one of the logs, or six frames are to be wide.
 
         Examples
         --------
@@ -259,6 +259,7 @@ class Dataset:
                 raise RequestError("six frames are not one wide table", file=target, hint="Give a file: wide.csv")
             write_frames(self.frames, target)
             return
+        keep_logs(self.runs, target)
         write(self.wide() if wide else self.flat(), target)
 
 

@@ -66,7 +66,7 @@ def flattened(*given: Given) -> Iterator[Path | BinaryIO]:
 
 
 def _matching(path: str) -> Iterator[Path]:
-    if not path or "\n" in path:
+    if not path or ("\n" in path and not os.path.lexists(path)):
         raise RequestError(
             "a log's text is not a path" if path else "an empty string is not a path",
             hint="Give the path of a file or folder. Give text as bytes, or as io.StringIO(text).",

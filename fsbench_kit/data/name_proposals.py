@@ -22,6 +22,7 @@ class Proposal(NamedTuple):
 def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     """Propose a template for names of which most are built alike; ``None`` where they are not, or do not differ.
 
+    Folders belong to names as far as these are alike without them, or as folders vary and hold several files.
     Names are taken apart at ``_``, ``-``, dots, blanks, commas, brackets and slashes, but for dates, versions and
     patterns such as ``seq-read``. What is the same in all of them stays. What differs is a key: a known
     filesystem, a size, a number behind ``qd``, ``t`` or ``run``, an access pattern, a date; and the rest is
@@ -39,8 +40,16 @@ def proposed(paths: Iterable[PurePath]) -> Proposal | None:
     for folders in range(depth):
         names = ["/".join(path.parts[-1 - folders :]) for path in files]
         if len(set(names)) == len(names):
-            return _proposal(names)
+            return _proposal(["/".join(path.parts[-1 - folders - _telling(files, folders) :]) for path in files])
     return None
+
+
+def _telling(files: Sequence[PurePath], folders: int) -> int:
+    """Return how many folders above say something: all from the first that varies and holds several files."""
+    if len({len(path.parts) for path in files}) > 1:
+        return 0
+    above = list(zip(*(path.parts[: -1 - folders] for path in files), strict=True))
+    return next((len(above) - n for n, column in enumerate(above) if 1 < len(set(column)) <= len(files) / 2), 0)
 
 
 _DATE: Final = (
@@ -117,6 +126,10 @@ FILESYSTEM: Final = (
     r"(?:ext[234]|xfs|btrfs|zfs|f2fs|jfs|reiserfs|reiser4|nilfs2?|bcachefs|ntfs3?|exfat|vfat|fat32|tmpfs|nfs[34]?"
     r"|overlay(?:fs)?|ceph(?:fs)?|lustre|gfs2|ocfs2|apfs|ufs2?|hammer2?)"
 )
+_SYSTEM: Final = (
+    r"(?:linux|debian|ubuntu|fedora|rhel|centos|rocky|alma|arch|(?:open)?suse|sles|alpine|windows|win|macos|darwin"
+    r"|(?:free|net|open|dragonfly)?bsd|illumos|solaris|omnios)\d*"
+)
 _NUMBER: Final = re.compile(r"\d+")
 _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("filesystem", ("",), re.compile(FILESYSTEM, re.IGNORECASE)),
@@ -126,6 +139,7 @@ _FORMS: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     ("file_size", ("", "size"), re.compile(r"\d+[gGT](?:i?[bB])?")),
     ("file_size", ("size",), re.compile(r"\d+(?:[kKmM](?:i?[bB])?)?")),
     ("kernel", ("linux", "kernel"), re.compile(r"\d+\.\d+(?:\.\d+)?")),
+    ("os", ("",), re.compile(_SYSTEM, re.IGNORECASE)),
     ("iodepth", ("qd", "q", "iodepth", "depth", "d"), _NUMBER),
     ("threads", ("t", "j", "jobs", "threads", "numjobs", "nj"), _NUMBER),
     ("threads", ("",), re.compile(r"\d+(?:threads|jobs|t|j)")),

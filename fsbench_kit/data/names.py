@@ -67,6 +67,10 @@ def with_assumed(log: Log, assume: Mapping[str, str]) -> Iterator[Log]:
     """Add to a log what its reader assumes and nothing tells; that it is assumed is said beside it."""
     known = dict(assume)
     version = known.pop("fio_version", None)
+    if wrong := next((key for key, value in known.items() if not re.fullmatch(_form(key).pattern, value)), None):
+        raise RequestError(
+            f"{known[wrong]!r} cannot be assumed", hint=f"Give {wrong} as names of files do: 4k, 32."
+        )
     named = _named({key: _form(key).read(value) for key, value in known.items()})
     settings = tuple(replace(setting, origin="assumed") for setting in named.settings)
     facts = {**named.facts, **({"tool_version": version} if version and isinstance(log, FioLog) else {})}

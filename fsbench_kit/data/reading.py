@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from fsbench_kit.data.assembly import assemble
 from fsbench_kit.data.batches import read_files
@@ -154,11 +154,16 @@ def _dataset(
 def no_run(diagnostics: pl.DataFrame) -> InputError:
     """Say that there is no run in what was given, and why."""
     problems = diagnostics.select("source", "message", "excerpt").unique(maintain_order=True)
-    lines = (
+    lines = [
         f"{source}: {message}" + (f"\n    {excerpt}" if excerpt else "")
-        for source, message, excerpt in problems.rows()
-    )
+        for source, message, excerpt in problems.head(_MOST_SAID).rows()
+    ]
+    if (more := problems.height - _MOST_SAID) > 0:
+        lines.append(f"{more:,} more are like these.")
     return InputError("\n".join(lines) or "no path was given", hint=_instead(diagnostics))
+
+
+_MOST_SAID: Final = 10
 
 
 def _instead(diagnostics: pl.DataFrame) -> str:
@@ -167,7 +172,8 @@ def _instead(diagnostics: pl.DataFrame) -> str:
         return f"To see how each of its lines was understood: {shlex.join(['fsbench', 'read', '--explain', path])}"
     for path in map(Path, diagnostics.filter(code="UNREADABLE")["source"]):
         with suppress(OSError):  # of a folder that is not there, or closed
-            if asked := did_you_mean(path.name, os.listdir(path.parent)):  # noqa: PTH208  # names alone
+            others = os.listdir(path.parent)  # noqa: PTH208  # names alone
+            if path.name not in others and (asked := did_you_mean(path.name, others)):
                 return asked
     return f"Give files that hold logs of {known_logs()}, or folders with such."
 

@@ -62,7 +62,8 @@ def fetched(url: str) -> Path:
     except FileNotFoundError as error:
         raise InputError("there is no such file, or it cannot be reached", file=url) from error
     except Exception as error:  # each kind of server has a library with errors of its own
-        raise InputError(f"it cannot be fetched: {str(error) or type(error).__name__}", file=url) from error
+        what = "it cannot be fetched" if _URL.match(url) else "the archive cannot be opened"
+        raise InputError(f"{what}: {str(error) or type(error).__name__}", file=url) from error
 
 
 def _copied(url: str) -> Path:

@@ -50,6 +50,21 @@ def check_ending(target: Path, endings: Iterable[str]) -> None:
         )
 
 
+def keep_logs(runs: pl.DataFrame, target: Path) -> None:
+    """Refuse to write over a log that some runs were read from.
+
+    Raises
+    ------
+    RequestError
+        If the file is one.
+    """
+    if not target.exists():
+        return
+    for source in map(Path, runs["source"].drop_nulls().unique()):
+        if source.exists() and source.samefile(target):
+            raise RequestError("it is one of the logs", file=target, hint="Give the file another name.")
+
+
 @contextmanager
 def writing(target: Path) -> Iterator[None]:
     """Make the folder of a file that is written, and say what goes wrong.

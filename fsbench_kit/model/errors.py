@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def legible(text: str) -> str:
+    r"""Escape what is no text: a file's name may hold bytes that are not UTF-8, which nothing prints or saves.
+
+    Examples
+    --------
+    >>> import os
+    >>> legible(os.fsdecode(b"caf\xe9.json"))
+    'caf\\udce9.json'
+    """
+    return text.encode(errors="backslashreplace").decode()
+
+
 class FsbenchError(Exception):
     """Base of all errors that this package raises on purpose.
 
@@ -64,7 +76,7 @@ class FsbenchError(Exception):
             parts.append("    " + self.excerpt)
         if self.hint is not None:
             parts.append(self.hint)
-        return "\n".join(parts)
+        return legible("\n".join(parts))
 
     def _render_traceback_(self) -> list[str]:
         """Show the message in a notebook, where IPython asks for it, instead of a traceback."""

@@ -291,6 +291,6 @@ def checked_log(ratio: float) -> float:
     RangeError
         If it does not: 0.05 for 5 % is the usual slip.
     """
-    if not ratio > 1:
-        raise RangeError(f"a factor of {ratio} is not above 1; write 1.05 for 5 %")
+    if not 1 < ratio < np.inf:
+        raise RangeError(f"a factor of {ratio} is not a number above 1; write 1.05 for 5 %")
     return float(np.log(ratio))

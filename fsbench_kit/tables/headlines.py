@@ -6,8 +6,10 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+import parse  # type: ignore[import-untyped]
 import polars as pl
 
+from fsbench_kit.analysis.confounders.differences import DIFFERS
 from fsbench_kit.analysis.metrics import PLACE, QUESTION
 from fsbench_kit.analysis.verdict import REASONS, codes
 from fsbench_kit.tables.cells import CELL, cell_label, ordered, varying
@@ -130,8 +132,17 @@ def _not_comparable(rows: pl.DataFrame, _names: Sequence[str]) -> str:
         return f"{said}."
     code, number = counts.most_common(1)[0]
     meaning = REASONS[code].meaning
-    why = f": {meaning[:1].lower()}{meaning[1:]}"
+    differ = _what_differs(rows.filter(pl.col("reasons").list.contains(code)))
+    why = f": {differ}" if differ else f": {meaning[:1].lower()}{meaning[1:]}"
     return f"{said}{why}" if number == rows.height else f"{said}, {number:,} of them for this reason{why}"
+
+
+def _what_differs(rows: pl.DataFrame) -> str | None:
+    """Name the settings in which the groups of all rows differ, if there are any."""
+    common = set.intersection(*map(set, rows["footnotes"].to_list()))
+    found = [parse.parse(DIFFERS, note) for note in rows["footnotes"][0] if note in common]
+    settings = ["{} ({} against {})".format(*one.fixed) for one in found if one is not None]
+    return f"they differ in {listed(settings)}." if settings else None
 
 
 def withheld(comparison: pl.DataFrame) -> list[str]:

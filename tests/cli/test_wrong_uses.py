@@ -1,6 +1,9 @@
 """Wrong uses of the command: each has a message that says what to do, the right exit status, and no traceback."""
 
 import errno
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,7 +31,7 @@ WRONG = {
     "compare": "Missing argument",
     # paths
     "read nowhere": "No such file or directory",
-    "read ''": "an empty string is not a path",
+    "read ''": "one of the arguments is empty",
     "read nowhere/*.json": "No such file or directory",
     "read empty": "There is no log",
     "read binary": "binary data",
@@ -36,6 +39,10 @@ WRONG = {
     "read bianry": "Did you mean binary?",
     "replicate fio-nvme": "Did you mean fio-nvme-2021?",
     "read /dev/null": "not",
+    "read dangling": "dangling: The file cannot be read: No such file or directory. Give files",
+    "read bad.zip": "the archive cannot be opened",
+    "read many/*.txt --jobs 1": "2 more are like these",
+    "read --explain empty": "there is no file in this folder",
     "read --explain nowhere": "No such file or directory",
     "read --explain logs --to x.csv": "Give either --explain or --to",
     "audit nowhere": "nowhere: there is no such file or folder",
@@ -45,6 +52,9 @@ WRONG = {
     # files to write
     "read logs --to x.xlsx": "ends in .parquet, .csv or .json",
     "read logs --to /proc/x.csv": "cannot write",
+    "read logs --to ''": "Is a variable in the command not set?",
+    "read log.json --to log.json": "it is one of the logs",
+    "compare log.json logs --to log.json": "it is one of the logs",
     "read logs --to /proc/x": "/proc/x",
     "read logs --wide": "Add --to",
     "read logs --wide --to folder": "six frames are not one wide table",
@@ -57,7 +67,8 @@ WRONG = {
     # numbers
     f"{PATHS} --margin 0.95": "write 1.05 for 5 %",
     f"{PATHS} --margin many": "neither a percentage nor a ratio",
-    f"{PATHS} --margin nan": "is not above 1",
+    f"{PATHS} --margin nan": "is not a number above 1",
+    f"{PATHS} --margin inf": "is not a number above 1",
     f"{PATHS} --tolerance 5%": "Add --gate",
     f"{PATHS} --gate --tolerance 0.9": "Write 5% or 1.05",
     f"{PATHS} --confidence 95": "0.95",
@@ -78,10 +89,12 @@ WRONG = {
     f"{PATHS} --rows operation --columns operation": "cannot stand in rows and in columns",
     f"{PATHS} --labels a,b": "2 labels were given for 1 path",
     f"{PATHS} --labels a --factor host": "cannot be combined",
+    f"{PATHS} logs --labels a,": "a label is empty",
     f"{PATHS} --names '{{'": "is not a name template",
     f"{PATHS} --names run{{round}}.json": "One that fits: --names '{filesystem}.txt'",
     f"{PATHS} --columns filesytem": "Did you mean filesystem?",
     "read logs --assume xfs": "is not KEY=VALUE",
+    "read logs --assume block_size=banana": "'banana' cannot be assumed",
     # launches and reports
     "launch": "a plan is missing",
     "launch quikc --dry-run": "Did you mean quick?",
@@ -102,6 +115,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (here / "logs" / f"{name}.txt").write_text(text)
     (here / "binary").write_bytes(b"\0\1\2\3")
     (here / "prose").write_text("root:$secret:19000\n")
+    (here / "log.json").write_text(LOG.format(filesystem="xfs", rate="2500.000", elapsed="0.400"))
+    (here / "dangling").symlink_to("nothing")
+    (here / "bad.zip").write_bytes(b"PK")
+    (here / "many").mkdir()
+    for number in range(12):
+        (here / "many" / f"{number}.txt").write_text("nothing\n")
     return here
 
 
@@ -122,6 +141,24 @@ def test_a_wrong_use(folder: Path, line: str, sentence: str) -> None:
 
 def test_there_are_fifty_of_them() -> None:
     assert len(WRONG) >= 50
+
+
+def test_names_that_are_no_text_are_shown_and_read(folder: Path) -> None:
+    (here := folder / "latin").mkdir()
+    for name in (b"caf\xe9.txt", b"two\nlines.txt"):
+        (here / os.fsdecode(name)).write_bytes((folder / "logs" / "xfs.txt").read_bytes())
+        assert fsbench("read", here / os.fsdecode(name), "--jobs", "1").returncode == 0
+    data = fsb.read(here)
+    assert "caf\\udce9.txt" in data.diagnostics["message"].str.join("").item() + "".join(data.runs["source"])
+    assert "nowhere\\udce9" in fsbench("read", os.fsdecode(b"nowhere\xe9")).stderr
+
+
+def test_without_a_standard_output_there_is_no_traceback(folder: Path) -> None:
+    said = subprocess.run(
+        ["sh", "-c", f"'{sys.executable}' -c 'from fsbench_kit.cli import main; main()' read nowhere >&-"],
+        capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+    assert (said.returncode, "Traceback" in said.stderr) == (2, False), said.stderr
 
 
 def test_what_nobody_foresaw_is_said_without_a_traceback(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

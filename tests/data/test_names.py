@@ -135,6 +135,11 @@ def test_names_that_say_it_by_themselves(name: str, said: dict[str, str | int]) 
         (["fio-xfs-4k.json", "fio-xfs-128k.json"], "fio-xfs-{block_size}.json"),
         (["2024-03-01/xfs/fio.json", "2024-03-01/ext4/fio.json"], "{filesystem}/fio.json"),
         (["a/xfs/1.json", "a/xfs/2.json", "a/ext4/1.json"], "{filesystem}/{round}.json"),
+        (
+            ["linux/xfs/1.json", "linux/ext4/1.json", "bsd/zfs/1.json", "bsd/ufs/1.json"],
+            "{os}/{filesystem}/1.json",
+        ),
+        (["9f2/xfs.json", "a01/ext4.json"], "{filesystem}.json"),
         (["run_1 (copy).txt", "run_2 (copy).txt"], "run_{round} (copy).txt"),
         (["before.json", "after.json"], "{name1}.json"),
         (["old-kernel/1.json", "new-kernel/1.json"], "{name1}-kernel/1.json"),

@@ -433,6 +433,16 @@ def test_why_most_is_not_comparable_is_one_of_the_findings(comparison: Compare) 
     assert said in tables.findings(rows)
 
 
+def test_what_else_differs_is_named_where_groups_are_not_comparable(tmp_path: Path) -> None:
+    for seconds, name in enumerate(("linux/ext4", "linux/xfs", "freebsd/zfs"), 1):
+        for number in (1, 2):
+            path = tmp_path / f"{name}/{number}.log"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"real\t0m{seconds}.00{number}s\nuser\t0m0.250s\nsys\t0m0.100s\n")
+    said = tables.findings(fsb.compare(fsb.read(tmp_path, names="{os}/{filesystem}/{round}.log")))
+    assert "they differ in os (linux against freebsd)." in next(one for one in said if "cannot be compared" in one)
+
+
 def test_an_operation_is_named_once_with_and_without_its_sync(comparison: Compare) -> None:
     deleted = {"operation": "delete", "metric": "file_rate", "ratio": 0.59, "ci_low": 0.5, "ci_high": 0.7}
     rows = [

@@ -20,6 +20,10 @@ _EXTRA_DISKS: Final = ("log_device", "cache_device")
 """What one group has and the other lacks without a word about it."""
 
 
+DIFFERS: Final = "{} differs: {} against {}."
+"""What is said of a setting with one value in each group."""
+
+
 @confounder("CONFIG_MISMATCH", "verdict withheld", "The groups differ in a setting that is not the factor.")
 def _mismatch(design: Design) -> pl.DataFrame:
     """Name the settings that are known of both groups and differ; those that come with a target may."""
@@ -32,7 +36,7 @@ def _mismatch(design: Design) -> pl.DataFrame:
         .filter(told, first != second, counted(design.factor))
         .join(design.mixes, on=["pair", "key"], how="anti")
         .sort("kind", "key")
-        .select("pair", text=pl.format("{} differs: {} against {}.", "key", first, second))
+        .select("pair", text=pl.format(DIFFERS, "key", first, second))
     )
 
 
