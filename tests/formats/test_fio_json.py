@@ -565,6 +565,16 @@ def test_bins_that_go_by_their_index() -> None:
     ]
 
 
+def test_an_index_that_no_bin_of_fio_has_is_named(tmp_path: Path) -> None:
+    text = (DATA / "fio_json" / "3.0-bins-by-index.json").read_text()
+    path = tmp_path / "fio.json"
+    path.write_text(text.replace('"200": 1', '"123456789": 1'))
+    assert path.read_text() != text
+    data = fsb.read(path)
+    assert data.distributions["count"].drop_nulls().to_list() == [3]
+    assert "123456789: 1" in "".join(data.diagnostics["excerpt"].drop_nulls())
+
+
 def test_only_its_own_documents_are_recognised() -> None:
     assert {log_format for _, log_format in sniff(DOCUMENT)} == {fio_json}
     assert not list(fio_json.signatures(NORMAL))

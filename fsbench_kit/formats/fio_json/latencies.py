@@ -45,16 +45,19 @@ def read_latency(figures: Figures, block: Object, place: Place, kind: str) -> No
 def _counts(figures: Figures, named: Object) -> Counts | None:
     """Return bins that are held as numbers as columns."""
     document = figures.report.document
+    are_by_index = "FIO_IO_U_PLAT_BITS" in named  # up to fio 3.0
     known = {
         name: number
         for name, number in named.items()
-        if is_number(number) and _are_whole(name, document.number(number))
+        if is_number(number)
+        and _are_whole(name, document.number(number))
+        and not (are_by_index and int(name) >= _MOST_BINS)
     }
     if not known:
         return None
     names, numbers = list(map(int, known)), list(known.values())
-    if "FIO_IO_U_PLAT_BITS" in named:  # up to fio 3.0 bins go by their index
-        names = [bin_value(min(index, _MOST_BINS)) for index in names]
+    if are_by_index:
+        names = list(map(bin_value, names))
     counts = [int(document.number(number)) for number in numbers]
     places = [document.starts[number] for number in numbers]
     return Counts(
@@ -68,7 +71,8 @@ def _counts(figures: Figures, named: Object) -> Counts | None:
     )
 
 
-_MOST_BINS: Final = 2**12
+_MOST_BINS: Final = 29 * 64
+"""So many fio has."""
 
 
 def _are_whole(*words: str) -> bool:
