@@ -255,7 +255,9 @@ def _read_documents(texts: Sequence[str]) -> tuple[dict[str, CleanLogs], list[in
     left = list(range(len(texts)))
     for each in FORMATS:
         if (together := getattr(each, "together", None)) is not None:
-            found[name(each)], left = together(texts, left)
+            logs, left = together(texts, left)
+            if logs is not None:
+                found[name(each)] = logs
     return found, left
 
 

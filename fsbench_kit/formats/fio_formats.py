@@ -62,11 +62,10 @@ def read(texts: Sequence[str]) -> tuple[list[tuple[str, CleanLogs]], list[int]]:
     holes = {at: (found.chars, found.terse.start, found.document.stop) for at, found in cut.items()}
     before_json = {at: (found.chars, 0, found.document.start) for at, found in cut.items()}
     before_terse = {at: (found.chars, 0, found.terse.start) for at, found in cut.items()}
-    return [
-        *((each, _in_text(logs, lost, holes)) for each, logs in normal.items()),
-        (formats.name(fio_json), _in_text(json, lost, before_json)),
-        (formats.name(fio_terse), _in_text(terse, lost, before_terse)),
-    ], sorted(lost)
+    read_as = [(each, logs, holes) for each, logs in normal.items()]
+    read_as += [(formats.name(fio_json), json, before_json)] if json is not None else []
+    read_as += [(formats.name(fio_terse), terse, before_terse)] if terse is not None else []
+    return [(each, _in_text(logs, lost, cut_out)) for each, logs, cut_out in read_as], sorted(lost)
 
 
 def _cut(chars: str) -> _Pieces | None:

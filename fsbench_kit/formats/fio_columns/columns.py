@@ -31,8 +31,6 @@ class Log(NamedTuple):
     ----------
     numbers, lines
         Its numbers as they are printed, and on which lines.
-    names
-        The names of all its percentiles.
     bins, bin_lines
         Its bins, and on which lines each has its counts.
     """
@@ -41,7 +39,6 @@ class Log(NamedTuple):
     shape: Shape
     numbers: Sequence[str]
     lines: Ints
-    names: tuple[str, ...]
     bins: Sequence[Counts]
     bin_lines: Sequence[Ints]
 
@@ -139,11 +136,13 @@ class Rows(NamedTuple):
         """Return some of the rows."""
         return Rows._make(column[index] for column in self)
 
-    def merged(self, other: Rows) -> Rows:
-        """Return these and other rows, in the order of the logs and of their figures."""
-        pairs: Iterator[tuple[Any, Any]] = zip(self, other, strict=True)
-        both = (pl.concat(pair) if isinstance(pair[0], pl.Series) else np.concatenate(pair) for pair in pairs)
-        rows = Rows._make(both)
+    @classmethod
+    def merged(cls, several: Sequence[Rows]) -> Rows:
+        """Return rows in the order of the logs and of their figures."""
+        columns: Iterator[Sequence[Any]] = zip(*several, strict=True)
+        rows = cls._make(
+            pl.concat(parts) if isinstance(parts[0], pl.Series) else np.concatenate(parts) for parts in columns
+        )
         return rows.of(in_order(rows.log, rows.order))
 
 
@@ -163,15 +162,68 @@ class Numbered:
         return list(self._numbers)
 
 
-def by_figures(logs: Sequence[Log], column: Callable[[Figures], Ints]) -> Ints:
-    """Return a column over all logs that those share which have the same figures."""
-    known = {id(figures): column(figures) for figures in {id(log.figures): log.figures for log in logs}.values()}
-    return joined(known[id(log.figures)] for log in logs)
+class Group(NamedTuple):
+    """Logs that are printed alike, and so have the same figures and shape."""
+
+    figures: Figures
+    shape: Shape
+    logs: list[Log]
 
 
-def by_shape(logs: Sequence[Log], column: Callable[[Shape], Ints]) -> Ints:
-    """Return a column over all logs that those share which are of one shape."""
-    return joined(column(log.shape) for log in logs)
+class Logs:
+    """Logs, sorted so that those of one shape stand together: what they share is worked out once.
+
+    Attributes
+    ----------
+    groups
+        Those that are printed alike.
+    numbers
+        Which one each of them is of all that were given.
+    """
+
+    def __init__(self, logs: Sequence[Log]) -> None:
+        alike: dict[int, list[int]] = {}
+        for number, log in enumerate(logs):
+            alike.setdefault(id(log.shape), []).append(number)
+        self.groups = [
+            Group(logs[first].figures, logs[first].shape, [logs[number] for number in (first, *others)])
+            for first, *others in alike.values()
+        ]
+        self.numbers = ints(chain.from_iterable(alike.values()))
+        self._places = np.argsort(self.numbers)
+        self._sizes = [len(group.logs) for group in self.groups]
+
+    def by_figures(self, column: Callable[[Figures], Ints]) -> Ints:
+        """Return a column over all logs of what their figures tell."""
+        return joined(np.tile(column(group.figures), len(group.logs)) for group in self.groups)
+
+    def by_shape(self, column: Callable[[Shape], Ints]) -> Ints:
+        """Return a column over all logs of what their shapes tell."""
+        return joined(np.tile(column(group.shape), len(group.logs)) for group in self.groups)
+
+    def lines(self, column: Callable[[Shape], Ints]) -> Ints:
+        """Return on which lines some of the numbers of all logs stand."""
+        return joined(
+            np.array([log.lines for log in group.logs])[:, column(group.shape)].ravel() for group in self.groups
+        )
+
+    def sizes(self, column: Callable[[Shape], Ints]) -> Ints:
+        """Return how many of something each log has."""
+        return np.repeat(ints(len(column(group.shape)) for group in self.groups), self._sizes)
+
+    def starts(self, column: Callable[[Shape], Ints]) -> Ints:
+        """Return where those of each log begin among all of them."""
+        sizes = self.sizes(column)
+        starts: Ints = np.cumsum(sizes) - sizes
+        return starts
+
+    def starts_of(self, numbers: int | Ints, column: Callable[[Shape], Ints]) -> Ints:
+        """Return the same for some logs, by their numbers among those that were given."""
+        return self.starts(column)[self._places[numbers]]
+
+    def given(self, column: Callable[[Shape], Ints]) -> Ints:
+        """Return of each of something which log it is of, by its number among those that were given."""
+        return np.repeat(self.numbers, self.sizes(column))
 
 
 def joined(columns: Iterable[Ints]) -> Ints:
@@ -192,58 +244,63 @@ class Values:
 
     Attributes
     ----------
-    starts
-        Where those of each log begin, and where the last one ends.
     text
         As printed.
     counts
         As far as fio's own counters could hold them, and else -1.
     is_any
-        Whether each is not 0.
+        Whether each is not 0; what is none counts as that.
     is_cut
         Whether each has a point at its beginning or its end.
     """
 
-    def __init__(self, logs: Sequence[Log]) -> None:
-        sizes = [len(log.numbers) for log in logs]
-        self.starts = np.cumsum([0, *sizes])
-        numbers = chain.from_iterable(log.numbers for log in logs)
-        self.text = pl.Series("text", [*numbers, None], dtype=pl.String)
-        written, point = pl.col("text"), pl.col("text").str.find(".", literal=True)
-        known = self.text.to_frame().select(
-            digits=written.str.replace(".", "", literal=True).cast(pl.UInt64, strict=False),
-            decimals=written.str.len_bytes().cast(pl.Int64) - 1 - point,
-            is_cut=(point == 0) | (point == written.str.len_bytes() - 1),
-        )
-        self.is_cut = known["is_cut"].fill_null(value=False).to_numpy()
-        self._has_fraction = known["decimals"].is_not_null().to_numpy()
-        self._decimals = known["decimals"].fill_null(0).to_numpy()
-        digits = known["digits"]
-        self._digits = digits.fill_null(2**53).to_numpy()
-        are_none = digits.is_null().to_numpy()
-        is_no_count = self._has_fraction | (self._digits >= _MOST) | are_none
-        self.counts = np.where(is_no_count, 0, self._digits).astype(np.int64) - is_no_count
+    def __init__(self, logs: Logs) -> None:
+        self._logs = logs
+        each = [log.numbers for group in logs.groups for log in group.logs]
+        words = list(chain.from_iterable(each))
+        self._starts = np.cumsum([0, *map(len, each)])
+        self.text = pl.Series("text", [*words, None], dtype=pl.String)
+        lengths = self.text.str.len_bytes().fill_null(0).to_numpy().astype(np.int64)
+        ends = np.cumsum(lengths + 1) - 1
+        found = np.frombuffer(f"{' '.join(words)} ".encode(), np.uint8)[: ends[-1]]
+        points = np.flatnonzero(found == _POINT)
+        of_points = np.searchsorted(ends, points)
+        number_of_points = np.bincount(of_points, minlength=len(lengths))
+        digits = lengths - number_of_points
+        is_none = (number_of_points > 1) | (digits < 1) | (digits > MOST_DIGITS)
+        others = np.flatnonzero((found - _ZERO > _NINE - _ZERO) & (found != _POINT) & (found != _BLANK))
+        is_none[np.searchsorted(ends, others)] = True
+        self._has_fraction = number_of_points > 0
+        self._decimals = np.zeros(len(lengths), np.int64)
+        self._decimals[of_points] = ends[of_points] - 1 - points
+        self.is_cut = np.zeros(len(lengths), bool)
+        self.is_cut[of_points] = (self._decimals[of_points] == 0) | (points == (ends - lengths)[of_points])
+        are_none = np.flatnonzero(is_none[:-1])
+        are_any = [bool(words[number].strip("-0.")) for number in are_none.tolist()]
+        for number in are_none.tolist():
+            words[number] = "0"
+        plain = " ".join(words).encode().translate(None, b".")
+        self._digits = np.append(np.fromstring(plain, np.int64, sep=" "), 1)
         self.is_any = self._digits > 0
-        for number in np.flatnonzero(are_none[:-1]).tolist():
-            self.is_any[number] = bool(self.text[number].strip("-0."))
+        self.is_any[are_none] = are_any
+        self._digits[is_none] = _NO_DIGITS
+        self.counts = np.where(self._has_fraction | is_none, -1, self._digits)
 
-    def at(self, logs: Sequence[Log], column: Callable[[Shape], Ints]) -> Ints:
+    def at(self, column: Callable[[Shape], Ints]) -> Ints:
         """Return where numbers stand of which the shapes of logs tell their places in these."""
-        places = by_shape(logs, column)
-        starts = np.repeat(self.starts[:-1], [len(column(log.shape)) for log in logs])
-        found: Ints = np.where(places < 0, self.starts[-1], places + starts)
+        places = self._logs.by_shape(column)
+        starts = np.repeat(self._starts[:-1], self._logs.sizes(column))
+        found: Ints = np.where(places < 0, self._starts[-1], places + starts)
         return found
 
-    def are_there(self, logs: Sequence[Log], gates: Callable[[Shape], Ints]) -> Bools:
+    def are_there(self, gates: Callable[[Shape], Ints]) -> Bools:
         """Return of what has gates whether it is there."""
-        sizes = joined(log.shape.gates for log in logs)
-        ends = np.cumsum(sizes)
-        is_any = self.is_any[self.at(logs, lambda shape: shape.gated)]
-        is_open = np.logical_or.reduceat(is_any, ends - sizes) if len(sizes) else is_any
-        firsts = np.cumsum([0, *(len(log.shape.gates) for log in logs)])[:-1]
-        are_there: Bools = is_open[
-            by_shape(logs, gates) + np.repeat(firsts, [len(gates(log.shape)) for log in logs])
-        ]
+        logs = self._logs
+        sizes = logs.by_shape(lambda shape: shape.gates)
+        is_any = self.is_any[self.at(lambda shape: shape.gated)]
+        is_open = np.logical_or.reduceat(is_any, np.cumsum(sizes) - sizes) if len(sizes) else is_any
+        firsts = np.repeat(logs.starts(lambda shape: shape.gates), logs.sizes(gates))
+        are_there: Bools = is_open[logs.by_shape(gates) + firsts]
         return are_there
 
     def amounts(self, at: Ints, prints: Sequence[Print], which: Ints) -> Amounts:
@@ -282,43 +339,43 @@ class Values:
         return Amounts(value, low, high)
 
 
-def figures(logs: Sequence[Log], values: Values, places: Numbered, whats: Numbered) -> tuple[Rows, Bools, Bools]:
+def figures(logs: Logs, values: Values, places: Numbered, whats: Numbered) -> tuple[Rows, Bools, Bools]:
     """Return the figures of logs but for their percentiles.
 
     Beside them, which are there and are numbers that can be held, and which of the others are not merely 0.
     """
     hows = Numbered()
-    sizes = [len(log.shape.rows) for log in logs]
-    which = by_figures(logs, lambda own: ints(hows.number(row.printed) for row in own.rows))
+    which = logs.by_figures(lambda own: ints(hows.number(row.printed) for row in own.rows))
     prints: list[Print] = hows.items
-    at = values.at(logs, lambda shape: shape.rows)
+    at = values.at(lambda shape: shape.rows)
     value, low, high = values.amounts(at, prints, which)
-    is_there = values.are_there(logs, lambda shape: shape.row_gates)
+    is_there = values.are_there(lambda shape: shape.row_gates)
     are_known = is_there & ~np.isnan(value)
     are_strange = ~are_known & (is_there | (value != 0))
     for column in (value, low, high):
         column[~is_there] = np.nan
-    starts = np.repeat(np.cumsum([0, *sizes])[:-1], [len(log.shape.means) for log in logs])
-    means = by_shape(logs, lambda shape: shape.means) + starts
+    starts = np.repeat(logs.starts(lambda shape: shape.rows), logs.sizes(lambda shape: shape.means))
+    means = logs.by_shape(lambda shape: shape.means) + starts
     shares, of = means[::2], means[1::2]
     is_known = ~np.isnan(low[of])
     shares, of = shares[is_known], of[is_known]
     if len(shares):
-        made = logs[0].figures.shares(*(Amounts(value[some], low[some], high[some]) for some in (shares, of)))
+        made = logs.groups[0].figures.shares(
+            *(Amounts(value[some], low[some], high[some]) for some in (shares, of))
+        )
         low[shares], high[shares] = made.low, made.high
-    log = np.repeat(np.arange(len(logs)), sizes)
     of_print = ints(whats.number(each.what) for each in prints)
     rows = Rows(
-        log,
-        by_shape(logs, lambda shape: shape.orders),
-        by_figures(logs, lambda own: ints(places.number(row.place) for row in own.rows)),
+        logs.given(lambda shape: shape.rows),
+        logs.by_shape(lambda shape: shape.orders),
+        logs.by_figures(lambda own: ints(places.number(row.place) for row in own.rows)),
         of_print[which],
         value,
         low,
         high,
-        values.counts[values.at(logs, lambda shape: shape.samples)],
+        values.counts[values.at(lambda shape: shape.samples)],
         values.text.gather(at),
-        joined(log.lines[log.shape.rows] for log in logs),
+        logs.lines(lambda shape: shape.rows),
     )
     return rows, are_known, are_strange
 
@@ -338,4 +395,6 @@ _ABOVE: Final[Mapping[str, int]] = {"nearest": 1, "down": 2, "up": 0, "exact": 0
 """How far the true values reach below and above a print, in halves of its last place."""
 _MOST_PLACES: Final = 12
 _POWERS: Final = 10.0 ** np.arange(_MOST_PLACES + 1)
-_MOST: Final = 10**MOST_DIGITS
+_NO_DIGITS: Final = 2**53
+"""What stands for the digits of a number that is to be looked at by itself."""
+_BLANK, _POINT, _ZERO, _NINE = b" .09"

@@ -114,9 +114,11 @@ class Kind(ABC, Generic[P]):
         return ()
 
 
-def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[CleanLogs, list[int]]:
-    """Read those of some reports that are of a kind; return them, and the indexes of all other texts given."""
+def read(reports: Iterable[P], kinds: Alike[P], given: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
+    """Read those of some reports that are of a kind; return these, if there are any, and the others' indexes."""
     found = [(report, kind) for report in reports if (kind := kinds.kind_of(report)) is not None]
+    if not found:
+        return None, list(given)
     collected = _Collected(found)
     return collected.logs(), sorted({*given} - {report.at for report, _ in found} | {*collected.left})
 

@@ -9,30 +9,21 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from fsbench_kit.formats.fio import LAST_BIN, bin_widths
-from fsbench_kit.formats.fio_columns.columns import (
-    ORDER,
-    Bools,
-    Floats,
-    Ints,
-    Rows,
-    by_figures,
-    ints,
-    joined,
-)
+from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Rows, ints, joined
 from fsbench_kit.model.records import what
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fsbench_kit.formats.fio_columns.columns import Log, Numbered, Values
+    from fsbench_kit.formats.fio_columns.columns import Logs, Numbered, Shape, Values
     from fsbench_kit.formats.fio_columns.figures import Latencies
     from fsbench_kit.model.records import What
 
@@ -79,7 +70,7 @@ class Percentiles(NamedTuple):
         Whether the percentiles of some latencies do not rise, or are not those that the bins make.
     """
 
-    rows: Rows
+    rows: list[Rows]
     latencies: LatencyColumns
     bins: Bins
     wrong: list[Wrong]
@@ -87,45 +78,46 @@ class Percentiles(NamedTuple):
     disagree: Bools
 
 
-def percentiles(
-    logs: Sequence[Log], values: Values, places: Numbered, whats: Numbered, metrics: Numbered
-) -> Percentiles:
+def percentiles(logs: Logs, values: Values, places: Numbered, whats: Numbered, metrics: Numbered) -> Percentiles:
     """Read the percentiles and bins of logs."""
-    each = [latencies for log in logs for latencies in log.figures.latencies]
-    sizes = [len(log.figures.latencies) for log in logs]
-    log = np.repeat(np.arange(len(logs)), sizes)
-    is_old = np.repeat(np.array([each.figures.is_old for each in logs], bool), sizes)
-    requests = values.counts[values.at(logs, lambda shape: shape.requests)]
+
+    def of_each(number: Callable[[Latencies], int]) -> Ints:
+        return logs.by_figures(lambda own: ints(map(number, own.latencies)))
+
     known = LatencyColumns(
-        each,
-        log,
-        requests,
-        is_old,
-        values.are_there(logs, lambda shape: shape.latency_gates),
-        by_figures(logs, lambda own: ints(places.number(item.place) for item in own.latencies)),
-        by_figures(logs, lambda own: ints(metrics.number(item.metric) for item in own.latencies)),
-        by_figures(logs, lambda own: ints(item.order for item in own.latencies)),
+        logs.given(_latencies),
+        values.counts[values.at(lambda shape: shape.requests)],
+        logs.by_figures(lambda own: np.repeat(ints([own.is_old]), len(own.latencies))) > 0,
+        values.are_there(_latencies),
+        of_each(lambda item: places.number(item.place)),
+        of_each(lambda item: metrics.number(item.metric)),
+        of_each(lambda item: item.order),
     )
-    printed = _printed(logs, values, np.cumsum([0, *sizes])[:-1], known)
-    bins, found, wrong_bins = _bins(logs, known)
+    printed = _printed(logs, values, known)
+    bins, found, wrong_bins = _bins(
+        logs, known, of_each(lambda item: -1 if item.bins is None else item.bins), places
+    )
     made = _made(found, printed, known)
     rows = _rows(printed, known, whats, metrics.items, np.arange(len(printed.of)))
     rows_made = _rows(made, known, whats, metrics.items, len(printed.of) + np.arange(len(made.of)))
     wrong = sorted([*_strange(printed, known), *wrong_bins], key=lambda item: item[0])
     return Percentiles(
-        rows.merged(rows_made),
+        [rows, rows_made],
         known,
         bins,
         [item for _, item in wrong],
         printed.value >= 0,
-        _disagree(printed, made, len(each)),
+        _disagree(printed, made, len(known.log)),
     )
+
+
+def _latencies(shape: Shape) -> Ints:
+    return shape.latency_gates
 
 
 class LatencyColumns(NamedTuple):
     """Latencies as columns: of which log, how many requests, of fio 2.x, there at all, place, metric and order."""
 
-    each: list[Latencies]
     log: Ints
     requests: Ints
     is_old: Bools
@@ -156,24 +148,32 @@ class _Values(NamedTuple):
     line: Ints
 
 
-def _printed(logs: Sequence[Log], values: Values, starts: Ints, known: LatencyColumns) -> _Values:
-    names = list(chain.from_iterable(log.names for log in logs))
-    at = values.at(logs, lambda shape: shape.percentiles)
-    of = joined(log.shape.latency_of + start for log, start in zip(logs, starts, strict=True))
-    rank = np.where(known.are_there[of], np.array(list(map(_rank, names)), float), 0)
+def _printed(logs: Logs, values: Values, known: LatencyColumns) -> _Values:
+    def percentiles(shape: Shape) -> Ints:
+        return shape.percentiles
+
+    at = values.at(percentiles)
+    of = logs.by_shape(lambda shape: shape.latency_of)
+    of += np.repeat(logs.starts(_latencies), logs.sizes(percentiles))
+    names: Any = logs.by_figures(
+        lambda own: np.array([name for each in own.latencies for name, _ in each.percentiles], object)
+    )
+    ranks = logs.by_figures(
+        lambda own: np.array([_rank(name) for each in own.latencies for name, _ in each.percentiles])
+    )
+    rank = np.where(known.are_there[of], ranks, 0)
     value = np.where(rank > 0, values.counts[at], -1)
     widths = bin_widths(value)
     is_possible = (value >= 0) & ((value % widths == widths // 2) | known.is_old[of])
-    lines = joined(log.lines[log.shape.percentiles] for log in logs)
     return _Values(
         of,
         rank,
         value,
         is_possible,
         np.ones(len(of), bool),
-        np.array(names, object),
+        names,
         values.text.gather(at),
-        lines,
+        logs.lines(percentiles),
     )
 
 
@@ -202,64 +202,68 @@ class _Found(NamedTuple):
     line: Ints
 
 
-def _bins(logs: Sequence[Log], known: LatencyColumns) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
-    """Read the bins of all latencies; return them, those that make percentiles, and what is wrong with them."""
-    given = [
-        (number, log.bins[latencies.bins], log.bin_lines[latencies.bins])
-        for number, (latencies, log, is_there) in enumerate(
-            zip(
-                known.each,
-                (log for log in logs for _ in log.figures.latencies),
-                known.are_there.tolist(),
-                strict=True,
-            )
-        )
-        if latencies.bins is not None and is_there
-    ]
-    of = np.repeat(ints(number for number, _, _ in given), [len(counts.names) for _, counts, _ in given])
+def _bins(
+    logs: Logs, known: LatencyColumns, which: Ints, places: Numbered
+) -> tuple[Bins, _Found, list[tuple[tuple[int, int], Wrong]]]:
+    """Read the bins of all latencies; return them, those that make percentiles, and what is wrong with them.
+
+    Of its log's bins, `which` are those of each latencies; below 0 it has none.
+    """
+    each = [log for group in logs.groups for log in group.logs]
+    numbers = np.flatnonzero((which >= 0) & known.are_there)
+    starts = np.cumsum([0, *(len(log.bins) for log in each)])[:-1]
+    at = (which + np.repeat(starts, logs.sizes(_latencies)))[numbers].tolist()
+    all_bins = list(chain.from_iterable(log.bins for log in each))
+    all_lines = list(chain.from_iterable(log.bin_lines for log in each))
+    given = [all_bins[number] for number in at]
+    sizes = ints(len(bins.names) for bins in given)
+    of = np.repeat(numbers, sizes)
     names, counts, lines = (
         joined(columns)
         for columns in (
-            [counts.names for _, counts, _ in given],
-            [counts.counts for _, counts, _ in given],
-            [lines for _, _, lines in given],
+            (bins.names for bins in given),
+            (bins.counts for bins in given),
+            (all_lines[number] for number in at),
         )
     )
     widths = bin_widths(names)
     requests = known.requests[of]
     are_bins = (names % widths == widths // 2) | known.is_old[of]
     are_bins &= (requests < 0) | (counts <= requests)  # others are named with the numbers that were not read
-    start = 0
-    for _, each, _ in given:
-        each.is_read = are_bins[start : start + len(each.names)]
-        start += len(each.names)
+    for bins, is_read in zip(given, np.split(are_bins, np.cumsum(sizes)[:-1]), strict=False):
+        bins.is_read = is_read
     kept = are_bins & (counts > 0)
-    of, names, counts, lines, widths = (column[kept] for column in (of, names, counts, lines, widths))
+    if not kept.all():
+        of, names, counts, lines, widths = (column[kept] for column in (of, names, counts, lines, widths))
     low = names - names % widths
     per_second = known.per_second[of]
     high = (low + np.where(widths > 1, widths, 0)) / per_second
     high[names >= LAST_BIN] = np.nan
-    bins = Bins(of, low / per_second, high, counts, lines)
-    totals = np.zeros(len(known.each), np.int64)
+    bins_read = Bins(of, low / per_second, high, counts, lines)
+    totals = np.zeros(len(known.log), np.int64)
     np.add.at(totals, of, counts)
     wrong = []
-    for number, each, _ in given:
-        total, expected = int(totals[number]), int(known.requests[number])
-        if 0 <= expected != total > 0 and each.is_whole and each.is_read.all():
-            place = known.each[number].place
-            message = f"The bins count {total} requests of {place.operation}, and N is {expected}."
+    expected = known.requests[numbers]
+    for index in np.flatnonzero((expected >= 0) & (expected != totals[numbers]) & (totals[numbers] > 0)).tolist():
+        number, bins = int(numbers[index]), given[index]
+        if bins.is_whole and bins.is_read.all():
+            operation = places.items[known.place[number]].operation
+            message = f"The bins count {totals[number]} requests of {operation}, and N is {expected[index]}."
             line = int(lines[np.searchsorted(of, number)])
             wrong.append(((number, 1), Wrong(int(known.log[number]), "FIGURES_DISAGREE", message, line)))
-    is_all = (totals == known.requests)[of]
-    of, names, counts, lines = (column[is_all] for column in (of, names, counts, lines))
+    is_all = totals == known.requests
+    if not is_all[numbers].all():
+        of, names, counts, lines = (column[is_all[of]] for column in (of, names, counts, lines))
     rises = (np.diff(names) >= 0) | (np.diff(of) > 0)
-    order = slice(None) if rises.all() else np.lexsort((names, of))
-    return bins, _Found(of[order], names[order], counts[order], lines[order]), wrong
+    if not rises.all():
+        order = np.lexsort((names, of))
+        of, names, counts, lines = (column[order] for column in (of, names, counts, lines))
+    return bins_read, _Found(of, names, counts, lines), wrong
 
 
 def _made(found: _Found, printed: _Values, known: LatencyColumns) -> _Values:
     """Return the percentiles that bins make: those that are printed, or where none are those that fio has."""
-    has_bins, has_ranks = (np.zeros(len(known.each), bool) for _ in range(2))
+    has_bins, has_ranks = (np.zeros(len(known.log), bool) for _ in range(2))
     has_bins[found.of] = True
     has_ranks[printed.of[printed.rank > 0]] = True
     wanted = np.flatnonzero((printed.rank > 0) & has_bins[printed.of])

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from fsbench_kit.formats.fio_columns import columns
-from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Numbered, ints
+from fsbench_kit.formats.fio_columns.columns import ORDER, Bools, Floats, Ints, Numbered, Rows
 from fsbench_kit.formats.fio_columns.figures import printed
 from fsbench_kit.formats.fio_columns.percentiles import percentiles
 from fsbench_kit.model.records import Bins, Distributions, Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from fsbench_kit.formats.fio_columns.columns import Log
+    from fsbench_kit.formats.fio_columns.columns import Log, Shape
+    from fsbench_kit.formats.fio_columns.figures import Bucket
     from fsbench_kit.formats.fio_columns.percentiles import Wrong
     from fsbench_kit.model.records import Measurement, Place, What
 
@@ -58,12 +60,12 @@ class Sheet:
     def __init__(self, logs: Sequence[Log]) -> None:
         self.logs = logs
         self._places, self._whats, self._metrics = Numbered(), Numbered(), Numbered()
-        self._values = values = columns.Values(logs)
-        self.figures, self._is_known, self._is_strange = columns.figures(logs, values, self._places, self._whats)
-        self._latencies = percentiles(logs, values, self._places, self._whats, self._metrics)
-        self._starts = np.cumsum([0, *(len(log.figures.rows) for log in logs)])
-        self._starts_of_percentiles = np.cumsum([0, *(len(log.names) for log in logs)])
-        self.rows = self.figures.of(np.flatnonzero(self._is_known)).merged(self._latencies.rows)
+        self._sorted = columns.Logs(logs)
+        self._values = values = columns.Values(self._sorted)
+        shared = self._places, self._whats
+        self.figures, self._is_known, self._is_strange = columns.figures(self._sorted, values, *shared)
+        self._latencies = percentiles(self._sorted, values, *shared, self._metrics)
+        self.rows = Rows.merged([self.figures.of(np.flatnonzero(self._is_known)), *self._latencies.rows])
         self._buckets = self._read_buckets()
         self.distributions = self._distributions()
 
@@ -87,35 +89,28 @@ class Sheet:
         """What is wrong with single numbers."""
         return self._latencies.wrong
 
-    def _read_buckets(self) -> tuple[Ints, Distribution]:
+    def _read_buckets(self) -> tuple[Bools, Distribution]:
         """Return which of all shares were read, and these."""
-        logs = self.logs
-        at = self._values.at(logs, lambda shape: shape.buckets)
+        logs = self._sorted
+        at = self._values.at(_buckets)
         share, _, _ = self._values.amounts(at, [_SHARE], np.zeros(len(at), np.int64))
-        with_zeros = columns.by_figures(logs, lambda own: ints(item.with_zeros for item in own.buckets))
-        is_read = ~np.isnan(share) & ((with_zeros > 0) | (share != 0))
-        kept = np.flatnonzero(is_read)
-        log = np.repeat(np.arange(len(logs)), [len(log.figures.buckets) for log in logs])
 
-        def of_each(column: Any) -> Ints:
-            return columns.by_figures(logs, lambda own: ints(map(column, own.buckets)))[kept]
+        def of_each(column: Callable[[Bucket], float | None], kind: type = int) -> Any:
+            return logs.by_figures(lambda own: np.array(list(map(column, own.buckets)), kind))
 
-        def ends(column: Any) -> Floats:
-            known = columns.by_figures(logs, lambda own: np.array(list(map(column, own.buckets)), float))
-            return known.astype(float)[kept]
-
-        lines = columns.joined(log.lines[log.shape.buckets] for log in logs)
-        return is_read, Distribution(
-            log[kept],
-            of_each(lambda item: item.order),
+        is_read = ~np.isnan(share) & ((of_each(attrgetter("with_zeros")) > 0) | (share != 0))
+        read = Distribution(
+            logs.given(_buckets),
+            of_each(attrgetter("order")),
             of_each(lambda item: self._places.number(item.place)),
             of_each(lambda item: self._metrics.number(item.metric)),
-            ends(lambda item: item.low),
-            ends(lambda item: item.high),
-            np.full(len(kept), -1),
-            share[kept],
-            lines[kept],
+            of_each(attrgetter("low"), float),
+            of_each(attrgetter("high"), float),
+            np.full(len(share), -1),
+            share,
+            logs.lines(_buckets),
         )
+        return is_read, read.of(np.flatnonzero(is_read))
 
     def _distributions(self) -> Distribution:
         bins, latencies = self._latencies.bins, self._latencies.latencies
@@ -192,21 +187,16 @@ class Sheet:
     def read_numbers(self, log: int) -> Ints:
         """Return which numbers of a log found their place."""
         own = self.logs[log]
-        shape = own.shape
-        starts = np.cumsum([0, *(len(each.figures.buckets) for each in self.logs)])
-        is_read, _ = self._buckets
-        percentiles_read = self._latencies.is_read
-        bins = [each.numbers[each.is_read] for each in own.bins if each.numbers is not None]
-        return np.concatenate(
-            [
-                shape.rows[self._is_known[self._starts[log] : self._starts[log + 1]]],
-                shape.percentiles[
-                    percentiles_read[self._starts_of_percentiles[log] : self._starts_of_percentiles[log + 1]]
-                ],
-                shape.buckets[is_read[starts[log] : starts[log + 1]]],
-                *bins,
-            ]
-        )
+        read = [each.numbers[each.is_read] for each in own.bins if each.numbers is not None]
+        is_read_bucket, _ = self._buckets
+        for column, is_read in (
+            (_figures, self._is_known),
+            (_percentiles, self._latencies.is_read),
+            (_buckets, is_read_bucket),
+        ):
+            numbers, start = column(own.shape), int(self._sorted.starts_of(log, column))
+            read.append(numbers[is_read[start : start + len(numbers)]])
+        return np.concatenate(read)
 
     # Of many logs
 
@@ -216,22 +206,25 @@ class Sheet:
         latencies = self._latencies
         odd[latencies.latencies.log[latencies.disagree]] = True
         odd[self.figures.log[self._is_strange]] = True
-        sizes = [len(log.shape.every) for log in self.logs]
-        is_cut = self._values.is_cut[self._values.at(self.logs, lambda shape: shape.every)]
-        odd[np.repeat(np.arange(len(odd)), sizes)[is_cut]] = True
+        is_cut = self._values.is_cut[self._values.at(_every)]
+        odd[self._sorted.given(_every)[is_cut]] = True
         odd[np.bincount(self.rows.log, minlength=len(odd)) == 0] = True
         unread = np.flatnonzero(~latencies.is_read)
         if len(unread):
-            of_log = np.repeat(np.arange(len(self.logs)), [len(log.names) for log in self.logs])
-            at = self._values.at(self.logs, lambda shape: shape.percentiles)[unread]
-            odd[of_log[unread][(self._values.text.gather(at).str.strip_chars("0") != "").to_numpy()]] = True
+            at = self._values.at(_percentiles)[unread]
+            odd[
+                self._sorted.given(_percentiles)[unread][
+                    (self._values.text.gather(at).str.strip_chars("0") != "").to_numpy()
+                ]
+            ] = True
         return odd
 
     def columns_of(self, logs: Ints) -> list[Measurement]:
         """Return the measurements of logs that are printed alike, but for percentiles, as columns."""
         figures, whats, places = self.figures, self.whats, self.places
         number = len(self.logs[logs[0]].figures.rows)
-        index = (self._starts[logs][:, None] + np.arange(number)).T
+        starts = self._sorted.starts_of(logs, _figures)
+        index = (starts[:, None] + np.arange(number)).T
         value, low, high = (column[index] for column in (figures.value, figures.low, figures.high))
         texts = figures.text.gather(index.ravel()).to_list()
         lines = figures.line[index]
@@ -245,6 +238,22 @@ class Sheet:
             )
             made.append(Figure._make(of_one).measurement())
         return made
+
+
+def _every(shape: Shape) -> Ints:
+    return shape.every
+
+
+def _figures(shape: Shape) -> Ints:
+    return shape.rows
+
+
+def _percentiles(shape: Shape) -> Ints:
+    return shape.percentiles
+
+
+def _buckets(shape: Shape) -> Ints:
+    return shape.buckets
 
 
 def _or_none(column: Floats) -> list[float | None]:

@@ -27,7 +27,7 @@ _SIGNS_OF_MORE: Final = ("\\", "&", "<", "\r", '"" : ', "bonnie", "iozone", "sys
 """Escapes, a key without a name, and the names of other tools."""
 
 
-def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs, list[int]]:
+def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
     """Read those of some texts, by their indexes, that are nothing but a document as fio printed it.
 
     Whatever is out of the ordinary in a document makes it one for `fsbench_kit.formats.fio_json.parse`.
@@ -35,7 +35,7 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
     Returns
     -------
     tuple
-        The documents, and the indexes of the texts that are left over.
+        The documents if there are any, and the indexes of the texts that are left over.
     """
     given = list(which)
     return fio_columns.read(_printed(texts, given), _KINDS, given)
@@ -74,19 +74,13 @@ def _learned(first: Printed) -> Learned | None:
     reader = Reader(Text(first.cut.chars), report)
     at = {match.start(): place for place, match in enumerate(NUMBER.finditer(chars))}
     places = [at.get(start, -1) for start in document.starts]
-    names = {
-        places[number] - 1: name
-        for latencies in reader.figures.latencies
-        for name, number in latencies.percentiles
-    }
     has_all = -1 not in places and all(
         first.numbers[place] == document.number(number) for number, place in enumerate(places)
     )
-    has_all &= all(first.numbers[place] == name for place, name in names.items())
     if not has_all or len(reader.figures.bins) != len(first.cut.bins):
         return None
-    in_strings = sorted({*at.values()} - {*places} - {*names})
-    return Learned(DocumentKind(reader, places, list(names), first), in_strings)
+    in_strings = sorted({*at.values()} - {*places})
+    return Learned(DocumentKind(reader, places, first), in_strings)
 
 
 _KINDS: Final = Alike(_learned)

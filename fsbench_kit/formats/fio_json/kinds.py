@@ -42,13 +42,11 @@ class DocumentKind(fio_columns.Kind[Printed]):
         Of the first of them.
     places
         Which numbers of the text are those of the document.
-    names
-        Which are the names of percentiles.
     first
         It itself.
     """
 
-    def __init__(self, reader: Reader, places: list[int], names: list[int], first: Printed) -> None:
+    def __init__(self, reader: Reader, places: list[int], first: Printed) -> None:
         self._reader = reader
         report, figures = reader.report, reader.figures
         self.figures, self.facts, self.checked = figures, reader.facts(), reader.kind
@@ -61,7 +59,6 @@ class DocumentKind(fio_columns.Kind[Printed]):
         ]
         bins = first.cut.places
         document = report.document
-        self._names = picker(names)
         self._places, starts = places, np.array(document.starts, np.intp)
         self._shape = Shape(figures, np.array(places, np.int64))
         self._lines, self._bins_before = np.zeros((2, len(first.numbers)), np.int64)
@@ -97,7 +94,6 @@ class DocumentKind(fio_columns.Kind[Printed]):
             self._shape,
             report.numbers,
             self._lines + cut.heights[self._bins_before],
-            tuple(self._names(report.numbers)),
             cut.bins,
             [
                 line + height + bins.step * np.arange(1, len(bins.names) + 1)

@@ -110,7 +110,6 @@ class Reader:
             figures.shape,
             list(map(document.number, range(len(document.starts)))),
             self.text.lines(np.array(document.starts, np.intp)),
-            tuple(name for latencies in figures.latencies for name, _ in latencies.percentiles),
             figures.bins,
             [self.text.lines(bins.starts) for bins in figures.bins],
         )
@@ -331,6 +330,8 @@ Unread = tuple[int, str, str]
 
 def unread_counts(counts: Counts, places: NDArray[np.int64] | None = None) -> list[Unread]:
     """Return the counts for which there is no place, and where they stand: in the text, or as some places say."""
+    if counts.is_read.all():
+        return []
     lost = np.flatnonzero(~counts.is_read & (counts.counts > 0))
     starts, names, numbers = (
         column[lost].tolist()

@@ -36,7 +36,7 @@ from fsbench_kit.formats.text import Text
 from fsbench_kit.model.records import Diagnostic, Measurement, Setting
 
 
-def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs, list[int]]:
+def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> tuple[CleanLogs | None, list[int]]:
     """Read those of some texts, by their indexes, that are nothing but the lines of one run.
 
     Whatever is out of the ordinary in a text makes it one for `fsbench_kit.formats.fio_terse.parse`.
@@ -44,7 +44,7 @@ def together(texts: Sequence[str] | Mapping[int, str], which: Iterable[int]) -> 
     Returns
     -------
     tuple
-        The runs, and the indexes of the texts that are left over.
+        The runs if there are any, and the indexes of the texts that are left over.
     """
     given = list(which)
     reports = (
@@ -197,7 +197,7 @@ class _Kind(fio_columns.Kind[fio_columns.Printed]):
 
     def log(self, report: fio_columns.Printed) -> Log:
         """Return the numbers of a run."""
-        return Log(self.figures, self.figures.shape, report.numbers, self._lines, (), (), ())
+        return Log(self.figures, self.figures.shape, report.numbers, self._lines, (), ())
 
     def is_odd(self, log: Log) -> bool:
         """Whether nothing in a run took any time, so that its duration is unknown."""
