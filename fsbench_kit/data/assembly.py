@@ -28,6 +28,39 @@ if TYPE_CHECKING:
     from fsbench_kit.model.records import Setting
 
 
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """The frames of a dataset, in which runs still have their numbers.
+
+    Attributes
+    ----------
+    runs, diagnostics
+        As in a dataset.
+    of
+        The file in which each run was met first, by which they are in order.
+    belonging
+        By their names the frames of what belongs to runs, in their order; `RUN` stands for the ``run_id``.
+    """
+
+    runs: pl.DataFrame
+    of: pl.Series
+    belonging: dict[str, pl.DataFrame]
+    diagnostics: pl.DataFrame
+
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset."""
+        ids = self.runs["run_id"]
+        return Dataset(
+            runs=self.runs,
+            diagnostics=self.diagnostics,
+            **{
+                name: frame.select(ids.gather(frame[RUN]), pl.exclude(RUN))
+                for name, frame in self.belonging.items()
+            },
+        )
+
+
 def assemble(logs: Iterable[Log]) -> Dataset:
     """Build the frames from logs.
 
@@ -35,9 +68,14 @@ def assemble(logs: Iterable[Log]) -> Dataset:
     of its most complete print. Where equal bytes recur that tell too little to be known for one run, their ordinal
     tells them apart.
     """
-    given = [log if (source := legible(log.source)) == log.source else _renamed(log, source) for log in logs]
-    found, said = _found(given)
+    given = legibly(logs)
+    return assembly(given, *found_in(given)).dataset
+
+
+def assembly(logs: Sequence[Log], found: Found, said: pl.DataFrame) -> Assembly:
+    """Do the same with the runs that were found in logs, and what is said in these."""
     sets, remarks = same_runs(found)
+    of = found.facts["source"].gather(pl.Series(list(map(min, sets)), dtype=pl.Int64))
     found, more = _merged(found, sets)
     settings = _with_outside(found)
     runs = _runs_frame(found)
@@ -59,16 +97,17 @@ def assemble(logs: Iterable[Log]) -> Dataset:
         "distributions": found.columns.distributions,
         "series": found.columns.series,
     }
-    ids = runs["run_id"]
-    return Dataset(
-        runs=runs,
-        diagnostics=_by_source(said, [log.source for log in given]),
-        **{name: frame.select(ids.gather(frame[RUN]), pl.exclude(RUN)) for name, frame in belonging.items()},
-    )
+    return Assembly(runs, of, belonging, by_source(said, [log.source for log in logs]))
 
 
-def _renamed(log: Log, source: str) -> Log:
-    return replace(log, source=source, name=None if log.name is None else legible(log.name))
+def legibly(logs: Iterable[Log]) -> list[Log]:
+    """Return logs whose names can be written down."""
+    return [
+        log
+        if (source := legible(log.source)) == log.source
+        else replace(log, source=source, name=None if log.name is None else legible(log.name))
+        for log in logs
+    ]
 
 
 def runs_of(part: Part) -> list[list[int]]:
@@ -111,7 +150,7 @@ _FACTS: Final = pl.Schema(
 """Where a run stands, and what is known of it from outside its log."""
 
 
-def _found(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
+def found_in(logs: Sequence[Log]) -> tuple[Found, pl.DataFrame]:
     """Return the runs in logs, and what is said in these, both in the order of the logs."""
     columns = _with_series_beside(Columns.gathered(list(_parts(logs))), logs)
     severities = SCHEMAS["diagnostics"]["severity"]
@@ -211,7 +250,7 @@ def _runs_frame(found: Found) -> pl.DataFrame:
     return known.select(columns[name].cast(kind).alias(name) for name, kind in schema.items())
 
 
-def _by_source(said: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
+def by_source(said: pl.DataFrame, sources: Iterable[str]) -> pl.DataFrame:
     """Sort diagnostics by the files that they are about, in the order in which these were given."""
     order = {source: index for index, source in enumerate(dict.fromkeys(sources))}
     if said.is_empty():

@@ -20,9 +20,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from fsbench_kit.data.again import Outcome
+from fsbench_kit.data.assembly import Assembly
 from fsbench_kit.data.batches import Read, read_files
-from fsbench_kit.data.columns import Columns, packed, unpacked
+from fsbench_kit.data.columns import BELONGING, Columns, packed, unpacked
 from fsbench_kit.data.files import Stamp
+from fsbench_kit.model.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,10 +71,12 @@ class ReadFiles:
             self._entry.write([stamps, *Columns.gathered(list(kept.values())).frames()])
 
 
-def read_cached(files: Sequence[File], places: Sequence[Path], executor: Executor | None) -> list[Read]:
+def read_cached(
+    files: Sequence[File], places: Sequence[Path], executor: Executor | None, *, keeping: bool = True
+) -> list[Read]:
     """Return what was read of files, of which those are read anew that were not kept as they are.
 
-    What is read of the files of one place, which is a folder, is kept together.
+    What is read of the files of one place, which is a folder, is kept together, if these are all of it.
     """
     caches = {place: ReadFiles(place) for place in dict.fromkeys(places)}
     known = [caches[place].read(file) for file, place in zip(files, places, strict=True)]
@@ -79,7 +84,7 @@ def read_cached(files: Sequence[File], places: Sequence[Path], executor: Executo
     for number, read in zip(new, read_files([files[number] for number in new], executor), strict=True):
         known[number] = read
     result = [read for read in known if read is not None]
-    for place in {places[number] for number in new if result[number].stamp is not None}:
+    for place in {places[number] for number in new if keeping and result[number].stamp is not None}:
         caches[place].keep(read for read, own in zip(result, places, strict=True) if own == place)
     return result
 
@@ -87,30 +92,41 @@ def read_cached(files: Sequence[File], places: Sequence[Path], executor: Executo
 _STAMPS: Final = pl.Schema(dict.fromkeys(Stamp._fields, pl.Int64()))
 
 
-class Results:
-    """What became of all that was found in some places.
+class Outcomes:
+    """What became of all that was found in some places, which are folders."""
 
-    Parameters
-    ----------
-    places
-        These.
-    traces
-        What decides what becomes of it.
-    """
-
-    def __init__(self, places: Iterable[Path], traces: Sequence[object]) -> None:
+    def __init__(self, places: Iterable[Path]) -> None:
         self._entry = _Entry(places, "frames")
-        self._traces = hashlib.sha256(repr(traces).encode(errors="surrogateescape")).hexdigest()
 
-    def read(self) -> list[pl.DataFrame] | None:
-        """Return the frames that were kept, if everything is as it was then."""
-        kept = self._entry.read()
-        traces = next(kept, None)
-        return list(kept) if traces is not None and traces.item() == self._traces else None
+    def read(self) -> Outcome | None:
+        """Return what was kept."""
+        if not (kept := list(self._entry.read())):
+            return None
+        files, marks, of, runs, *belonging, diagnostics = kept
+        paths = files["path"].to_list()
+        return Outcome(
+            dict(zip(paths, files["trace"], strict=True)),
+            {path for path, has_runs in zip(paths, files["has_runs"], strict=True) if has_runs},
+            marks if marks.width else None,
+            Assembly(runs, of["source"], dict(zip(_BELONGING, belonging, strict=True)), diagnostics),
+        )
 
-    def keep(self, frames: Iterable[pl.DataFrame]) -> None:
-        """Keep frames, instead of what was kept before."""
-        self._entry.write([pl.DataFrame({"traces": [self._traces]}), *frames])
+    def keep(self, outcome: Outcome) -> None:
+        """Keep it, instead of what was kept before."""
+        of_files = {
+            "path": list(outcome.traces),
+            "trace": list(outcome.traces.values()),
+            "has_runs": [path in outcome.with_runs for path in outcome.traces],
+        }
+        whole = outcome.assembly
+        belonging = (whole.belonging[name] for name in _BELONGING)
+        files = pl.DataFrame(of_files, schema=_FILES)
+        marks = pl.DataFrame() if outcome.marks is None else outcome.marks
+        self._entry.write([files, marks, whole.of.to_frame(), whole.runs, *belonging, whole.diagnostics])
+
+
+_FILES: Final = pl.Schema({"path": pl.String(), "trace": pl.String(), "has_runs": pl.Boolean()})
+_BELONGING: Final = tuple(name for name in BELONGING if name in SCHEMAS)
 
 
 def is_on() -> bool:

@@ -12,7 +12,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias
 
 from fsbench_kit.data.batches import File
 from fsbench_kit.data.dataset import Dataset
@@ -20,11 +20,11 @@ from fsbench_kit.data.files import Inode, Stamp, inode, is_folder, is_launched, 
 from fsbench_kit.data.log import Log, log_with
 from fsbench_kit.data.remote import is_remote
 from fsbench_kit.data.written import is_in_parts, is_written, read_frames
-from fsbench_kit.model.errors import InputError
+from fsbench_kit.model.errors import InputError, legible
 from fsbench_kit.model.records import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from types import ModuleType
 
 Result: TypeAlias = Log | Dataset
@@ -58,8 +58,20 @@ def files_of(found: Found) -> Iterator[File]:
                 yield from files_of(each)
 
 
-def traces_of(found: Found) -> Iterator[tuple[object, ...] | None]:
-    """Yield what decides what becomes of something found; ``None`` where that is more than its logs."""
+def traces_by_path(several: Iterable[Found]) -> dict[str, str] | None:
+    """Return what decides what becomes of something found, by its path; ``None`` where that is more than logs."""
+    known: dict[str, str] = {}
+    for trace in chain.from_iterable(map(_traces, several)):
+        if trace is None:
+            return None
+        path, *others = trace
+        if legible(path) != path:  # what cannot be written down
+            return None
+        known[path] = known.get(path, "") + repr(others)
+    return known
+
+
+def _traces(found: Found) -> Iterator[tuple[Any, ...] | None]:
     match found:
         case File(stamp=Stamp() as stamp):
             yield found.path, *stamp
@@ -67,7 +79,7 @@ def traces_of(found: Found) -> Iterator[tuple[object, ...] | None]:
             yield found.source, *found.records
         case Several(is_its_logs=True):
             for each in found.found:
-                yield from traces_of(each)
+                yield from _traces(each)
         case _:
             yield None
 

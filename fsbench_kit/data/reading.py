@@ -11,12 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from fsbench_kit.data.assembly import assemble
+from fsbench_kit.data.again import Outcome, renewed
+from fsbench_kit.data.assembly import assembly, found_in, legibly
 from fsbench_kit.data.batches import read_files
-from fsbench_kit.data.cache import Results, is_on, read_cached
+from fsbench_kit.data.cache import Outcomes, is_on, read_cached
 from fsbench_kit.data.dataset import Dataset
+from fsbench_kit.data.deduplication import marks
 from fsbench_kit.data.files import Given, flattened
-from fsbench_kit.data.finding import Several, files_of, found_as, found_at, results_of, traces_of
+from fsbench_kit.data.finding import Several, files_of, found_as, found_at, results_of, traces_by_path
 from fsbench_kit.data.fio_runs import with_fio_logs
 from fsbench_kit.data.joining import joined
 from fsbench_kit.data.log import FioLog, Log
@@ -26,12 +28,13 @@ from fsbench_kit.model.errors import InputError, RequestError
 from fsbench_kit.model.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
     from concurrent.futures import Executor
 
     import polars as pl
 
-    from fsbench_kit.data.finding import Found, Seen
+    from fsbench_kit.data.batches import Read
+    from fsbench_kit.data.finding import Found, Result, Seen
     from fsbench_kit.data.names import NameTemplate
 
 
@@ -124,31 +127,51 @@ def _dataset(
         for item, each in zip(items, found, strict=True)
         for file in files_of(each)
     ]
-    files = [file for _, file in places]
-    kept: Results | None = None
-    if not cached:
-        read = read_files(files, executor)
-    else:
-        folders = [place for place, _ in places]
-        traces = [trace for each in found for trace in traces_of(each)]
-        if None not in traces and not names and not assume:
-            kept = Results(dict.fromkeys(folders), traces)
-            if (frames := kept.read()) is not None:
-                return Dataset(*frames)
-        read = read_cached(files, folders, executor)
-    logs_read = (
-        Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
-        for file, (part, fio_log, _) in zip(files, read, strict=True)
-    )
-    results = [result for each in found for result in results_of(each, logs_read)]
-    logs = [log for each in results if isinstance(each, Log) for log in with_names(each, names)]
+    files, folders = [file for _, file in places], [place for place, _ in places]
+
+    def results(read: Iterable[Read]) -> Iterator[Result]:
+        logs = (
+            Log(source=file.path, part=part) if fio_log is None else FioLog(source=file.path, file=fio_log)
+            for file, (part, fio_log, _) in zip(files, read, strict=True)
+        )
+        return chain.from_iterable(results_of(each, logs) for each in found)
+
+    def named(results: Iterable[Result]) -> list[Log]:
+        return [log for each in results if isinstance(each, Log) for log in with_names(each, names)]
+
+    def read_some(paths: Set[str], *, have_changed: bool) -> dict[str, Read]:
+        some = [place for place in zip(files, folders, strict=True) if place[0].path in paths]
+        its_files, its_folders = [file for file, _ in some], [folder for _, folder in some]
+        if have_changed:
+            read = read_files(its_files, executor)
+        else:
+            read = read_cached(its_files, its_folders, executor, keeping=False)
+        return dict(zip((file.path for file in its_files), read, strict=True))
+
+    traces = traces_by_path(found) if cached and not names and not assume else None
+    kept = Outcomes(dict.fromkeys(folders))
+    if traces is not None and (before := kept.read()) is not None:
+        if before.traces == traces:
+            return before.assembly.dataset
+        again = renewed(before, traces, files, read_some, lambda read: named(results(read)))
+        if again is not None:
+            outcome, is_certain = again
+            if is_certain:
+                kept.keep(outcome)
+            return outcome.assembly.dataset
+    read = read_cached(files, folders, executor) if cached else read_files(files, executor)
+    each_result = list(results(read))
+    logs = named(each_result)
     if assume:
         logs = [assumed for log in logs for assumed in with_assumed(log, assume)]
-    written = [each for each in results if isinstance(each, Dataset)]
-    dataset = joined([assemble(with_fio_logs(logs)), *written])
-    if kept is not None and all(file.stamp == stamp for file, (_, _, stamp) in zip(files, read, strict=True)):
-        kept.keep(dataset.frames.values())
-    return dataset
+    own = legibly(with_fio_logs(logs))
+    runs, said = found_in(own)
+    whole = assembly(own, runs, said)
+    if traces is not None and all(file.stamp == each.stamp for file, each in zip(files, read, strict=True)):
+        with_runs = {log.source for log in logs if log.has_runs}
+        is_by_itself = not any(isinstance(log, FioLog) for log in logs)
+        kept.keep(Outcome(traces, with_runs, marks(runs) if is_by_itself else None, whole))
+    return joined([whole.dataset, *(each for each in each_result if isinstance(each, Dataset))])
 
 
 def no_run(diagnostics: pl.DataFrame) -> InputError:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fsbench_kit as fsb
-from fsbench_kit.data import cache
+from fsbench_kit.data import assembly, cache
 from fsbench_kit.formats import FORMATS, clean
 from tests.data.test_batches import undamaged_logs
 
@@ -140,3 +140,37 @@ def test_what_was_not_used_for_longest_goes_first(
     fsb.read(other)
     assert len(old) == len(set(kept.iterdir()) - old) == 2
     assert old - set(kept.iterdir())
+
+
+@pytest.mark.usefixtures("kept")
+def test_only_what_bears_on_a_changed_file_is_put_together_anew(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy is one run with its original, wherever either comes from and goes to; all other runs stay."""
+    (logs / "notes.txt").write_text("Nothing is measured here.\n")
+    (logs / "broken.gz").write_bytes(b"\x1f\x8b\x08 and nothing that could be unpacked")
+    whole = (logs / "021.txt").read_text()
+    changes: list[Callable[[], object]] = [
+        lambda: (logs / "009.txt").write_text(whole),
+        lambda: (logs / "000-copy.txt").write_text(whole),
+        (logs / "021.txt").unlink,
+        lambda: (logs / "notes.txt").write_text((logs / "000.txt").read_text()),
+        lambda: (logs / "000.txt").write_text("It is lost.\n"),
+        lambda: (logs / "009.txt").write_text(whole[: len(whole) // 2]),
+        lambda: (logs / "021.txt").write_text(whole),
+    ]
+    time.sleep(0.05)
+    fsb.read(logs)
+    sizes: list[int] = []
+    same_runs = assembly.same_runs
+    monkeypatch.setattr(assembly, "same_runs", lambda found: sizes.append(len(found)) or same_runs(found))
+    for change in changes:
+        change()
+        time.sleep(0.05)
+        again = fsb.read(logs)
+        assert sizes.pop() <= 6
+        assert not sizes
+        assert same(fsb.read(logs), again)
+        assert not sizes
+        assert same(again, fsb.read(logs, cache=False))
+        sizes.clear()

@@ -46,15 +46,14 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     if len(found) < 2:
         return [[number] for number in range(len(found))], []
     runs = found.columns.runs.with_columns(found.facts["source", "study", "name"]).with_row_index(RUN)
-    main = found.columns.measurements.filter("primary", pl.col("scope").is_in(SCOPES))
-    telling = main.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
+    main, telling = _telling(found)
     runs = runs.join(
         telling.group_by(RUN).agg(rate=pl.col("value").first()), on=RUN, how="left", maintain_order="left"
     )
-    in_one_place = _buckets(runs, *_places(runs, found.columns.measurements))
+    in_one_place = _buckets(runs, _marked(runs, *_places(runs, found.columns.measurements)))
     nested = _formats_in_one_file(runs, set(telling[RUN]))
     beside = _formats_beside_each_other(runs)
-    alike = _buckets(runs, *_marks(runs), _printed_alike(main), *_ends(telling))
+    alike = _buckets(runs, _alike(runs, main, telling))
     each = (in_one_place, nested, beside, alike)
     sets = _Sets(found, np.unique(np.concatenate([buckets.runs for buckets in each])))
     sets.join(in_one_place, None)
@@ -62,6 +61,26 @@ def same_runs(found: Found) -> tuple[list[list[int]], list[Remark]]:
     sets.join(beside, _ENOUGH_BESIDE)
     sets.join(alike, ENOUGH)
     return sets.ordered(), sets.remarks
+
+
+def marks(found: Found) -> pl.DataFrame:
+    """Return what brings records of several loose files together, of which none may be of one run without it.
+
+    Returns
+    -------
+    pl.DataFrame
+        The file of each record, a ``mark`` of it, and if that tells only of records in different formats, its
+        ``format``.
+    """
+    runs = found.columns.runs.with_row_index(RUN)
+    known = _alike(runs, *_telling(found))
+    return known.select(found.facts["source"].gather(known[RUN]), "mark", "format").unique()
+
+
+def _telling(found: Found) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the measurements of records that are neither parts nor sums of others, and those that tell much."""
+    main = found.columns.measurements.filter("primary", pl.col("scope").is_in(SCOPES))
+    return main, main.filter(pl.col("value") != 0, pl.col("metric").is_in(TELLING))
 
 
 # Buckets: records of one tool that may be of one run
@@ -85,31 +104,38 @@ class _Buckets(NamedTuple):
         return np.flatnonzero(is_pair)
 
 
-def _buckets(runs: pl.DataFrame, *marked: pl.DataFrame) -> _Buckets:
-    """Put records of a tool together that share a mark, which is all that a frame has beside their numbers.
-
-    What many share by chance, such as a date, tells only of records in different formats.
-    """
-    each = [
-        frame.select(
-            pl.col(RUN).cast(pl.Int64),
-            mark=pl.struct(runs["tool"].gather(frame[RUN]), pl.lit(number), pl.exclude(RUN)).hash(),
-            of_formats=pl.lit("of_formats" in frame.columns),
-        )
-        for number, frame in enumerate(marked)
-    ]
-    known = pl.concat(each)
-    known = known.filter(known["mark"].is_duplicated())
+def _buckets(runs: pl.DataFrame, marked: pl.DataFrame) -> _Buckets:
+    """Put records together that share a mark."""
+    known = marked.filter(marked["mark"].is_duplicated())
     known = known.with_columns(
         rate=runs["rate"].gather(known[RUN]),
-        kind=pl.when("of_formats")
-        .then(runs["format"].rank("dense").cast(pl.Int64).gather(known[RUN]))
-        .fill_null(-1),
+        kind=pl.col("format").rank("dense").cast(pl.Int64).fill_null(-1),
     )
     can_meet = (pl.col("kind").min() < 0) | (pl.col("kind").n_unique() > 1)
     known = known.filter(can_meet.over("mark")).sort("mark", "rate", RUN)
-    marks = known["mark"].rank("dense").cast(pl.Int64)
-    return _Buckets(marks.to_numpy(), known[RUN].to_numpy(), known["kind"].to_numpy())
+    numbers = known["mark"].rank("dense").cast(pl.Int64)
+    return _Buckets(numbers.to_numpy(), known[RUN].to_numpy(), known["kind"].to_numpy())
+
+
+def _marked(runs: pl.DataFrame, *several: pl.DataFrame) -> pl.DataFrame:
+    """Return a number for the tool of records with all that frames have beside their numbers.
+
+    What many share by chance, such as a date, tells only of records in different formats: theirs stand beside it.
+    """
+    nowhere = pl.lit(None, pl.String)
+    return pl.concat(
+        frame.select(
+            pl.col(RUN).cast(pl.Int64),
+            mark=pl.struct(runs["tool"].gather(frame[RUN]), pl.lit(number), pl.exclude(RUN)).hash(),
+            format=runs["format"].gather(frame[RUN]) if "of_formats" in frame.columns else nowhere,
+        )
+        for number, frame in enumerate(several)
+    )
+
+
+def _alike(runs: pl.DataFrame, main: pl.DataFrame, telling: pl.DataFrame) -> pl.DataFrame:
+    """Return the marks of records that may be of one run wherever they stand."""
+    return _marked(runs, *_marks(runs), _printed_alike(main), *_ends(telling))
 
 
 def _places(runs: pl.DataFrame, measurements: pl.DataFrame) -> Iterator[pl.DataFrame]:

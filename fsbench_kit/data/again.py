@@ -1,0 +1,173 @@
+"""What became of loose logs that were read before, put together anew from those that changed since.
+
+Runs of several files are one run only where they share a mark; see `deduplication.marks`. So a file that changed
+bears on those that it shares marks with, and on theirs, and all others stay what they were.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+import polars as pl
+
+from fsbench_kit.data.assembly import Assembly, assembly, by_source, found_in
+from fsbench_kit.data.batches import Read
+from fsbench_kit.data.columns import RUN, Columns, Part
+from fsbench_kit.data.deduplication import marks
+
+if TYPE_CHECKING:
+    from fsbench_kit.data.batches import File
+    from fsbench_kit.data.log import Log
+
+_NONE: Final = Columns.of(())
+_UNREAD: Final = {has_runs: Read(Part(_NONE, range(has_runs), ()), None, None) for has_runs in (False, True)}
+"""What stands for files that need not be read, by whether they have runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of loose logs.
+
+    Attributes
+    ----------
+    traces
+        By the path of each, what changes when it does.
+    with_runs
+        The paths of those that have runs.
+    marks
+        Those of their runs, see `deduplication.marks`; ``None`` where more than these links them.
+    assembly
+        Their frames.
+    """
+
+    traces: Mapping[str, str]
+    with_runs: Set[str]
+    marks: pl.DataFrame | None
+    assembly: Assembly
+
+    def changed(self, traces: Mapping[str, str]) -> set[str] | None:
+        """Return the paths that are new, changed or gone; ``None`` if these are most, or others stand otherwise.
+
+        What has no run, but of which something is said, counts as changed.
+        """
+        changed = {path for path in {**self.traces, **traces} if self.traces.get(path) != traces.get(path)}
+        changed |= self.traces.keys() & set(self.assembly.diagnostics["source"]) - self.with_runs
+        before, now = ([path for path in paths if path not in changed] for paths in (self.traces, traces))
+        return changed if before == now and len(changed) <= len(before) else None
+
+
+class ReadSome(Protocol):
+    """Reads files, by their paths; those that have not changed may be taken from what is kept of each."""
+
+    def __call__(self, paths: Set[str], *, have_changed: bool) -> dict[str, Read]:
+        """Do it."""
+
+
+def renewed(
+    before: Outcome,
+    traces: Mapping[str, str],
+    files: Sequence[File],
+    read_some: ReadSome,
+    logs_of: Callable[[Sequence[Read]], list[Log]],
+) -> tuple[Outcome, bool] | None:
+    """Return what becomes of logs of which few changed.
+
+    Parameters
+    ----------
+    before
+        What became of them before.
+    traces, files
+        What there is now.
+    read_some
+        Reads some of the files.
+    logs_of
+        Returns the logs of the files, by what was read of each.
+
+    Returns
+    -------
+    tuple
+        What becomes of them, and whether those that were read were what their traces say. ``None`` if so many
+        changed, or bear on each other, that all are to be read.
+    """
+    changed = before.changed(traces)
+    if changed is None or before.marks is None:
+        return None
+    read = read_some(changed, have_changed=True)
+    if any(each.fio_log is not None for each in read.values()):  # they bear on what their names say
+        return None
+    with_runs = (before.with_runs - changed & traces.keys()) | {
+        path for path, each in read.items() if each.part.runs
+    }
+    logs = logs_of([read.get(file.path) or _UNREAD[file.path in with_runs] for file in files])
+    own = [log for log in logs if log.source in changed]
+    found, said = found_in(own)
+    marked = marks(found)
+    affected = _linked(pl.concat([before.marks, marked]), changed)
+    if 2 * len(affected) > len(traces):
+        return None
+    if affected != changed:
+        read |= read_some(affected - changed, have_changed=False)
+    affected |= {log.source for log in logs} - traces.keys()  # what is said of folders
+    if affected != changed:
+        own = [
+            replace(log, part=read[log.source].part) if log.part is _UNREAD[True].part else log
+            for log in logs
+            if log.source in affected
+        ]
+        found, said = found_in(own)
+        marked = marks(found)
+    place = {source: number for number, source in enumerate(dict.fromkeys(log.source for log in logs))}
+    whole = _spliced(before.assembly, assembly(own, found, said), affected, place)
+    stay = before.marks.filter(~pl.col("source").is_in(affected))
+    is_certain = all(read[file.path].stamp == file.stamp for file in files if file.path in read)
+    return Outcome(traces, with_runs, pl.concat([stay, marked]), whole), is_certain
+
+
+def _linked(marked: pl.DataFrame, changed: Set[str]) -> set[str]:
+    """Return the files that changed, and those that are linked to them by marks, also through others."""
+    known = marked.filter(marked["mark"].is_duplicated())
+    can_meet = pl.col("format").null_count().over("mark") > 0, pl.col("format").n_unique().over("mark") > 1
+    known = known.filter(pl.any_horizontal(can_meet))
+    of_mark: dict[int, set[str]] = defaultdict(set)
+    of_file: dict[str, set[int]] = defaultdict(set)
+    for source, mark in known.select("source", "mark").iter_rows():
+        of_mark[mark].add(source)
+        of_file[source].add(mark)
+    linked, new = set(changed), set(changed)
+    while new:
+        new = {source for file in new for mark in of_file[file] for source in of_mark[mark]} - linked
+        linked |= new
+    return linked
+
+
+def _spliced(old: Assembly, new: Assembly, affected: Set[str], place: Mapping[str, int]) -> Assembly:
+    """Put what became anew of some files in the place of what had become of them, by the places of all files."""
+    stays = ~old.of.is_in(affected)
+    of = pl.concat([old.of.filter(stays), new.of])
+    order = np.argsort([place[source] for source in of], kind="stable")
+    numbers = np.empty_like(order)
+    numbers[order] = np.arange(len(order))
+    of_old = np.full(len(stays), -1)
+    of_old[stays.to_numpy()] = numbers[: len(order) - len(new.of)]
+    of_new = numbers[len(order) - len(new.of) :]
+
+    def belonging(name: str) -> pl.DataFrame:
+        frames = old.belonging[name], new.belonging[name]
+        runs = np.concatenate(
+            [of[frame[RUN].to_numpy()] for of, frame in zip((of_old, of_new), frames, strict=True)]
+        )
+        rows = np.argsort(runs, kind="stable")
+        rows = rows[np.searchsorted(runs[rows], 0) :]
+        return pl.concat(frames)[rows].with_columns(pl.Series(RUN, runs[rows]))
+
+    said = old.diagnostics.filter(~pl.col("source").is_in(affected))
+    return Assembly(
+        pl.concat([old.runs.filter(stays), new.runs])[order],
+        of[order],
+        {name: belonging(name) for name in old.belonging},
+        by_source(pl.concat([said, new.diagnostics]), place),
+    )
